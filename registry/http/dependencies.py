@@ -1,16 +1,12 @@
-"""FastAPI dependencies of routes: path and query values as our own types, and the services."""
+"""Services that routes call, as FastAPI dependencies."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any
 
-from fastapi import Depends, Path, Query, Request
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from fastapi import Depends, Request
 
-from contractlog.compatibility.errors import InvalidVersion
-from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.batch.service import BatchService
@@ -30,7 +26,6 @@ from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.path_cache import PathCache
-from contractlog.registry.http.paths import decode_segment, parse_subject
 from contractlog.registry.http.profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.service import RegistrationService
@@ -53,32 +48,18 @@ __all__ = [
     "DiffDependency",
     "FetchCountsDependency",
     "FetchLogDependency",
-    "Flag",
-    "GuidPath",
     "HealthDependency",
     "ImportDependency",
-    "Limit",
-    "Offset",
     "ProfileDependency",
     "RegistrationDependency",
-    "SchemaIdPath",
     "SchemasDependency",
     "SearchDependency",
     "Services",
     "SettingsDependency",
-    "SubjectPath",
-    "SubjectQuery",
     "SubjectsDependency",
     "TelemetryDependency",
-    "TextPath",
     "ThreadsDependency",
-    "VersionPath",
-    "slice_page",
 ]
-
-T = TypeVar("T")
-_DIGITS: Final = 10
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,70 +149,3 @@ DependenciesDependency = Annotated[DependencyService, _service("dependencies")]
 BatchDependency = Annotated[BatchService, _service("batch")]
 ImportDependency = Annotated[OnlineImport, _service("imports")]
 SearchDependency = Annotated[SearchService, _service("search")]
-
-
-_TEXT = WithJsonSchema({"type": "string"})
-TextPath = Annotated[str, Path(), AfterValidator(decode_segment), _TEXT]
-GuidPath = TextPath
-Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower() == "true")]
-
-
-def _parse_integer(text: object) -> int:
-    """Parse digits with an optional sign.
-
-    Other spellings that Python accepts as a number are rejected: ``1_0``, ``1.0``, spaces.
-
-    Raises:
-        ValueError: it is something else, or too long.
-    """
-    if not _INTEGER.fullmatch(str(text)):
-        raise ValueError(text)
-    return int(str(text))
-
-
-def _parse_schema_id(segment: object) -> int:
-    """Parse a schema id.
-
-    Raises:
-        ValueError: it is not a 32-bit integer, so no schema can have this address.
-    """
-    number = _parse_integer(decode_segment(str(segment)))
-    if not -MAX_VERSION - 1 <= number <= MAX_VERSION:
-        raise ValueError(segment)
-    return number
-
-
-SchemaIdPath = Annotated[int, Path(), BeforeValidator(_parse_schema_id)]
-Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else _parse_integer(value))]
-Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else _parse_integer(value))]
-
-
-async def _parse_subject(subject: TextPath) -> Subject:
-    return parse_subject(subject)
-
-
-async def _optional_subject(
-    subject: Annotated[str, Query(description="A subject; `:.eu:name` in another context than the default one.")] = "",
-) -> Subject | None:
-    return parse_subject(subject) if subject else None
-
-
-async def _parse_version(version: TextPath) -> int | None:
-    """Parse ``{version}``: 1 to 2^31 - 1; ``latest`` and -1 give None, for the latest live version."""
-    if version.lower() == "latest" or version == "-1":
-        return None
-    number = int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0
-    if not 1 <= number <= MAX_VERSION:
-        raise InvalidVersion(version=version)
-    return number
-
-
-SubjectPath = Annotated[Subject, Depends(_parse_subject)]
-VersionPath = Annotated[int | None, Depends(_parse_version)]
-SubjectQuery = Annotated[Subject | None, Depends(_optional_subject)]
-
-
-def slice_page(items: list[T], offset: int, limit: int) -> list[T]:
-    """Return a page of a list; without a positive limit it extends to the end."""
-    start = max(offset, 0)
-    return items[start : start + limit] if limit > 0 else items[start:]

@@ -191,6 +191,20 @@ def test_each_route_has_its_permission_beside_its_path_and_each_router_is_listed
     assert not wrong, "\n".join(wrong)
 
 
+def test_routes_read_parameters_by_annotated_aliases_alone() -> None:
+    wrong = []
+    for path, tree in modules():
+        for node in ast.walk(tree):
+            decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if isinstance(node, ast.AsyncFunctionDef) and any(one.startswith("router.") for one in decorators):
+                annotations = [one.annotation for one in (*node.args.args, *node.args.kwonlyargs)]
+                plain = {ast.unparse(one) for one in annotations if one} & {"str", "int", "bool", "dict", "list"}
+                calls = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+                if plain or calls & {"parse_enum", "parse_integer", "parse_subject_version"}:
+                    wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, "\n".join(wrong)
+
+
 def count_calls(folder: str, function: str) -> dict[str, int]:
     """Return how many times each module of a folder calls a function, by its name."""
     counts = {

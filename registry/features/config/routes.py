@@ -23,9 +23,10 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.registry.features.config.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
-from contractlog.registry.http.dependencies import ConfigDependency, Flag, SubjectPath
+from contractlog.registry.http.dependencies import ConfigDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
 from contractlog.registry.http.route_permissions import READ_ANY, READ_SUBJECT, WRITE_ALL, WRITE_SUBJECT, requires
 

@@ -15,11 +15,11 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency, TextPath
+from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.paths import parse_context
-from contractlog.registry.http.read_parameters import PageQuery
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
 
 __all__ = ["router"]

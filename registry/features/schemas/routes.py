@@ -16,19 +16,25 @@ from contractlog.registry.features.schemas.store import SchemaFilter
 from contractlog.registry.http.dependencies import (
     CacheDependency,
     FetchCountsDependency,
-    Flag,
-    GuidPath,
     ProfileDependency,
-    SchemaIdPath,
     SchemasDependency,
-    SubjectQuery,
     SubjectsDependency,
     ThreadsDependency,
 )
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
-from contractlog.registry.http.read_parameters import DeletedQuery, PageQuery, QualifiedQuery, TextListQuery, ViewQuery
+from contractlog.registry.http.parameters import (
+    DeletedQuery,
+    Flag,
+    PageQuery,
+    QualifiedQuery,
+    SchemaIdPath,
+    SubjectQuery,
+    TextListQuery,
+    TextPath,
+    ViewQuery,
+)
 from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
 
@@ -163,7 +169,7 @@ async def list_versions_of_id(
 @requires(READ_ANY)
 async def get_schema_by_guid(
     request: Request,
-    guid: GuidPath,
+    guid: TextPath,
     ids: SchemasDependency,
     counts: FetchCountsDependency,
     *,
@@ -183,6 +189,6 @@ async def get_schema_by_guid(
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
 @requires(READ_ANY)
-async def list_ids_of_guid(guid: GuidPath, ids: SchemasDependency) -> ApiResponse:
+async def list_ids_of_guid(guid: TextPath, ids: SchemasDependency) -> ApiResponse:
     """List the ids that a guid has, one per context."""
     return ApiResponse([ContextIdBody(context, schema_id) for context, schema_id in await ids.list_ids_of_guid(guid)])

@@ -17,15 +17,18 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
-from contractlog.registry.http.dependencies import Flag, ProfileDependency, SubjectPath, SubjectsDependency, VersionPath
+from contractlog.registry.http.dependencies import ProfileDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
-from contractlog.registry.http.read_parameters import (
+from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
     DeletedQuery,
+    Flag,
     PageQuery,
     QualifiedQuery,
+    SubjectPath,
     TextListQuery,
+    VersionPath,
     ViewQuery,
 )
 from contractlog.registry.http.response_bodies import SchemaBody
