@@ -47,11 +47,10 @@ from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
-from contractlog.registry.http.middleware import BodyLimit, RawPaths
+from contractlog.registry.http.middleware import BodyLimit, RawPaths, WorkLimits
 from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import READ_ANY, RoutePermissions
-from contractlog.registry.http.work_limits import WorkLimits
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.parser import SchemaParser

@@ -30,7 +30,6 @@ __all__ = [
     "find_versions_by_id",
     "forget_retired",
     "insert_rows",
-    "journal_head",
     "lower_counter",
     "mark_versions",
     "raise_counter",
@@ -98,11 +97,6 @@ def stream_retired(snapshot: Snapshot) -> Iterator[Row[Any]]:
     """List the hard-deleted ids."""
     c = tables.retired.c
     return _stream(snapshot.connection, select(tables.retired).order_by(c.context, c.schema_id))
-
-
-def journal_head(snapshot: Snapshot) -> int:
-    """Return the number of the journal's newest entry, 0 before the first."""
-    return int(snapshot.connection.execute(select(func.max(tables.changes.c.sequence))).scalar() or 0)
 
 
 def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:

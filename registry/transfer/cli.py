@@ -22,8 +22,8 @@ from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.bulk_transfer import journal_head
 from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
+from contractlog.registry.storage.journal import newest_sequence
 from contractlog.registry.storage.model import MAX_ID_GAP
 from contractlog.registry.transfer.apply import import_snapshot, plan_import
 from contractlog.registry.transfer.cli_options import (
@@ -111,7 +111,7 @@ def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySn
     reject_unused_access(options, "--registry URL")
     with open_for_export(database_url(options)) as snapshot:
         state = read_database(snapshot)
-        return state, header | {"journal": journal_head(snapshot)}
+        return state, header | {"journal": newest_sequence(snapshot)}
 
 
 def _header() -> dict[str, Any]:

@@ -11,8 +11,7 @@ from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.reference_page.page import render_page
-from contractlog.registry.http.reference_page.stylesheet import CSS
+from contractlog.registry.http.reference_page import CSS, render_page
 from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
 from contractlog.registry.telemetry.exposition import CONTENT_TYPE, render_metrics
 
