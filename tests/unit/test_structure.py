@@ -244,6 +244,21 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     }
 
 
+def test_a_limit_of_dependencies_and_the_newest_journal_entry_are_written_once() -> None:
+    limits, queries = [], []
+    for path, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) in {"MAX_DEPENDENCIES", "MAX_REFERENCED"}:
+                limits.append(f"{path}: {ast.unparse(node.target)}")
+            if isinstance(node, ast.Call) and re.fullmatch(
+                r"func\.max\((_C|tables\.changes\.c)\.sequence\)", ast.unparse(node)
+            ):
+                queries.append(path)
+    # what a registry parses with a schema; what a client fetches of a registry that may send them without end
+    assert limits == ["clients/calls/references.py: MAX_REFERENCED", "compatibility/limits.py: MAX_DEPENDENCIES"]
+    assert queries == ["registry/storage/journal.py"]
+
+
 def test_the_rule_for_functions_knows_participles() -> None:
     names = ("_judged", "told", "feed", "parse_schema")
     assert [is_bare_participle(name) for name in names] == [True, True, False, False]
