@@ -7,10 +7,10 @@ from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_REFERENCED", "MAX_REFERENCED_CHARACTERS", "check_dependencies", "truncate_message"]
+__all__ = ["MAX_DEPENDENCIES", "MAX_DEPENDENCY_CHARACTERS", "check_dependencies", "truncate_message"]
 
-MAX_REFERENCED: Final = 100
-MAX_REFERENCED_CHARACTERS: Final = 10 * 1024 * 1024
+MAX_DEPENDENCIES: Final = 100  #: direct and indirect dependencies that are parsed with a schema
+MAX_DEPENDENCY_CHARACTERS: Final = 10 * 1024 * 1024
 _MAX_MESSAGE: Final = 500
 
 
@@ -20,12 +20,14 @@ def check_dependencies(referenced: Mapping[str, str]) -> None:
     Raises:
         InvalidSchema: too many dependencies, or too much text in them.
     """
-    if len(referenced) > MAX_REFERENCED:
-        raise InvalidSchema(f"the schema has {len(referenced)} dependencies, over the limit of {MAX_REFERENCED}", at="")
-    characters = sum(map(len, referenced.values()))
-    if characters > MAX_REFERENCED_CHARACTERS:
+    if len(referenced) > MAX_DEPENDENCIES:
         raise InvalidSchema(
-            f"the dependencies have {characters} characters, over the limit of {MAX_REFERENCED_CHARACTERS}", at=""
+            f"the schema has {len(referenced)} dependencies, over the limit of {MAX_DEPENDENCIES}", at=""
+        )
+    characters = sum(map(len, referenced.values()))
+    if characters > MAX_DEPENDENCY_CHARACTERS:
+        raise InvalidSchema(
+            f"the dependencies have {characters} characters, over the limit of {MAX_DEPENDENCY_CHARACTERS}", at=""
         )
 
 

@@ -18,41 +18,39 @@ from contractlog.registry.access.principals import ANONYMOUS, Principal
 from contractlog.registry.database import open_store
 from contractlog.registry.execution.request_work import CallerUsage
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.associations import routes as associations_routes
 from contractlog.registry.features.associations.service import AssociationService
-from contractlog.registry.features.compatibility import routes as compatibility_routes
+from contractlog.registry.features.batch.service import BatchService
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.service import ChangeLogService, evict_on_changes
 from contractlog.registry.features.compatibility.service import CompatibilityService
-from contractlog.registry.features.config import routes as config_routes
 from contractlog.registry.features.config.service import ConfigService
-from contractlog.registry.features.conformance import routes as conformance_routes
 from contractlog.registry.features.conformance.service import ConformanceService
-from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.contexts.service import ContextService
-from contractlog.registry.features.health import routes as health_routes
+from contractlog.registry.features.dependencies.service import DependencyService
+from contractlog.registry.features.diff.service import DiffService
+from contractlog.registry.features.fetch_log.service import FetchCounter, FetchLogService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
-from contractlog.registry.features.routers import ROUTERS as EXTENSION_ROUTERS
-from contractlog.registry.features.schemas import routes as schemas_routes
+from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.schemas.views import ViewRenderer
-from contractlog.registry.features.subjects import routes as subjects_routes
+from contractlog.registry.features.search.indexer import SearchIndexer
+from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.features.versions import routes as registration_routes
 from contractlog.registry.http import cross_site, errors, metrics_token
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.cross_site import CrossSite
 from contractlog.registry.http.dependencies import Services
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import ExtensionServices
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
-from contractlog.registry.http.middleware import BodyLimit, RawPaths
+from contractlog.registry.http.middleware import BodyLimit, RawPaths, WorkLimits
 from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.request_telemetry import RequestTelemetry
-from contractlog.registry.http.work_limits import WorkLimits
+from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.parser import SchemaParser
@@ -60,6 +58,7 @@ from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = ["create_app"]
 
@@ -83,7 +82,8 @@ def create_app(
     telemetry = telemetry or Telemetry(version=version("contractlog"))
     # before anything is opened: settings and files may be invalid
     cross_site_layer = cross_site.create_middleware(settings)
-    access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings)]
+    permissions = RoutePermissions(ROUTERS)
+    access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings, permissions)]
     services = _create_services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
@@ -110,20 +110,8 @@ def create_app(
     app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_fastpath_middleware(services)]
     app.router.routes.append(PlainRegistrations(services))
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
-    for router in EXTENSION_ROUTERS:
+    for router in ROUTERS:
         app.include_router(router)
-    for module in (
-        associations_routes,
-        schemas_routes,
-        subjects_routes,
-        registration_routes,
-        compatibility_routes,
-        config_routes,
-        contexts_routes,
-        health_routes,
-        conformance_routes,
-    ):
-        app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
     app.state.drain = services.drain
@@ -136,7 +124,7 @@ def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
         CachedSchemaById,
         cache=services.cache,
         telemetry=services.telemetry,
-        counts=services.extensions.fetch_counter,
+        counts=services.fetch_counter,
         silence=services.store.silence,
     )
     yield Middleware(
@@ -198,8 +186,12 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
     store.watch(telemetry)
     parser = SchemaParser()
     checker = CompatibilityChecker(parser, settings.level)
-    registration = RegistrationService(store, threads, parser, checker, allow_id_gap=settings.allow_id_gap)
+    registration = RegistrationService(store, threads, checker, allow_id_gap=settings.allow_id_gap)
     renderer = ViewRenderer(parser)
+    compatibility = CompatibilityService(store, threads, checker)
+    follower = JournalFollower(store)
+    evict_on_changes(store, cache, follower)
+    fetch_counter = FetchCounter(store)
     return Services(
         settings=settings,
         store=store,
@@ -208,22 +200,23 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         path_cache=path_cache,
         registration=registration,
         associations=AssociationService(store, threads, registration),
-        compatibility=CompatibilityService(store, threads, parser, checker),
+        compatibility=compatibility,
         subjects=SubjectService(store, threads, renderer),
         schemas=SchemaService(store, threads, renderer),
         contexts=ContextService(store),
         deletion=DeletionService(store),
         config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=ConformanceService(store, threads),
-        extensions=ExtensionServices.create(
-            store,
-            threads,
-            cache,
-            parser=parser,
-            checker=checker,
-            registration=registration,
-            allow_id_gap=settings.allow_id_gap,
-        ),
+        follower=follower,
+        change_log=ChangeLogService(store, threads, follower),
+        indexer=SearchIndexer(store, follower),
+        search=SearchService(store, threads),
+        diff=DiffService(store, threads, checker),
+        batch=BatchService(store, threads, registration, compatibility),
+        dependencies=DependencyService(store, threads),
+        fetch_counter=fetch_counter,
+        fetch_log=FetchLogService(store, threads, fetch_counter),
+        imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,
     )
@@ -242,7 +235,7 @@ def _create_path_cache(settings: Settings, store: Store) -> PathCache | None:
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        services.extensions.start()
+        services.start()
         yield
         services.close()
 

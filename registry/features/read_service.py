@@ -1,4 +1,4 @@
-"""Base class of services that only read: runs queries on a thread, each on one snapshot."""
+"""Base class of services that read: runs queries on a thread, each on one snapshot."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def readable_page(list_items: Callable[[Page], list[T]], page: Page, may_read_it
 
 
 class ReadService:
-    """A service that only reads.
+    """A service that reads.
 
     Its results always come from the database, so they are current on every node as soon as a write is committed.
     """
@@ -39,19 +39,18 @@ class ReadService:
         self._threads = threads
 
     async def _query(self, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        def run() -> T:
-            with self._store.open_snapshot() as snapshot:
-                return query(snapshot, *args, **kwargs)
+        return await self._threads.run(self._run, query, *args, **kwargs)
 
-        return await self._threads.run(run)
+    async def _query_schemas(
+        self, text: str, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query that parses or compares schemas, which may take long; ``text`` is the request's schema."""
+        return await self._threads.run_schema_work(text, self._run, query, *args, **kwargs)
+
+    def _run(self, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._store.open_snapshot() as snapshot:
+            return query(snapshot, *args, **kwargs)
 
     async def _query_view(self, query: Callable[[Snapshot], T], view: View) -> T:
         """Run the query for a view; views other than the plain one parse schemas, which may take long."""
-        if view.plain:
-            return await self._query(query)
-
-        def run() -> T:
-            with self._store.open_snapshot() as snapshot:
-                return query(snapshot)
-
-        return await self._threads.run_schema_work("", run)
+        return await (self._query(query) if view.plain else self._query_schemas("", query))

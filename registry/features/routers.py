@@ -1,4 +1,4 @@
-"""All routes under ``/contractlog/v1`` except audits and the service's own state."""
+"""Routers of all resources, in the order in which their routes are matched."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from contractlog.registry.features.associations import routes as associations_routes
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
+from contractlog.registry.features.compatibility import routes as compatibility_routes
+from contractlog.registry.features.config import routes as config_routes
+from contractlog.registry.features.conformance import routes as conformance_routes
+from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
 from contractlog.registry.features.diff import routes as diff_routes
 from contractlog.registry.features.fetch_log import routes as fetch_log_routes
+from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.permissions import routes as permissions_routes
+from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
+from contractlog.registry.features.subjects import routes as subjects_routes
+from contractlog.registry.features.versions import routes as versions_routes
 
 __all__ = ["ROUTERS"]
 
@@ -28,5 +37,14 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         fetch_log_routes,
         imports_routes,
         permissions_routes,
+        associations_routes,
+        schemas_routes,
+        subjects_routes,
+        versions_routes,
+        compatibility_routes,
+        config_routes,
+        contexts_routes,
+        health_routes,
+        conformance_routes,
     )
 )

@@ -17,7 +17,7 @@ from contractlog.registry.access.principals import ANONYMOUS, Principal, current
 from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.http.authentication import Authentication
 from contractlog.registry.http.errors import error_response
-from contractlog.registry.http.route_permissions import is_public_path, require_permission
+from contractlog.registry.http.route_permissions import RoutePermissions, is_public_path
 from contractlog.registry.settings import Settings
 
 __all__ = ["AccessControl", "create_middleware"]
@@ -30,7 +30,7 @@ _BY_ID: Final = "/schemas/ids/"
 _READ_EVERYTHING: Final = Permissions.of(["*"], [])
 
 
-def create_middleware(settings: Settings) -> list[Middleware]:
+def create_middleware(settings: Settings, permissions: RoutePermissions) -> list[Middleware]:
     """Return the middleware that the settings require; none if authentication is off.
 
     Raises:
@@ -40,14 +40,18 @@ def create_middleware(settings: Settings) -> list[Middleware]:
         return []
     file = UsersFile(settings.users_file) if settings.users_file else None
     anonymous = Principal(ANONYMOUS, _READ_EVERYTHING if settings.anonymous_reads else NO_PERMISSIONS)
-    return [Middleware(AccessControl, authentication=Authentication(file), anonymous=anonymous)]
+    authentication = Authentication(file)
+    return [Middleware(AccessControl, permissions=permissions, authentication=authentication, anonymous=anonymous)]
 
 
 class AccessControl:
     """Passes permitted requests on; answers others with 401 or 403."""
 
-    def __init__(self, app: ASGIApp, authentication: Authentication, anonymous: Principal) -> None:
+    def __init__(
+        self, app: ASGIApp, permissions: RoutePermissions, authentication: Authentication, anonymous: Principal
+    ) -> None:
         self._app = app
+        self._permissions = permissions
         self._authentication = authentication
         self._anonymous = anonymous
 
@@ -113,7 +117,7 @@ class AccessControl:
         if caller.permissions.read and scope["method"] == "GET" and scope["path"].startswith(_BY_ID):
             return  # the most frequent request; needs no lookup in the table
         try:
-            require_permission(caller.permissions, scope["method"], scope["path"], scope["query_string"])
+            self._permissions.require(caller.permissions, scope["method"], scope["path"], scope["query_string"])
         except RegistryError as error:
             if caller is self._anonymous and isinstance(error, Denied):
                 raise Unauthorized from error

@@ -32,8 +32,8 @@ from contractlog.registry.http.allowed_hosts import (
     split_list,
     strip_final_dot,
 )
-from contractlog.registry.http.content_types import is_json
 from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.request_bodies import is_json
 from contractlog.registry.settings import Settings
 
 __all__ = ["AllowedOrigins", "CrossSite", "create_middleware"]

@@ -1,73 +1,70 @@
-"""FastAPI dependencies of routes: path and query values as our own types, and the services."""
+"""Services that routes call, as FastAPI dependencies."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any
 
-from fastapi import Depends, Path, Query, Request
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from fastapi import Depends, Request
 
-from contractlog.compatibility.errors import InvalidVersion
-from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.batch.service import BatchService
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.dependencies.service import DependencyService
+from contractlog.registry.features.diff.service import DiffService
+from contractlog.registry.features.fetch_log.service import FetchCounter, FetchLogService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.service import SchemaService
+from contractlog.registry.features.search.indexer import SearchIndexer
+from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.extension_services import ExtensionServices
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.path_cache import PathCache
-from contractlog.registry.http.paths import decode_segment, parse_subject
 from contractlog.registry.http.profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = [
     "AssociationsDependency",
+    "BatchDependency",
     "CacheDependency",
+    "ChangeLogDependency",
     "CompatibilityDependency",
     "ConfigDependency",
     "ConformanceDependency",
     "ContextsDependency",
     "DeletionDependency",
-    "Flag",
-    "GuidPath",
+    "DependenciesDependency",
+    "DiffDependency",
+    "FetchCountsDependency",
+    "FetchLogDependency",
     "HealthDependency",
-    "Limit",
-    "Offset",
+    "ImportDependency",
     "ProfileDependency",
     "RegistrationDependency",
-    "SchemaIdPath",
     "SchemasDependency",
+    "SearchDependency",
     "Services",
     "SettingsDependency",
-    "SubjectPath",
-    "SubjectQuery",
     "SubjectsDependency",
     "TelemetryDependency",
-    "TextPath",
     "ThreadsDependency",
-    "VersionPath",
-    "slice_page",
 ]
-
-T = TypeVar("T")
-_DIGITS: Final = 10
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All services that routes call."""
+    """All services that routes call, and their background tasks."""
 
     settings: Settings
     store: Store
@@ -83,18 +80,35 @@ class Services:
     config: ConfigService
     conformance: ConformanceService
     associations: AssociationService
-    extensions: ExtensionServices
+    follower: JournalFollower
+    change_log: ChangeLogService
+    indexer: SearchIndexer
+    search: SearchService
+    diff: DiffService
+    batch: BatchService
+    dependencies: DependencyService
+    fetch_counter: FetchCounter
+    fetch_log: FetchLogService
+    imports: OnlineImport
     health: HealthCheck
     telemetry: Telemetry
+
+    def start(self) -> None:
+        """Start following the journal, updating the search index and writing fetch counts."""
+        self.follower.start()
+        self.indexer.start()
+        self.fetch_counter.start()
 
     def drain(self) -> None:
         """Announce the shutdown and end long polls; call it on the event loop."""
         self.telemetry.drain()
-        self.extensions.release()
+        self.follower.release()
 
     def close(self) -> None:
         """Stop the threads and close the store."""
-        self.extensions.close()
+        self.follower.close()
+        self.indexer.close()
+        self.fetch_counter.close()
         self.health.close()
         self.threads.close()
         self.store.close()
@@ -127,70 +141,11 @@ ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
-
-
-_TEXT = WithJsonSchema({"type": "string"})
-TextPath = Annotated[str, Path(), AfterValidator(decode_segment), _TEXT]
-GuidPath = TextPath
-Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower() == "true")]
-
-
-def _parse_integer(text: object) -> int:
-    """Parse digits with an optional sign.
-
-    Other spellings that Python accepts as a number are rejected: ``1_0``, ``1.0``, spaces.
-
-    Raises:
-        ValueError: it is something else, or too long.
-    """
-    if not _INTEGER.fullmatch(str(text)):
-        raise ValueError(text)
-    return int(str(text))
-
-
-def _parse_schema_id(segment: object) -> int:
-    """Parse a schema id.
-
-    Raises:
-        ValueError: it is not a 32-bit integer, so no schema can have this address.
-    """
-    number = _parse_integer(decode_segment(str(segment)))
-    if not -MAX_VERSION - 1 <= number <= MAX_VERSION:
-        raise ValueError(segment)
-    return number
-
-
-SchemaIdPath = Annotated[int, Path(), BeforeValidator(_parse_schema_id)]
-Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else _parse_integer(value))]
-Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else _parse_integer(value))]
-
-
-async def _parse_subject(subject: TextPath) -> Subject:
-    return parse_subject(subject)
-
-
-async def _optional_subject(
-    subject: Annotated[str, Query(description="A subject; `:.eu:name` in another context than the default one.")] = "",
-) -> Subject | None:
-    return parse_subject(subject) if subject else None
-
-
-async def _parse_version(version: TextPath) -> int | None:
-    """Parse ``{version}``: 1 to 2^31 - 1; ``latest`` and -1 give None, for the latest live version."""
-    if version.lower() == "latest" or version == "-1":
-        return None
-    number = int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0
-    if not 1 <= number <= MAX_VERSION:
-        raise InvalidVersion(version=version)
-    return number
-
-
-SubjectPath = Annotated[Subject, Depends(_parse_subject)]
-VersionPath = Annotated[int | None, Depends(_parse_version)]
-SubjectQuery = Annotated[Subject | None, Depends(_optional_subject)]
-
-
-def slice_page(items: list[T], offset: int, limit: int) -> list[T]:
-    """Return a page of a list; without a positive limit it extends to the end."""
-    start = max(offset, 0)
-    return items[start : start + limit] if limit > 0 else items[start:]
+ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
+DiffDependency = Annotated[DiffService, _service("diff")]
+FetchCountsDependency = Annotated[FetchCounter, _service("fetch_counter")]
+FetchLogDependency = Annotated[FetchLogService, _service("fetch_log")]
+DependenciesDependency = Annotated[DependencyService, _service("dependencies")]
+BatchDependency = Annotated[BatchService, _service("batch")]
+ImportDependency = Annotated[OnlineImport, _service("imports")]
+SearchDependency = Annotated[SearchService, _service("search")]

@@ -1,4 +1,4 @@
-"""Middleware for every request: limits of request bodies, and raw paths.
+"""Middleware for every request: limits of its body and its work, and raw paths.
 
 Plain ASGI, because each layer that creates request objects costs more than a route.
 """
@@ -12,10 +12,14 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import PayloadTooLarge, RegistryError, RequestTimeout
+from contractlog.compatibility.steps import Steps
+from contractlog.registry.access.principals import ANONYMOUS
+from contractlog.registry.execution.request_work import Abandoned, RequestWork, current_work
 from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.failure_limits import parse_network
 from contractlog.registry.http.paths import normalize_target
 
-__all__ = ["BodyLimit", "RawPaths"]
+__all__ = ["BodyLimit", "RawPaths", "WorkLimits"]
 
 _MAX_DISCARDED_BYTES: Final = 64 * 1024 * 1024
 _LARGE_BODY_TIME_FACTOR: Final = 10
@@ -148,3 +152,35 @@ class RawPaths:
                 await error_response(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+class WorkLimits:
+    """Limit the work of each request, and end it when the caller disconnects.
+
+    The request's ``RequestWork`` is in a context variable, where services find it.
+    """
+
+    def __init__(self, app: ASGIApp, steps: int) -> None:
+        self._app = app
+        self._steps = steps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; an abandoned one gets no response."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        work = RequestWork(_caller_key(scope), Steps(self._steps), receive)
+        token = current_work.set(work)
+        try:
+            await self._app(scope, receive, send)
+        except Abandoned:
+            return
+        finally:
+            work.close()
+            current_work.reset(token)
+
+
+def _caller_key(scope: Scope) -> str:
+    """Return the name of an authenticated caller, else the network that the request came from."""
+    actor, client = scope.get("actor") or ANONYMOUS, scope.get("client")
+    return parse_network(client[0]) if actor == ANONYMOUS and client else str(actor)

@@ -1,9 +1,9 @@
-"""OpenAPI descriptions of routes, in addition to what FastAPI derives from signatures."""
+"""OpenAPI document: responses and errors of routes, groups of operations, descriptions of parameters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -23,9 +23,8 @@ from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.config import bodies as config_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
 from contractlog.registry.http import request_bodies, response_bodies
-from contractlog.registry.http.content_types import require_json_content
 from contractlog.registry.http.errors import MEDIA_TYPE
-from contractlog.registry.http.openapi_descriptions import describe_parameters
+from contractlog.registry.http.request_bodies import require_json_content
 
 __all__ = ["ANY_JSON", "body_reference", "customize_openapi", "describe_route", "list_schema", "operation_id"]
 
@@ -44,6 +43,105 @@ _BODIES: Final = [
     if name.endswith(("Body", "Request"))
 ]
 
+#: The groups in the order in which documents list them.
+GROUPS: Final[Mapping[str, str]] = {
+    "subjects": "Subjects and their versions: register, look up, read, delete.",
+    "schemas": "Schemas by id or guid, and lists of schemas.",
+    "compatibility": "Compatibility checks that register nothing.",
+    "config": "Compatibility level and other settings of the registry, a context or a subject.",
+    "mode": "What may be written: READWRITE, READONLY, IMPORT, FORWARD.",
+    "contexts": "Contexts: separate sets of subjects and ids.",
+    "associations": "Associations of topics with the subjects of their keys and values.",
+    "service": "The service itself.",
+    "conformance": "Results of audits.",
+    "changes": "The journal of changes.",
+    "search": "Full-text search of fields, types, tags and properties.",
+    "diff": "Differences between two schemas.",
+    "graph": "Dependencies between schemas.",
+    "permissions": "Permissions of the caller.",
+    "batches": "Lookups and checks of many schemas in one request.",
+    "fetches": "Which client fetches which id.",
+    "import": "Import of a whole registry.",
+    "health": "Health and metrics.",
+}
+_METHODS: Final = ("get", "post", "put", "delete")
+
+_DELETED: Final = "`true` includes soft-deleted versions."
+_DESCRIPTIONS: Final[Mapping[str, str]] = {
+    "aliases": "`true` also searches the subjects whose aliases match `subjectPrefix`, and lists the aliases.",
+    "associationType": "Only associations of this type: `key` or `value`. May be repeated.",
+    "cascadeLifecycle": "`true` also deletes the subjects that belong to the resource (lifecycle `STRONG`).",
+    "context": "The context: `.eu`, `:.eu:` or `eu`; empty is the default context.",
+    "contextPrefix": "Only contexts whose names begin with this text.",
+    "defaultToGlobal": "`true` answers with what is in force: from the subject, its context, all contexts "
+    "(`:.__GLOBAL:`) or the server's default. Otherwise only what is set at this very scope.",
+    "deleted": _DELETED,
+    "deletedAsNegative": "`true` includes soft-deleted versions, as negative numbers.",
+    "deletedOnly": "`true` lists soft-deleted versions only; it takes precedence over `deleted`.",
+    "dryRun": "`true` checks the request and writes nothing.",
+    "fetchMaxId": "`true` adds `maxId`, the highest id of the context.",
+    "findTags": "Adds the parts of the schema that have this tag; `*` is any tag. May be repeated.",
+    "force": "`true` registers the schema even if it is incompatible.",
+    "format": "How the schema text is written: `resolved` replaces references in Avro schemas by what they refer to. "
+    "Empty and unknown values mean as stored.",
+    "guid": "A guid, as a UUID or as 32 hexadecimal digits.",
+    "includeSchemas": "`true` adds the latest schema of each subject.",
+    "key": "The name of a metadata property. May be repeated; each needs a `value` at the same position.",
+    "latestOnly": "`true` lists only the latest version of each subject.",
+    "lifecycle": "Only associations with this lifecycle: `STRONG` or `WEAK`.",
+    "limit": "The largest number of items to list; negative numbers and 0 mean no limit.",
+    "name": "The name of the resource, for Kafka the topic; `-` is any.",
+    "namespace": "The namespace of the resource, for Kafka the id of the cluster; `-` is any.",
+    "normalize": "`true` uses the normalized text of the schema: equal schemas in different spellings are one version.",
+    "offset": "The number of items to skip.",
+    "permanent": "`true` deletes for good what was soft-deleted before; the ids are never given again.",
+    "recursive": "`true` also deletes the modes of all subjects in the context.",
+    "referenceFormat": "`qualified` writes the subjects of references with their contexts.",
+    "resource": "The id of the resource.",
+    "resourceType": "The type of the resource; `topic` if empty.",
+    "ruleType": "Only schemas with a rule of this type, such as `CEL`.",
+    "schema_id": "The id of a schema, as records carry it.",
+    "subject": "The name of a subject; `:.eu:name` is a subject of the context `.eu`.",
+    "subjectPrefix": "Only subjects whose names begin with this text; `:.eu:` is a context, `:*:` are all contexts.",
+    "topic": "The name of a topic.",
+    "value": "The value of the property in `key` at the same position.",
+    "verbose": "`true` adds `messages`: why the schema is incompatible; empty if it is compatible.",
+    "version": "The number of a version; `latest` and `-1` are the latest version that is not deleted.",
+}
+_SCOPE: Final = "The name of a subject; `:.eu:` is the context `.eu`, `:.__GLOBAL:` are all contexts."
+_MODE_FORCE: Final = "`true` allows the mode IMPORT where there are versions that are not deleted."
+_SPELLING: Final = "Accepted and ignored: schemas are compared by what they mean."
+
+#: Parameters whose meaning differs on some paths: path, name -> description.
+_SPECIAL: Final[Mapping[tuple[str, str], str]] = {
+    ("/mode", "force"): _MODE_FORCE,
+    ("/mode/{subject}", "force"): _MODE_FORCE,
+    ("/mode/{subject}", "subject"): _SCOPE,
+    ("/config/{subject}", "subject"): _SCOPE,
+    ("/compatibility/subjects/{subject}/versions", "normalize"): _SPELLING,
+    ("/compatibility/subjects/{subject}/versions/{version}", "normalize"): _SPELLING,
+    (
+        "/schemas",
+        "subjectPrefix",
+    ): "Only subjects whose names begin with this text; empty is the default context, `:*:` are all contexts.",
+    ("/schemas", "limit"): "The largest number of schemas to list, at most 1,000, which is also the default.",
+    (
+        "/schemas",
+        "lifecycle",
+    ): "Only schemas whose subjects have an association with this lifecycle: `STRONG`, `WEAK`, or "
+    "`NONE` for subjects without associations. May be repeated.",
+    (
+        "/schemas",
+        "associationType",
+    ): "Only schemas whose subjects have an association of this type: `key` or `value`. May be repeated.",
+    ("/schemas", "resourceType"): "Only schemas whose subjects are associated with a resource of this type, such as "
+    "`topic`.",
+    ("/subjects", "deleted"): "`true` includes subjects whose versions are all soft-deleted.",
+    (
+        "/subjects",
+        "deletedOnly",
+    ): "`true` lists only subjects whose versions are all soft-deleted; it takes precedence over `deleted`.",
+}
 
 #: The response is the text of a schema, which is JSON of any kind.
 ANY_JSON: Final[dict[str, Any]] = {"description": "Any JSON: the text of the schema itself."}
@@ -111,7 +209,7 @@ def customize_openapi(app: FastAPI) -> None:
                 for operation in path.values():
                     _drop_validation_errors(operation["responses"])
                     _drop_guessed_types(operation["responses"])
-            describe_parameters(document)
+            _describe_parameters(document)
             app.openapi_schema = document
         return app.openapi_schema
 
@@ -130,3 +228,26 @@ def _drop_validation_errors(responses: dict[str, Any]) -> None:
     for status, response in list(responses.items()):
         if "HTTPValidationError" in str(response):
             del responses[status]
+
+
+def _describe_parameters(document: dict[str, Any]) -> None:
+    """Sort the operations of an OpenAPI document by group, and add missing descriptions of parameters."""
+    order = list(GROUPS)
+    paths: dict[str, dict[str, Any]] = document["paths"]
+
+    def sort_key(path: str) -> tuple[int, str]:
+        first = next(iter(paths[path].values()))
+        return order.index(first["tags"][0]), path
+
+    for path, operations in paths.items():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                name = parameter["name"]
+                words = _SPECIAL.get((path, name)) or _DESCRIPTIONS.get(name)
+                if words is not None:
+                    parameter.setdefault("description", words)
+    document["tags"] = [{"name": name, "description": words} for name, words in GROUPS.items()]
+    document["paths"] = {
+        path: {method: paths[path][method] for method in _METHODS if method in paths[path]}
+        for path in sorted(paths, key=sort_key)
+    }

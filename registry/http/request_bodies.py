@@ -1,4 +1,4 @@
-"""Request bodies, as in ``openapi.yaml``, and their parsing."""
+"""Request bodies, as in ``openapi.yaml``: their content types, their parsing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 from typing import Any, Final, TypeVar
 
 import msgspec
+from fastapi import Request
 from msgspec import Struct
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
@@ -15,11 +16,13 @@ from contractlog.compatibility.errors import (
     InvalidRuleSet,
     InvalidSchema,
     Unprocessable,
+    UnsupportedMediaType,
 )
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.compatibility.tags import Entity, EntityType
-from contractlog.registry.registration.drafts import Derivation, TagEdits
+from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.request import RequestedVersion, TagEdits, parse_requested_version
 
 __all__ = [
     "MetadataBody",
@@ -27,9 +30,11 @@ __all__ = [
     "RegisterRequest",
     "RuleSetBody",
     "TagsRequest",
+    "is_json",
     "parse_body",
     "parse_members",
     "parse_object",
+    "require_json_content",
 ]
 
 _MAX_REFERENCES: Final = 1_000
@@ -47,7 +52,34 @@ _ENCODING_BY_ZEROS: Final = {
     (True, False): "utf-16-be",
     (False, True): "utf-16-le",
 }
+#: Content types that say nothing about the body, which is then parsed as JSON as well.
+_UNSPECIFIC: Final = frozenset({"", "application/octet-stream"})
 B = TypeVar("B", bound=Struct)
+
+
+def is_json(content_type: str) -> bool:
+    """Return whether a content type, with or without parameters, is JSON.
+
+    >>> is_json("application/json; charset=utf-8"), is_json("Application/vnd.x+JSON"), is_json("text/plain")
+    (True, True, False)
+    """
+    kind = _media_type(content_type)
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+async def require_json_content(request: Request) -> None:
+    """Require the request's content type to be JSON or unspecific.
+
+    Raises:
+        UnsupportedMediaType: the body is declared as something else.
+    """
+    content_type = request.headers.get("content-type", "")
+    if _media_type(content_type) not in _UNSPECIFIC and not is_json(content_type):
+        raise UnsupportedMediaType
 
 
 def parse_body(body: bytes, kind: type[B]) -> B:
@@ -233,9 +265,9 @@ class RegisterRequest(Struct, rename="camel"):
         )
 
     @property
-    def requested_version(self) -> int | None:
-        """The requested version number; None for 0, -1 compares with the latest version only."""
-        return _parse_number("version", self.version) or None
+    def requested_version(self) -> RequestedVersion:
+        """The requested version."""
+        return parse_requested_version(_parse_number("version", self.version))
 
     @property
     def requested_id(self) -> int | None:
@@ -264,7 +296,7 @@ class TagsRequest(Struct, rename="camel"):
         if self.rule_set is not None and (self.rules_to_merge is not None or self.rules_to_remove is not None):
             raise InvalidRuleSet("ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
         return Derivation(
-            version=_parse_number("newVersion", self.new_version) or None,
+            version=parse_requested_version(_parse_number("newVersion", self.new_version)),
             tags=TagEdits(parse_tags(self.tags_to_add), parse_tags(self.tags_to_remove)),
             metadata=parse_metadata(self.metadata),
             rule_set=parse_rule_set(self.rule_set),

@@ -1,27 +1,67 @@
-"""Permissions that requests need: read or write, and on which subjects.
+"""Permissions that requests need: declared beside each route, checked before any response.
 
-A request that is not in the table needs the permission for every subject.
+A request without a route needs the permission for every subject, except below the paths in ``_WITHOUT_ROUTE``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
 from urllib.parse import parse_qsl
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
 
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
 from contractlog.registry.access.permissions import EVERY_CONTEXT, Permission, Permissions, topic_permission_subject
 from contractlog.registry.http.paths import decode_segment
 
-__all__ = ["is_public_path", "require_permission"]
+__all__ = [
+    "PUBLIC",
+    "READ_ALL",
+    "READ_ANY",
+    "READ_LISTED",
+    "READ_LISTED_IN_EVERY_CONTEXT",
+    "READ_SUBJECT",
+    "READ_TOPIC",
+    "WRITE_ALL",
+    "WRITE_ANY",
+    "WRITE_CONTEXT",
+    "WRITE_SUBJECT",
+    "WRITE_TOPIC",
+    "RoutePermission",
+    "RoutePermissions",
+    "is_public_path",
+    "requires",
+]
 
-_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+E = TypeVar("E", bound=Callable[..., object])
+
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})  #: need what GET needs
 _PUBLIC_PREFIX: Final = "/healthz/"
+_PARAMETER: Final = re.compile(r"{\w+}")
 
-PermissionCheck = Callable[[Permissions, Permission, "re.Match[str]", bytes], str | None]
-"""Check of a permission: returns the denied subjects as text, or None."""
+PermissionCheck = Callable[[Permissions, Permission, str, bytes], str | None]
+"""Check of a permission, given the path's first parameter and the query: returns the denied subjects, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePermission:
+    """Permission that a route needs: an operation, and on which subjects."""
+
+    operation: Permission
+    check: PermissionCheck
+
+    def require(self, rights: Permissions, parameter: str, query: bytes) -> None:
+        """Raise ``Denied`` unless a caller has the permission."""
+        denied = self.check(rights, self.operation, parameter, query)
+        if denied is not None:
+            raise Denied(operation=self.operation.value, subject=denied)
 
 
 def is_public_path(path: str) -> bool:
@@ -29,30 +69,25 @@ def is_public_path(path: str) -> bool:
     return path.startswith(_PUBLIC_PREFIX)
 
 
-def require_permission(rights: Permissions, method: str, path: str, query: bytes) -> None:
-    """Raise ``Denied`` unless a request is permitted; ``path`` is percent-encoded, as routes receive it."""
-    for methods, pattern, operation, need in _TABLE:
-        if method in methods and (match := pattern.fullmatch(path)):
-            denied = need(rights, operation, match, query)
-            if denied is not None:
-                raise Denied(operation=operation.value, subject=denied)
-            return
-    operation = Permission.READ if method in _READS else Permission.WRITE
-    if not rights.permits_all(operation):
-        raise Denied(operation=operation.value, subject="*")
+def _check_nothing(_rights: Permissions, _operation: Permission, _parameter: str, _query: bytes) -> str | None:
+    return None
 
 
-def _check_any(rights: Permissions, operation: Permission, _match: re.Match[str], _query: bytes) -> str | None:
+def _check_any(rights: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
     """Require the permission on any subject at all."""
     return None if rights.permits_any(operation) else "*"
 
 
-def _check_subject(rights: Permissions, operation: Permission, match: re.Match[str], _query: bytes) -> str | None:
+def _check_all(rights: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
+    return None if rights.permits_all(operation) else "*"
+
+
+def _check_subject(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
     """Require it on the subject in the path.
 
     A subject without a name stands for its whole context, the global context for all subjects.
     """
-    subject = Subject.parse(decode_segment(match[1]))
+    subject = Subject.parse(decode_segment(parameter))
     if subject.context == GLOBAL_CONTEXT:
         return None if rights.permits_all(operation) else "*"
     if not subject.name:
@@ -60,66 +95,106 @@ def _check_subject(rights: Permissions, operation: Permission, match: re.Match[s
     return None if rights.permits(operation, subject) else str(subject)
 
 
-def _check_context(rights: Permissions, operation: Permission, match: re.Match[str], _query: bytes) -> str | None:
-    name = decode_segment(match[1]).strip(":")
+def _check_context(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+    name = decode_segment(parameter).strip(":")
     context = name if name.startswith(".") else f".{name}"
     return None if rights.permits_all(operation, context) else f":{context}:"
 
 
-def _check_topic(rights: Permissions, operation: Permission, match: re.Match[str], _query: bytes) -> str | None:
-    subject = topic_permission_subject(decode_segment(match[1]))
+def _check_topic(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+    subject = topic_permission_subject(decode_segment(parameter))
     return None if rights.permits(operation, subject) else str(subject)
 
 
-def _check_prefix(default: str) -> PermissionCheck:
-    """Return the check for a list: all subjects with the query's ``subjectPrefix``, else the default one."""
-
-    def need(rights: Permissions, operation: Permission, _match: re.Match[str], query: bytes) -> str | None:
-        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-        for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
-            if not rights.permits_prefix(operation, prefix):  # several may be given: check whichever the route uses
-                return f"{prefix}*"
-        return None
-
-    return need
+def _check_prefix(
+    rights: Permissions, operation: Permission, _parameter: str, query: bytes, *, default: str
+) -> str | None:
+    """Require it on all subjects with the query's ``subjectPrefix``, or else with the default one."""
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
+        if not rights.permits_prefix(operation, prefix):  # several may be given: check whichever the route uses
+            return f"{prefix}*"
+    return None
 
 
-_Row = tuple[frozenset[str], "re.Pattern[str]", Permission, PermissionCheck]
+#: For the health probes only: no authentication, no permission.
+PUBLIC: Final = RoutePermission(Permission.READ, _check_nothing)
+#: On any subject at all; what the response shows of other subjects, or what a body names, is up to the route.
+READ_ANY: Final = RoutePermission(Permission.READ, _check_any)
+WRITE_ANY: Final = RoutePermission(Permission.WRITE, _check_any)
+READ_ALL: Final = RoutePermission(Permission.READ, _check_all)
+WRITE_ALL: Final = RoutePermission(Permission.WRITE, _check_all)
+#: On the subject, context or topic that is the path's first parameter.
+READ_SUBJECT: Final = RoutePermission(Permission.READ, _check_subject)
+WRITE_SUBJECT: Final = RoutePermission(Permission.WRITE, _check_subject)
+WRITE_CONTEXT: Final = RoutePermission(Permission.WRITE, _check_context)
+READ_TOPIC: Final = RoutePermission(Permission.READ, _check_topic)
+WRITE_TOPIC: Final = RoutePermission(Permission.WRITE, _check_topic)
+#: On all subjects with the prefix in the query; without one, on those of the default context, or of every context.
+READ_LISTED: Final = RoutePermission(Permission.READ, partial(_check_prefix, default=""))
+READ_LISTED_IN_EVERY_CONTEXT: Final = RoutePermission(Permission.READ, partial(_check_prefix, default=EVERY_CONTEXT))
 
-
-def _row(methods: str, path: str, operation: Permission, need: PermissionCheck) -> _Row:
-    pattern = re.compile(path.replace("{}", "([^/]*)"))
-    return frozenset(_READS if methods == "GET" else methods.split()), pattern, operation, need
-
-
-_READ, _WRITE = Permission.READ, Permission.WRITE
-_TABLE: Final[tuple[_Row, ...]] = (
-    _row("GET", r"/schemas/(ids|guids|types)(/.*)?", _READ, _check_any),
-    _row("GET", r"/associations/.*", _READ, _check_any),
-    _row("GET", r"/subjects/{}(/.*)?", _READ, _check_subject),
-    _row("POST", r"/subjects/{}", _READ, _check_subject),
-    _row("POST DELETE PUT PATCH", r"/subjects/{}(/.*)?", _WRITE, _check_subject),
-    _row("POST", r"/compatibility/subjects/{}/.*", _READ, _check_subject),
-    _row("GET", r"/subjects", _READ, _check_prefix(EVERY_CONTEXT)),
-    _row("GET", r"/schemas", _READ, _check_prefix("")),
-    _row("GET", r"/(config|mode|contexts)", _READ, _check_any),
-    _row("GET", r"/(?:config|mode)/{}", _READ, _check_subject),
-    _row("PUT DELETE", r"/(?:config|mode)/{}", _WRITE, _check_subject),
-    _row("DELETE", r"/contexts/{}", _WRITE, _check_context),
-    _row("GET POST", r"/", _READ, _check_any),
-    _row("GET", r"/", _READ, _check_any),
-    _row("GET", r"/v1/metadata/.*", _READ, _check_any),
-    _row("GET", r"/dek-registry/.*", _READ, _check_any),
-    _row("POST", r"/associations(:|%3A)batchGet", _READ, _check_any),
-    _row("POST PUT DELETE", r"/associations.*", _WRITE, _check_any),  # the service checks what the body names
-    _row("GET", r"/contractlog/v1/conformance/{}", _READ, _check_topic),
-    _row("POST", r"/contractlog/v1/conformance/{}", _WRITE, _check_topic),
-    _row("GET", r"/contractlog/v1/graph/{}", _READ, _check_subject),
-    _row("GET", r"/contractlog/v1/permissions/{}", _READ, _check_any),
-    _row("GET", r"/contractlog/v1/(openapi\.json|docs|docs\.css)|/metrics", _READ, _check_any),
-    _row("POST", r"/contractlog/v1/(lookup|check|diff|search)", _READ, lambda r, o, _m, _q: _check_all(r, o)),
+#: Requests without a route, for which callers with these permissions learn that there is none; others are refused.
+_WITHOUT_ROUTE: Final = (
+    (_READS, re.compile(r"/schemas/(ids|guids|types)(/.*)?"), READ_ANY),
+    (_READS, re.compile(r"/(associations|v1/metadata|dek-registry)/.*"), READ_ANY),
+    (_READS, re.compile(r"/subjects/([^/]*)(/.*)?"), READ_SUBJECT),
+    (frozenset({"POST", "DELETE", "PUT", "PATCH"}), re.compile(r"/subjects/([^/]*)(/.*)?"), WRITE_SUBJECT),
+    (frozenset({"POST"}), re.compile(r"/compatibility/subjects/([^/]*)/.*"), READ_SUBJECT),
+    (frozenset({"POST", "PUT", "DELETE"}), re.compile(r"/associations.*"), WRITE_ANY),
+    (frozenset({"POST"}), re.compile(r"/contractlog/v1/search"), READ_ALL),
 )
 
 
-def _check_all(rights: Permissions, operation: Permission) -> str | None:
-    return None if rights.permits_all(operation) else "*"
+def requires(permission: RoutePermission) -> Callable[[E], E]:
+    """Declare the permission that a route needs; stands below its path, above its function."""
+
+    def declare(endpoint: E) -> E:
+        endpoint.required_permission = permission  # type: ignore[attr-defined]
+        return endpoint
+
+    return declare
+
+
+class RoutePermissions:
+    """Permissions of all routes, by method and path.
+
+    Args:
+        routers: their routes' functions have declared permissions.
+
+    Raises:
+        TypeError: a route declares none.
+    """
+
+    def __init__(self, routers: Iterable[APIRouter]) -> None:
+        self._rows: dict[tuple[str, str, int], list[tuple[re.Pattern[str], RoutePermission]]] = defaultdict(list)
+        for router in routers:
+            for route in router.routes:
+                if not isinstance(route, APIRoute):
+                    raise TypeError(f"{route} is no route of a resource")
+                permission = getattr(route.endpoint, "required_permission", None)
+                if permission is None:
+                    raise TypeError(f"{route.path} declares no permission: use @requires")
+                for method in (route.methods or set()) - (_READS - {"GET"}):
+                    self._add(method, route.path, permission)
+
+    def _add(self, method: str, path: str, permission: RoutePermission) -> None:
+        pattern = "([^/]*)".join(map(re.escape, _PARAMETER.split(path)))
+        self._rows[_key(method, path)].append((re.compile(pattern), permission))
+
+    def require(self, rights: Permissions, method: str, path: str, query: bytes) -> None:
+        """Raise ``Denied`` unless a request is permitted; ``path`` is percent-encoded, as routes receive it."""
+        for pattern, permission in self._rows.get(_key("GET" if method in _READS else method, path), ()):
+            if match := pattern.fullmatch(path):
+                permission.require(rights, match[1] if match.lastindex else "", query)
+                return
+        for methods, pattern, permission in _WITHOUT_ROUTE:
+            if method in methods and (match := pattern.fullmatch(path)):
+                permission.require(rights, match[1] if match.lastindex else "", query)
+                return
+        (READ_ALL if method in _READS else WRITE_ALL).require(rights, "", query)
+
+
+def _key(method: str, path: str) -> tuple[str, str, int]:
+    """Return the method, the first segment and the number of segments: few routes have the same."""
+    return method, path[1:].partition("/")[0], path.count("/")

@@ -5,6 +5,7 @@ An invalid value is rejected with the parameter's name and its bounds; it is nev
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -156,10 +157,11 @@ async def _reject_unknown_parameters(request: Request) -> None:
 
 
 def _parameter_names(dependant: Dependant) -> Iterator[str]:
-    """Yield the parameters that a route accepts, directly or through its dependencies."""
-    yield from (one.alias for one in dependant.query_params)
-    for inner in dependant.dependencies:
-        yield from _parameter_names(inner)
+    """Yield the parameters that a route and its dependencies accept, in the order of its signature."""
+    aliases = {field.name: (field.alias,) for field in dependant.query_params}
+    inner = {dependency.name: dependency for dependency in dependant.dependencies if dependency.name}
+    for name in inspect.signature(dependant.call).parameters if dependant.call else ():
+        yield from aliases.get(name) or (_parameter_names(inner[name]) if name in inner else ())
 
 
 #: For our own routes only; the reference ignores unknown parameters, and so do the routes of its API.

@@ -17,8 +17,9 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.registry.execution.request_work import current_work
+from contractlog.registry.registration.mode_policy import read_effective_settings
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
-from contractlog.registry.storage.model import ScopeSettings, scope_chain
+from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["CompatibilityChecker"]
@@ -33,12 +34,12 @@ class CompatibilityChecker:
     """Applies the level, policy and other settings of a subject to a draft."""
 
     def __init__(self, parser: SchemaParser, default: Level) -> None:
-        self._parser = parser
+        self.parser = parser
         self.default = default
 
     def read_settings(self, snapshot: Snapshot, subject: Subject) -> ScopeSettings:
         """Return the settings in force for a subject, without the server's default level."""
-        return ScopeSettings.merge(snapshot.read_settings(scope_chain(subject)).values())
+        return read_effective_settings(snapshot, subject)
 
     def level(self, configured: ScopeSettings) -> Level:
         """Return the level in force."""
@@ -109,7 +110,7 @@ class CompatibilityChecker:
         self, snapshot: Snapshot, candidate: ParsedDraft, earlier: Iterable[RegisteredSchema], configured: ScopeSettings
     ) -> Verdict:
         """Check against these versions, oldest first."""
-        parser = self._parser
+        parser = self.parser
         history = [_StoredVersion(parser, snapshot, version) for version in earlier]
         level, policy = self.level(configured), self.policy(configured)
         work = current_work.get()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from contractlog.compatibility.errors import (
+    AssociationExists,
+    NoActiveVersion,
     ReferenceExists,
     SubjectNotFound,
     SubjectNotSoftDeleted,
@@ -16,10 +18,10 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.names import Subject
-from contractlog.registry.registration.association_guards import reject_associated, reject_last_live_version
-from contractlog.registry.registration.mode_policy import reject_read_only
+from contractlog.registry.registration.mode_policy import read_effective_settings, reject_read_only
+from contractlog.registry.storage import associations
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted, ScopeSettings, scope_chain
+from contractlog.registry.storage.model import Deleted, ScopeSettings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
@@ -64,8 +66,23 @@ def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, b
     versions = dict(transaction.versions(subject, Deleted.INCLUDED))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
-    reject_read_only(subject, ScopeSettings.merge(transaction.read_settings(scope_chain(subject)).values()))
+    reject_read_only(subject, read_effective_settings(transaction, subject))
     return versions
+
+
+def reject_associated(transaction: Transaction, subject: Subject) -> None:
+    """Raise ``AssociationExists`` if a subject to be deleted is bound to a resource."""
+    if associations.find_by_subject(transaction, subject):
+        raise AssociationExists(subject=str(subject))
+
+
+def _reject_last_live_version(
+    transaction: Transaction, subject: Subject, versions: Mapping[int, bool], number: int
+) -> None:
+    """Raise ``NoActiveVersion`` for the last live version of a subject that is bound to a resource."""
+    live = {version for version, deleted in versions.items() if not deleted}
+    if live == {number} and associations.find_by_subject(transaction, subject):
+        raise NoActiveVersion(subject=str(subject))
 
 
 def soft_delete_subject(transaction: Transaction, subject: Subject) -> list[int]:
@@ -95,7 +112,7 @@ def _soft_delete_version(transaction: Transaction, subject: Subject, number: int
     versions, number = _select_version(transaction, subject, number)
     if versions[number]:
         raise VersionSoftDeleted(subject=str(subject), version=number)
-    reject_last_live_version(transaction, subject, versions, number)
+    _reject_last_live_version(transaction, subject, versions, number)
     subject_id = _require_unreferenced(transaction, subject, Deleted.EXCLUDED, number)
     transaction.soft_delete(subject, subject_id, [number])
     return number

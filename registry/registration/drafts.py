@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from contractlog.compatibility import formats
@@ -16,30 +15,17 @@ from contractlog.compatibility.metadata import (
     remove_rules,
 )
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.compatibility.tags import Entity
+from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion, TagEdits
 from contractlog.registry.storage.model import ScopeSettings
 
-__all__ = ["Derivation", "TagEdits", "complete_draft", "edit_tags"]
-
-
-@dataclass(frozen=True, slots=True)
-class TagEdits:
-    """Changes to the tags inside a schema's text."""
-
-    add: Mapping[Entity, Collection[str]] = field(default_factory=dict)
-    remove: Mapping[Entity, Collection[str]] = field(default_factory=dict)
-    propagate: bool = False  #: copy the previous version's tags to what still exists
-
-    def __bool__(self) -> bool:
-        """Return True if there is anything to change."""
-        return bool(self.add or self.remove or self.propagate)
+__all__ = ["Derivation", "complete_draft", "edit_tags"]
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
     """A new version, as changes to an existing one."""
 
-    version: int | None = None  #: the required version number
+    version: RequestedVersion = ANY_VERSION
     tags: TagEdits = field(default_factory=TagEdits)
     metadata: Metadata | None = None  #: replaces the existing metadata
     rule_set: RuleSet | None = None

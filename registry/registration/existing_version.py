@@ -1,11 +1,11 @@
-"""Lookup of existing versions of a subject: by content, or by content that is equivalent."""
+"""Lookup of a subject's existing versions: by number, by content, or by content that is equivalent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.formats import are_equivalent
 from contractlog.compatibility.metadata import (
     VERSION_PROPERTY,
@@ -14,32 +14,60 @@ from contractlog.compatibility.metadata import (
     remove_version_property,
 )
 from contractlog.compatibility.names import Subject
-from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.registration.parser import ParsedDraft, SchemaParser, hash_draft
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.registration.candidate import Candidate, hash_draft
+from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.references import remove_own_context
+from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage.model import Content, Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["RegistrationResult", "find_existing_version"]
+__all__ = ["find_existing_version", "find_verbatim", "missing_version_error", "require_version"]
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrationResult:
-    """Result of a registration; ``stored`` if it shows a version as stored rather than as sent."""
+def require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
+    """Return one version of a subject; None as number is the latest live one.
 
-    schema: RegisteredSchema
-    stored: bool = False
-    warning: str | None = None  #: why the meta-schema rejects a schema that is accepted anyway
+    Raises:
+        SubjectNotFound, VersionNotFound: it does not exist.
+    """
+    version = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else seen)
+    if version is None:
+        raise missing_version_error(snapshot, subject, number, seen)
+    return version
+
+
+def missing_version_error(
+    snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted
+) -> SubjectNotFound | VersionNotFound:
+    """Return the error for a version that does not exist: a subject has none, or none of this number."""
+    if number is None or not snapshot.versions(subject, seen):
+        return SubjectNotFound(subject=str(subject))
+    return VersionNotFound(version=number)
+
+
+def find_verbatim(
+    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, seen: Deleted = Deleted.EXCLUDED
+) -> RegisteredSchema | None:
+    """Return the subject's version with this exact text, and the same references, metadata and rules.
+
+    For drafts that cannot be parsed: schemas that an import stored verbatim are found by their response.
+    """
+    existing = snapshot.find_by_content(subject, hash_draft(draft, draft.text, draft.text)[0], seen)
+    unqualified = replace(draft, references=remove_own_context(draft.references, subject))
+    if existing is not None or unqualified == draft:
+        return existing
+    return snapshot.find_by_content(subject, hash_draft(unqualified, draft.text, draft.text)[0], seen)
 
 
 def find_existing_version(
     parser: SchemaParser,
     snapshot: Snapshot,
     subject: Subject,
-    candidate: tuple[ParsedDraft, Content],
+    candidate: Candidate,
     *,
     seen: Deleted = Deleted.EXCLUDED,
-    accepts: Callable[[RegisteredSchema], bool] = lambda _held: True,
+    accepts: Callable[[RegisteredSchema], bool] = lambda _version: True,
 ) -> RegistrationResult | None:
     """Return the newest version with this content, else the newest one with an equivalent content.
 
@@ -51,13 +79,12 @@ def find_existing_version(
         seen: live versions, or all.
         accepts: whether a version may be the result.
     """
-    parsed, content = candidate
-    for exact in snapshot.list_by_content(subject, content.hash, seen):
+    for exact in snapshot.list_by_content(subject, candidate.content.hash, seen):
         if accepts(exact):
             return RegistrationResult(exact)
-    for equivalent_version in _find_equivalent(parser, snapshot, subject, (parsed, content), seen):
-        if accepts(equivalent_version) and _matches_number(content, equivalent_version):
-            return RegistrationResult(equivalent_version, stored=True)
+    for equivalent in _find_equivalent(parser, snapshot, subject, candidate, seen):
+        if accepts(equivalent) and _matches_number(candidate.content, equivalent):
+            return RegistrationResult(equivalent, stored=True)
     return None
 
 
@@ -65,18 +92,18 @@ def _find_equivalent(
     parser: SchemaParser,
     snapshot: Snapshot,
     subject: Subject,
-    candidate: tuple[ParsedDraft, Content],
+    candidate: Candidate,
     seen: Deleted,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions that differ in spelling only, then those that differ in inlined references."""
-    parsed_draft, content = candidate
+    content = candidate.content
     if content.references:
         yield from _find_qualified_otherwise(parser, snapshot, subject, candidate, seen)
     yield from snapshot.list_equivalent(subject, content.normalized_hash, seen)
     for version in snapshot.dependent_versions(subject, seen, dependent=not content.references):
         if version.type is content.type and _metadata_and_rules(version) == _metadata_and_rules(content):
             try:
-                if are_equivalent(parsed_draft.parsed, parser.parse_stored(snapshot, version)):
+                if are_equivalent(candidate.parsed.parsed, parser.parse_stored(snapshot, version)):
                     yield version
             except InvalidSchema:
                 continue  # cannot be parsed, or is too long with its references inlined
@@ -86,21 +113,21 @@ def _find_qualified_otherwise(
     parser: SchemaParser,
     snapshot: Snapshot,
     subject: Subject,
-    candidate: tuple[ParsedDraft, Content],
+    candidate: Candidate,
     seen: Deleted,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions whose references differ only in naming their own context, or not naming it.
 
     References are stored and hashed as they were sent. Versions with the same canonical text come first.
     """
-    parsed_draft, content = candidate
+    content = candidate.content
     draft = replace(
-        parsed_draft.draft,
+        candidate.parsed.draft,
         references=remove_own_context(content.references, subject),
         metadata=content.metadata,
         rule_set=content.rule_set,
     )
-    exact_hash, normalized_hash = hash_draft(draft, content.text, parsed_draft.parsed.normalized)
+    exact_hash, normalized_hash = hash_draft(draft, content.text, candidate.parsed.parsed.normalized)
     qualifying = [
         (version, _hash_unqualified(parser, snapshot, subject, version))
         for version in snapshot.versions_with_qualified_references(subject, seen)

@@ -12,7 +12,8 @@ from contractlog.compatibility.content_identity import CANONICAL_FORM
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.registration.parser import SchemaParser, hash_draft
+from contractlog.registry.registration.candidate import hash_draft
+from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import hash_upgrade
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction

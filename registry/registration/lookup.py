@@ -11,12 +11,11 @@ from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubjec
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.principals import current_permissions, filter_readable
+from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.drafts import complete_draft
-from contractlog.registry.registration.existing_version import find_existing_version
+from contractlog.registry.registration.existing_version import find_existing_version, find_verbatim
 from contractlog.registry.registration.mode_policy import require_reference_permissions
-from contractlog.registry.registration.parser import SchemaParser
-from contractlog.registry.registration.verbatim_schemas import find_verbatim
 from contractlog.registry.storage.lookup import find_namesakes, resolve_alias
 from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
@@ -34,7 +33,7 @@ class ContentQuery:
 
 
 def find_by_content(
-    parser: SchemaParser, checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
+    checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
 ) -> RegisteredSchema:
     """Return the version with a content; for a plain name without any, also from other contexts.
 
@@ -42,12 +41,12 @@ def find_by_content(
         SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
     """
     subject = resolve_alias(snapshot, name)
-    version = _find_under_subject(parser, checker, snapshot, subject, query)
+    version = _find_under_subject(checker, snapshot, subject, query)
     if version is not None:
         return version
     for namesake in filter_readable(find_namesakes(snapshot, subject, query.seen)):
         try:
-            version = _find_under_subject(parser, checker, snapshot, namesake, query)
+            version = _find_under_subject(checker, snapshot, namesake, query)
         except InvalidSchema:
             continue  # one of its references is not in that context
         if version is not None:
@@ -58,7 +57,7 @@ def find_by_content(
 
 
 def _find_under_subject(
-    parser: SchemaParser, checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
+    checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
 ) -> RegisteredSchema | None:
     """Look up the draft as it is, then with what registration would add from config and latest version.
 
@@ -71,7 +70,7 @@ def _find_under_subject(
     previous = snapshot.version(subject, None)
     query = replace(query, normalize=query.normalize or bool(configured.normalize))
     try:
-        version = _find_version(parser, snapshot, subject, query)
+        version = _find_version(checker, snapshot, subject, query)
     except InvalidSchema:
         version = find_verbatim(snapshot, subject, draft, query.seen)
         if version is None:
@@ -79,13 +78,13 @@ def _find_under_subject(
     merged = complete_draft(draft, previous, configured) if version is None else draft
     if merged == draft:
         return version
-    return _find_version(parser, snapshot, subject, replace(query, draft=merged))
+    return _find_version(checker, snapshot, subject, replace(query, draft=merged))
 
 
 def _find_version(
-    parser: SchemaParser, snapshot: Snapshot, subject: Subject, query: ContentQuery
+    checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
 ) -> RegisteredSchema | None:
-    parsed = parser.draft(snapshot, subject, query.draft, strict=False)
-    content = parsed.content(snapshot, normalize=query.normalize)
-    result = find_existing_version(parser, snapshot, subject, (parsed, content), seen=query.seen)
+    parsed = checker.parser.draft(snapshot, subject, query.draft, strict=False)
+    candidate = Candidate.of(snapshot, parsed, normalize=query.normalize)
+    result = find_existing_version(checker.parser, snapshot, subject, candidate, seen=query.seen)
     return None if result is None else result.schema

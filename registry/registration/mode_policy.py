@@ -1,4 +1,4 @@
-"""Checks of the mode in force before a write."""
+"""Settings in force for a subject, and checks of its mode before a write."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from contractlog.compatibility.errors import (
     Denied,
     InvalidSubject,
+    OperationNotPermitted,
     SubjectNotInImport,
     SubjectNotReadWrite,
     SubjectReadOnly,
@@ -17,11 +18,13 @@ from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.references import resolve_target
-from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.model import ScopeSettings, scope_chain
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = [
     "IMPORT_MODES",
+    "read_effective_settings",
+    "reject_closed_subject",
     "reject_mode",
     "reject_read_only",
     "require_context_permission",
@@ -31,6 +34,14 @@ __all__ = [
 
 IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+
+
+def read_effective_settings(snapshot: Snapshot, scope: Subject) -> ScopeSettings:
+    """Return the settings in force for a subject or context: its own, then those of the scopes around it.
+
+    The server's default level is not included.
+    """
+    return ScopeSettings.merge(snapshot.read_settings(scope_chain(scope)).values())
 
 
 def validate_schema_subject(subject: Subject) -> Subject:
@@ -62,6 +73,20 @@ def reject_mode(subject: Subject, configured: ScopeSettings, schema_id: int | No
         raise SubjectNotInImport(subject=str(subject), context=subject.context)
     if schema_id is None and importing:
         raise SubjectNotReadWrite(subject=str(subject), context=subject.context)
+
+
+def reject_closed_subject(snapshot: Snapshot, subject: Subject) -> None:
+    """Reject a new version of a subject whose newest version cannot be parsed, and so not be compared.
+
+    Raises:
+        OperationNotPermitted: the newest live version was imported, and cannot be parsed.
+    """
+    kind = snapshot.newest_verbatim_type(subject)
+    if kind is not None:
+        raise OperationNotPermitted(
+            f"Subject {subject} in context {subject.context} is closed to registration: its newest version, of type "
+            f"{kind}, came with an import and is not understood by this release"
+        )
 
 
 def require_context_permission(rights: Permissions, context: str) -> None:

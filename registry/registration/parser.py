@@ -7,19 +7,17 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from contractlog.compatibility.content_identity import compute_guid, hash_content
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import FORMATS, build_shape, find_nonconformity, parse_schema, supported_types
 from contractlog.compatibility.memo import Memo, WeightedCache
-from contractlog.compatibility.metadata import none_if_empty_metadata, none_if_empty_rules, remove_version_property
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.execution.request_work import current_work
 from contractlog.registry.registration.references import ResolvedReferences, resolve_references
-from contractlog.registry.storage.model import Content, Deleted, ReferenceTarget
+from contractlog.registry.storage.model import Content, Deleted, ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["ParsedDraft", "SchemaParser", "hash_draft"]
+__all__ = ["ParsedDraft", "SchemaParser"]
 
 _CACHE_BYTES: Final = 8 * 1024 * 1024  #: of schema text; parsed trees are several times larger
 _EXPECTED_ID: Final = 0  #: id of drafts that are not stored yet, in the cache key (guid, 0, "")
@@ -40,30 +38,6 @@ class ParsedDraft:
         """Warning for a schema that is accepted although its meta-schema rejects it; None if it conforms."""
         problem = find_nonconformity(self.parsed)
         return None if problem is None else f"{problem.message} (at {problem.facts.get('at') or '/'})"
-
-    def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
-        """Return the content to be stored."""
-        references = tuple(self.resolved.references)
-        draft = replace(
-            self.draft,
-            references=tuple(sorted(set(references))) if normalize else references,
-            metadata=none_if_empty_metadata(self.draft.metadata),
-            rule_set=none_if_empty_rules(self.draft.rule_set),
-        )
-        text = self.parsed.normalized if normalize else self.parsed.canonical
-        hashes = hash_draft(draft, text, self.parsed.normalized)
-        return Content(
-            text=text,
-            submitted=draft.text,
-            type=draft.type,
-            hash=hashes[0],
-            normalized_hash=hashes[1],
-            guid=compute_guid(text, draft.references, draft.metadata, draft.rule_set),
-            references=draft.references,
-            metadata=draft.metadata,
-            rule_set=draft.rule_set,
-            targets=tuple(_find_target(snapshot, target) for target in self.resolved.targets),
-        )
 
 
 _CacheKey = tuple[str, int, str]  #: context, id and guid
@@ -122,6 +96,17 @@ class SchemaParser:
                 f"details: {error.message}{_describe_position(error)}",
                 **error.facts,
             ) from error
+
+    def parse_new(
+        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, configured: ScopeSettings
+    ) -> ParsedDraft:
+        """Parse a draft by the rules for new schemas, unless the subject's config switches them off.
+
+        Raises:
+            InvalidSchema: the text is not a schema, or a reference cannot be used.
+        """
+        strict = configured.validate_new_schemas is not False
+        return self.draft(snapshot, subject, draft, strict=strict, seen=Deleted.EXCLUDED, new=True)
 
     def parse_stored(self, snapshot: Snapshot, schema: RegisteredSchema) -> ParsedSchema:
         """Parse a stored schema, without the rules for new ones."""
@@ -197,11 +182,6 @@ def _require_same_type(schema_type: SchemaType, resolved: ResolvedReferences) ->
             )
 
 
-def _find_target(snapshot: Snapshot, schema: RegisteredSchema) -> ReferenceTarget:
-    subject = schema.subject or Subject.parse("")
-    return ReferenceTarget(snapshot.state(subject).id or 0, schema.version or 0, schema.schema_id, subject.context)
-
-
 def _parse(draft: SchemaDraft, resolved: ResolvedReferences, *, strict: bool) -> ParsedSchema:
     current_work.get().parse(len(draft.text) + sum(map(len, resolved.texts.values())))
     try:
@@ -216,31 +196,6 @@ def _size(parsed: ParsedSchema) -> int:
     return parsed.size + sum(map(len, parsed.referenced.values())) + 1_000
 
 
-def hash_draft(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
-    """Return the hash of a content, and the hash shared by contents that differ in spelling only.
-
-    Args:
-        draft: its type, metadata, rules and references are hashed, with numbers in place of "latest".
-        text: the canonical text.
-        normalized: the normalized text.
-    """
-    references, metadata, rule_set = draft.references, draft.metadata, draft.rule_set
-    return (
-        hash_content(_mark_type(draft.type, text), references, metadata, rule_set),
-        hash_content(
-            _mark_type(draft.type, normalized), sorted(set(references)), remove_version_property(metadata), rule_set
-        ),
-    )
-
-
 def _parses_canonical_alike(schema: RegisteredSchema | Content) -> bool:
     """Return True if a draft with this text and no more has the tree of the stored schema."""
     return schema.type in FORMATS and FORMATS[schema.type].parses_canonical_alike and not schema.references
-
-
-def _mark_type(schema_type: SchemaType, text: str) -> str:
-    """Return the text, marked with its type unless it is Avro.
-
-    Equal texts of two types are different contents.
-    """
-    return text if schema_type is SchemaType.AVRO else f"{schema_type}\0{text}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.model import Deleted
@@ -14,9 +15,7 @@ from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["ResolvedReferences", "remove_own_context", "resolve_references", "resolve_target"]
 
-_MAX_SCHEMAS: Final = 100
 _MAX_DEPTH: Final = 16
-_MAX_BYTES: Final = 10 * 1024 * 1024
 _LATEST: Final = -1
 
 
@@ -78,8 +77,10 @@ def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, text
             target = _find_target(snapshot, subject, reference, Deleted.INCLUDED)
             _collect_texts(snapshot, reference.name, target, texts, depth + 1)
     texts[name] = schema.text
-    if len(texts) > _MAX_SCHEMAS or sum(map(len, texts.values())) > _MAX_BYTES:
-        raise InvalidSchema(f"References lead to more than {_MAX_SCHEMAS} schemas or {_MAX_BYTES} bytes of text")
+    if len(texts) > MAX_DEPENDENCIES or sum(map(len, texts.values())) > MAX_DEPENDENCY_CHARACTERS:
+        raise InvalidSchema(
+            f"References lead to more than {MAX_DEPENDENCIES} schemas or {MAX_DEPENDENCY_CHARACTERS} bytes of text"
+        )
 
 
 def _find_target(snapshot: Snapshot, referrer: Subject, reference: Reference, seen: Deleted) -> RegisteredSchema:

@@ -12,9 +12,9 @@ from contractlog.clients import Registry
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.app import create_app
-from contractlog.registry.http import openapi_descriptions as parameters_module
+from contractlog.registry.http import openapi
 from contractlog.registry.http.openapi_file import build_document, render_yaml
-from contractlog.registry.http.reference_page.page import render_page
+from contractlog.registry.http.reference_page import render_page
 from contractlog.registry.settings import Settings
 
 
@@ -81,8 +81,8 @@ def test_no_description_of_a_parameter_is_without_its_parameter(described: dict[
         for operation in operations.values()
         for parameter in operation.get("parameters", ())
     }
-    assert set(parameters_module._DESCRIPTIONS) <= {name for _, name in parameters}
-    assert set(parameters_module._SPECIAL) <= parameters
+    assert set(openapi._DESCRIPTIONS) <= {name for _, name in parameters}
+    assert set(openapi._SPECIAL) <= parameters
 
 
 def test_requests_are_listed_group_by_group_in_the_order_that_people_expect(described: dict[str, Any]) -> None:

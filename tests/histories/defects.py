@@ -217,15 +217,15 @@ def _group_skipped() -> None:
 
 def _hashes_collide() -> None:
     """The hash of a content is the first half byte of it."""
-    from contractlog.registry.registration.parser import ParsedDraft
+    from contractlog.registry.registration import candidate
 
-    content = ParsedDraft.content
+    content = candidate.build_content
 
-    def colliding(understood: Any, *of: Any, **more: Any) -> Any:
-        found = content(understood, *of, **more)
+    def colliding(*of: Any, **more: Any) -> Any:
+        found = content(*of, **more)
         return replace(found, hash=found.hash[0] * 64, normalized_hash=found.hash[0] * 64)
 
-    _replace(ParsedDraft, "content", colliding)
+    _replace(candidate, "build_content", colliding)
 
 
 def _read_late() -> None:
@@ -254,9 +254,8 @@ def _mode_ignored() -> None:
     """READONLY refuses nothing."""
     from contractlog.registry.features.config import service as config_service
     from contractlog.registry.registration import deletion, mode_policy
-    from contractlog.registry.registration import service as registration_service
 
-    for module in (config_service, mode_policy, registration_service, deletion):
+    for module in (config_service, mode_policy, deletion):
         _replace(module, "reject_read_only", lambda *_of: None)
 
 

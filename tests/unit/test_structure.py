@@ -497,7 +497,7 @@ def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names(
 
 
 #: Avro is the type that the API omits; everything else that differs by format is a member of ``SchemaFormat``.
-DEFAULT_TYPE_MODULES = frozenset({"compatibility/schema.py", "registry/registration/parser.py"})
+DEFAULT_TYPE_MODULES = frozenset({"compatibility/schema.py", "registry/registration/candidate.py"})
 
 
 #: `contractlog pull` writes schemas of every type of the API without loading the formats.
@@ -570,3 +570,87 @@ def test_references_of_json_schemas_are_resolved_by_documents() -> None:
         and any(isinstance(node, ast.Attribute) and node.attr == "lookup" for node in ast.walk(tree))
     ]
     assert not wrong
+
+
+def test_each_route_has_its_permission_beside_its_path_and_each_router_is_listed_once() -> None:
+    listed = (ROOT / "registry/features/routers.py").read_text(encoding="utf-8")
+    wrong = []
+    for path, tree in modules():
+        if not re.fullmatch(r"registry/features/\w+/routes\.py", path):
+            continue
+        feature = path.split("/")[2]
+        if listed.count(f"features.{feature} import routes") != 1:
+            wrong.append(f"{path}: not in registry/features/routers.py")
+        for node in ast.walk(tree):
+            decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if any(one.startswith("router.") for one in decorators) and not decorators[-1].startswith("requires("):
+                wrong.append(f"{path}:{node.lineno}: no @requires below the path")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_routes_read_parameters_by_annotated_aliases_alone() -> None:
+    wrong = []
+    for path, tree in modules():
+        for node in ast.walk(tree):
+            decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if isinstance(node, ast.AsyncFunctionDef) and any(one.startswith("router.") for one in decorators):
+                annotations = [one.annotation for one in (*node.args.args, *node.args.kwonlyargs)]
+                plain = {ast.unparse(one) for one in annotations if one} & {"str", "int", "bool", "dict", "list"}
+                calls = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+                if plain or calls & {"parse_enum", "parse_integer", "parse_subject_version"}:
+                    wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def count_calls(folder: str, function: str) -> dict[str, int]:
+    """Return how many times each module of a folder calls a function, by its name."""
+    counts = {
+        path: sum(isinstance(node, ast.Call) and ast.unparse(node.func) == function for node in ast.walk(tree))
+        for path, tree in modules()
+        if path.startswith(folder)
+    }
+    return {path: count for path, count in counts.items() if count}
+
+
+def test_a_registration_computes_content_hashes_and_guid_in_one_place() -> None:
+    assert count_calls("registry/", "build_content") == {"registry/registration/candidate.py": 1}
+    for folder in ("registry/registration/", "registry/features/", "registry/http/"):
+        assert set(count_calls(folder, "compute_guid")) <= {"registry/registration/candidate.py"}
+        assert set(count_calls(folder, "Append")) <= {"registry/registration/decision.py"}
+
+
+def test_a_requested_version_is_a_value() -> None:
+    numbers = re.compile(r"version(_number)? (==|!=|<=|>) (0|-1)\b|_LATEST: Final = -1")
+    folder = ROOT / "registry/registration"
+    wrong = [path.name for path in folder.glob("*.py") if numbers.search(path.read_text(encoding="utf-8"))]
+    assert wrong == ["references.py"]  # the number in a reference, as it is stored
+
+
+def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -> None:
+    assert count_calls("registry/", "VersionNotFound") == {
+        "registry/features/compatibility/service.py": 1,  # says so of a missing subject too, as the reference does
+        "registry/registration/deletion.py": 1,  # decided on all versions of the subject, which it has read
+        "registry/registration/existing_version.py": 1,
+    }
+    merging = set(count_calls("registry/features/", "ScopeSettings.merge"))
+    assert merging == {"registry/features/config/service.py"}  # it needs each scope's own settings too
+    assert count_calls("registry/registration/", "ScopeSettings.merge") == {"registry/registration/mode_policy.py": 1}
+    assert set(count_calls("registry/", "retry_stale")) == {
+        "registry/features/associations/service.py",
+        "registry/registration/service.py",
+    }
+
+
+def test_a_limit_of_dependencies_and_the_newest_journal_entry_are_written_once() -> None:
+    limits, queries = [], []
+    for path, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) in {"MAX_DEPENDENCIES", "MAX_REFERENCED"}:
+                limits.append(f"{path}: {ast.unparse(node.target)}")
+            if isinstance(node, ast.Call) and re.fullmatch(
+                r"func\.max\((_C|tables\.changes\.c)\.sequence\)", ast.unparse(node)
+            ):
+                queries.append(path)
+    # what a registry parses with a schema; what a client fetches of a registry that may send them without end
+    assert limits == ["clients/calls/schemas.py: MAX_REFERENCED", "compatibility/limits.py: MAX_DEPENDENCIES"]
+    assert queries == ["registry/storage/journal.py"]

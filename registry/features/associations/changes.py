@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from contractlog.compatibility.errors import (
     AssociationExists,
@@ -16,7 +15,6 @@ from contractlog.compatibility.errors import (
     RegistryError,
     StrongAssociationExists,
 )
-from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import permissions as access
@@ -28,8 +26,13 @@ from contractlog.registry.features.associations.validation import (
     reject_member,
 )
 from contractlog.registry.registration.deletion import hard_delete_subject, soft_delete_subject
-from contractlog.registry.registration.mode_policy import validate_schema_subject
-from contractlog.registry.registration.service import RegistrationResult, reject_read_only
+from contractlog.registry.registration.mode_policy import (
+    IMPORT_MODES,
+    read_effective_settings,
+    reject_read_only,
+    validate_schema_subject,
+)
+from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import (
     AssociatedResource,
@@ -38,7 +41,7 @@ from contractlog.registry.storage.associations import (
     StoredAssociation,
 )
 from contractlog.registry.storage.batch_append import append_batch
-from contractlog.registry.storage.model import Append, Deleted, ScopeSettings, Stale, scope_chain
+from contractlog.registry.storage.model import Append, Deleted, Stale
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
@@ -51,11 +54,10 @@ __all__ = [
 ]
 
 Proposal = RegistrationResult | Append | None
-_IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 
 
 class StaleProposal(Exception):
-    """A schema was checked against a state that has changed since; it must be checked again."""
+    """A schema was checked against a state that has changed since: roll back and try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def remove_associations(
         require_write_permission(rights, association.subject, association.resource, association.type)
         if association.frozen and not cascade:
             raise AssociationFrozen(type=association.type, subject=str(association.subject))
-        reject_read_only(association.subject, _effective_settings(transaction, association.subject))
+        reject_read_only(association.subject, read_effective_settings(transaction, association.subject))
     associations.delete_associations(transaction, [association.guid for association in matches])
     for association in matches:
         _record_change(transaction, "association.deleted", association)
@@ -213,9 +215,9 @@ def _create_association(
     new_guid: Callable[[], str],
 ) -> BoundAssociation:
     subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
-    configured = _effective_settings(transaction, subject)
+    configured = read_effective_settings(transaction, subject)
     reject_read_only(subject, configured)
-    importing = configured.mode in _IMPORT_MODES
+    importing = configured.mode in IMPORT_MODES
     lifecycle = change.lifecycle or (Lifecycle.STRONG if change.frozen else Lifecycle.WEAK)
     _reject_invalid_new(transaction, resource, change, subject, lifecycle, importing=importing)
     schema = None
@@ -310,10 +312,6 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
     transaction.touched |= result.touched
     transaction.entries += result.entries
     return outcome, previous is None or (outcome.version or 0) > (previous.version or 0)
-
-
-def _effective_settings(transaction: Transaction, subject: Subject) -> ScopeSettings:
-    return ScopeSettings.merge(transaction.read_settings(scope_chain(subject)).values())
 
 
 def _record_change(transaction: Transaction, action: str, association: StoredAssociation) -> None:

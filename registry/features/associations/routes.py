@@ -44,19 +44,14 @@ from contractlog.registry.features.associations.bodies import (
 )
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.associations.validation import AssociationOperation
-from contractlog.registry.http.dependencies import (
-    AssociationsDependency,
-    Flag,
-    Limit,
-    Offset,
-    SubjectPath,
-    TextPath,
-    slice_page,
-)
+from contractlog.registry.http.dependencies import AssociationsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, TextPath
 from contractlog.registry.http.request_bodies import parse_body, parse_members
+from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
 from contractlog.registry.storage.associations import TOPIC, AssociationFilter, Lifecycle
+from contractlog.registry.storage.model import Page
 
 __all__ = ["router"]
 
@@ -104,55 +99,54 @@ async def _parse_context(context: str = "") -> str:
     return name if name.startswith(".") else f".{name}" if name else DEFAULT_CONTEXT
 
 
-async def _parse_paging(offset: Offset = 0, limit: Limit = -1) -> tuple[int, int]:
-    return offset, limit
-
-
-Paging = Annotated[tuple[int, int], Depends(_parse_paging)]
 Filter = Annotated[dict[str, Any], Depends(_parse_filter)]
 ContextQuery = Annotated[str, Depends(_parse_context)]
 DryRun = Annotated[Flag, Query(alias="dryRun")]
 
 
 @router.get("/associations/subjects/{subject}", **describe_route(list_schema(AssociationBody), InvalidSubject))
+@requires(READ_ANY)
 async def list_subject_associations(
-    subject: SubjectPath, associations: AssociationsDependency, which: Filter, paging: Paging
+    subject: SubjectPath, associations: AssociationsDependency, which: Filter, page: PageQuery
 ) -> ApiResponse:
     """List the associations of a subject."""
-    return await _list_page(associations, AssociationFilter(subject=subject, **which), paging)
+    return await _list_page(associations, AssociationFilter(subject=subject, **which), page)
 
 
 @router.get("/associations/resources/{resource}", **describe_route(list_schema(AssociationBody)))
+@requires(READ_ANY)
 async def list_resource_associations(
-    resource: TextPath, associations: AssociationsDependency, which: Filter, paging: Paging
+    resource: TextPath, associations: AssociationsDependency, which: Filter, page: PageQuery
 ) -> ApiResponse:
     """List the associations of a resource by its id; an unknown resource has none."""
-    return await _list_page(associations, AssociationFilter(resource_id=resource, **which), paging)
+    return await _list_page(associations, AssociationFilter(resource_id=resource, **which), page)
 
 
 @router.get("/associations/resources/{namespace}/{name}", **describe_route(list_schema(AssociationBody)))
+@requires(READ_ANY)
 async def list_associations_by_name(
     namespace: TextPath,
     name: TextPath,
     associations: AssociationsDependency,
     which: Filter,
-    paging: Paging,
+    page: PageQuery,
 ) -> ApiResponse:
     """List the associations of a resource by its name; ``-`` stands for any namespace or name."""
     association_filter = AssociationFilter(
         name=None if name == _ANY_NAME else name, namespace=None if namespace == _ANY_NAME else namespace, **which
     )
-    return await _list_page(associations, association_filter, paging)
+    return await _list_page(associations, association_filter, page)
 
 
 async def _list_page(
-    associations: AssociationService, association_filter: AssociationFilter, paging: tuple[int, int]
+    associations: AssociationService, association_filter: AssociationFilter, page: Page
 ) -> ApiResponse:
-    results = slice_page(await associations.find(association_filter), *paging)
+    results = page.cut(await associations.find(association_filter))
     return ApiResponse([AssociationBody.of(result.association) for result in results])
 
 
 @router.post("/associations", **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest))
+@requires(WRITE_ANY)
 async def create_associations(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> ApiResponse:
@@ -170,6 +164,7 @@ async def create_associations(
     "/associations/resources/{resource}",
     **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest),
 )
+@requires(WRITE_ANY)
 async def upsert_associations(
     request: Request,
     resource: TextPath,
@@ -198,6 +193,7 @@ def _without_operations(body: AssociationRequest) -> list[Any]:
         {}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, ReferenceExists, status=204
     ),
 )
+@requires(WRITE_ANY)
 async def delete_associations(
     resource: TextPath,
     associations: AssociationsDependency,
@@ -219,6 +215,7 @@ async def delete_associations(
         AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchGetRequest, status=_MULTI_STATUS
     ),
 )
+@requires(READ_ANY)
 async def get_associations_in_batch(
     request: Request,
     associations: AssociationsDependency,
@@ -246,6 +243,7 @@ async def get_associations_in_batch(
         AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchRequest, status=_MULTI_STATUS
     ),
 )
+@requires(WRITE_ANY)
 async def change_associations_in_batch(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> ApiResponse:

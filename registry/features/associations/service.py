@@ -6,9 +6,8 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from contractlog.compatibility.errors import Overloaded
 from contractlog.registry.access.principals import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.changes import (
@@ -27,18 +26,20 @@ from contractlog.registry.features.associations.validation import (
     reject_member,
     validate_resource,
 )
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.mode_policy import validate_schema_subject
-from contractlog.registry.registration.service import RegistrationService, log_warning
+from contractlog.registry.registration.request import RegistrationRequest
+from contractlog.registry.registration.service import RegistrationService, log_warning, retry_stale
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociatedResource, AssociationFilter
-from contractlog.registry.storage.model import Append
+from contractlog.registry.storage.model import Append, Stale
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["AssociationService"]
 
 T = TypeVar("T")
-_ATTEMPTS: Final = 500  #: each failed attempt means that another write succeeded
 
 
 class _DryRunResult(Exception):
@@ -49,7 +50,7 @@ class _DryRunResult(Exception):
         self.outcome = outcome
 
 
-class AssociationService:
+class AssociationService(ReadService):
     """Finds, creates and removes associations."""
 
     def __init__(
@@ -59,8 +60,7 @@ class AssociationService:
         registration: RegistrationService,
         new_guid: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._registration = registration
         self._new_guid = new_guid
 
@@ -69,22 +69,18 @@ class AssociationService:
 
         Associations are left out if the caller may read neither the subject nor the topic.
         """
-        return await self._threads.run(self._find, association_filter, schemas=schemas)
 
-    def _find(self, wanted: AssociationFilter, *, schemas: bool) -> list[BoundAssociation]:
-        with self._store.open_snapshot() as snapshot:
-            readable = [
-                association
-                for association in associations.find_associations(snapshot, wanted)
-                if may_read_association(association.subject, association.resource.name, association.type)
-            ]
+        def query(snapshot: Snapshot) -> list[BoundAssociation]:
             return [
                 BoundAssociation(
                     association,
                     snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
                 )
-                for association in readable
+                for association in associations.find_associations(snapshot, association_filter)
+                if may_read_association(association.subject, association.resource.name, association.type)
             ]
+
+        return await self._query(query)
 
     async def apply(
         self, resource: AssociatedResource, changes: Sequence[AssociationChange], *, dry_run: bool = False
@@ -105,20 +101,20 @@ class AssociationService:
             if change.operation is not AssociationOperation.DELETE:
                 subject = change.subject or default_subject(resource, change.type or "")
                 require_write_permission(rights, subject, resource, change.type or "")
-        for _ in range(_ATTEMPTS):
+
+        async def attempt() -> list[BoundAssociation] | Stale:
             proposals = [(change, await self._propose(resource, change)) for change in completed]
+            work = partial(apply_changes, resource=resource, changes=proposals, new_guid=self._new_guid, rights=rights)
             try:
-                work = partial(
-                    apply_changes, resource=resource, changes=proposals, new_guid=self._new_guid, rights=rights
-                )
                 bound = await self._change(work, dry_run=dry_run)
             except StaleProposal:
-                continue
+                return Stale()
             for _change, proposal in proposals if not dry_run else ():
                 if isinstance(proposal, Append):
                     log_warning(proposal)
             return bound
-        raise Overloaded
+
+        return await retry_stale(attempt)
 
     async def remove(
         self, resource_id: str, association_filter: AssociationFilter, *, cascade: bool = False, dry_run: bool = False
@@ -147,7 +143,13 @@ class AssociationService:
             return None
         subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
         return await self._registration.propose(
-            subject, schema.draft, normalize=schema.normalize, schema_id=schema.id, version=schema.version
+            RegistrationRequest(
+                subject=subject,
+                draft=schema.draft,
+                normalize=schema.normalize,
+                schema_id=schema.id,
+                version=schema.version,
+            )
         )
 
     async def _change(self, work: Callable[[Transaction], T], *, dry_run: bool) -> T:

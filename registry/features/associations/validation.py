@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 from contractlog.compatibility.errors import InvalidAssociation
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion
 from contractlog.registry.storage.associations import TOPIC, AssociatedResource, Lifecycle
 
 __all__ = [
@@ -45,7 +46,7 @@ class AssociatedSchema:
     draft: SchemaDraft
     normalize: bool = False
     id: int | None = None
-    version: int | None = None
+    version: RequestedVersion = ANY_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

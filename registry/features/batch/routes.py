@@ -29,9 +29,10 @@ from contractlog.registry.features.batch.bodies import (
     parse_members,
 )
 from contractlog.registry.features.batch.service import require_bounded
+from contractlog.registry.http.dependencies import BatchDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import BatchDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters
 
 __all__ = ["router"]
@@ -41,6 +42,7 @@ _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooM
 
 
 @router.post("/contractlog/v1/lookup", **describe_route(LookupManyBody, *_ERRORS, body=LookupManyRequest))
+@requires(READ_ALL)
 async def look_up_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     """Look up the versions of up to 500 schemas.
 
@@ -53,6 +55,7 @@ async def look_up_schemas(request: Request, many: BatchDependency) -> ApiRespons
 
 
 @router.post("/contractlog/v1/check", **describe_route(CheckManyBody, *_ERRORS, body=CheckManyRequest))
+@requires(READ_ALL)
 async def check_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     """Check up to 500 schemas, each as if the compatible ones before it were registered.
 

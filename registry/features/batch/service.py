@@ -12,6 +12,7 @@ from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.model import Deleted
@@ -37,14 +38,13 @@ class BatchMember:
     version: int | str | None = None  #: to be checked against; None means those that the level selects
 
 
-class BatchService:
+class BatchService(ReadService):
     """Looks up and checks many schemas; results are in the order of the request."""
 
     def __init__(
         self, store: Store, threads: ThreadPools, registration: RegistrationService, compatibility: CompatibilityService
     ) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._registration = registration
         self._compatibility = compatibility
         self._numbers = count(-1, -1)  # negative ids for schemas without one, because parsed schemas are cached by id
@@ -72,18 +72,19 @@ class BatchService:
 
         async def check_one(member: Callable[[], BatchMember]) -> tuple[BatchMember, CheckResult]:
             parsed = await self._threads.run(member)
-            return parsed, await self._threads.run_schema_work(parsed.draft.text, self._check, parsed, expected)
+            return parsed, await self._query_schemas(parsed.draft.text, self._check, parsed, expected)
 
         return await _process_each(members, check_one)
 
-    def _check(self, member: BatchMember, expected: dict[Subject, list[RegisteredSchema]]) -> CheckResult:
-        with self._store.open_snapshot() as current:
-            snapshot = _ExpectedSnapshot(current, expected)
-            draft = self._compatibility.complete_draft(snapshot, member.subject, member.draft)
-            result = self._compatibility.check_on_snapshot(snapshot, member.subject, draft, member.version)
-            if result.compatible:
-                subject = resolve_alias(snapshot, member.subject)
-                expected.setdefault(subject, []).append(self._build_next_version(snapshot, subject, draft))
+    def _check(
+        self, current: Snapshot, member: BatchMember, expected: dict[Subject, list[RegisteredSchema]]
+    ) -> CheckResult:
+        snapshot = _ExpectedSnapshot(current, expected)
+        draft = self._compatibility.complete_draft(snapshot, member.subject, member.draft)
+        result = self._compatibility.check_on_snapshot(snapshot, member.subject, draft, member.version)
+        if result.compatible:
+            subject = resolve_alias(snapshot, member.subject)
+            expected.setdefault(subject, []).append(self._build_next_version(snapshot, subject, draft))
         return result
 
     def _build_next_version(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> RegisteredSchema:

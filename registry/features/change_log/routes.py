@@ -9,9 +9,10 @@ from fastapi import APIRouter, Query
 from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, Overloaded
 from contractlog.registry.features.bodies import ChangeBody, ChangesBody
 from contractlog.registry.features.change_log.service import MAX_CHANGES
+from contractlog.registry.http.dependencies import ChangeLogDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import ChangeLogDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
 
 __all__ = ["router"]
@@ -23,6 +24,7 @@ _Limit = Annotated[
 
 
 @router.get("/contractlog/v1/changes", **describe_route(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))
+@requires(READ_ALL)
 async def list_changes(
     changes: ChangeLogDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0
 ) -> ApiResponse:

@@ -10,10 +10,12 @@ from contractlog.compatibility.errors import ChangesAhead
 from contractlog.compatibility.names import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.storage import journal
 from contractlog.registry.storage.journal import RecordedChange
 from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_CHANGES", "MAX_WAIT_SECONDS", "ChangeLogService", "ChangePage", "evict_on_changes"]
@@ -32,12 +34,11 @@ class ChangePage:
     head: int  #: the newest known number
 
 
-class ChangeLogService:
+class ChangeLogService(ReadService):
     """Reads the journal, and waits for new entries."""
 
     def __init__(self, store: Store, threads: ThreadPools, follower: JournalFollower) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._follower = follower
 
     async def list_after(self, since: int | None, *, limit: int, wait: float) -> ChangePage:
@@ -52,30 +53,30 @@ class ChangeLogService:
             ChangesAhead: the journal does not reach that number.
         """
         if since is None or wait <= 0:
-            return await self._threads.run(self._read, since, limit)
+            return await self._query(_read_page, since, limit)
         changes = self._follower.recent(since, limit)
         if changes is None:  # no longer cached, or the follower has just started
-            page = await self._threads.run(self._read, since, limit)
+            page = await self._query(_read_page, since, limit)
             if page.changes:
                 return page
         elif changes:
             return self._page(changes)
         await self._follower.wait(since, min(wait, MAX_WAIT_SECONDS))
         changes = self._follower.recent(since, limit)
-        return self._page(changes) if changes else await self._threads.run(self._read, since, limit)
+        return self._page(changes) if changes else await self._query(_read_page, since, limit)
 
     def _page(self, changes: Sequence[RecordedChange]) -> ChangePage:
         last = changes[-1].sequence
         return ChangePage(changes, last, max(self._follower.head, last))
 
-    def _read(self, since: int | None, limit: int) -> ChangePage:
-        with self._store.open_snapshot() as snapshot:
-            changes = [] if since is None else journal.list_changes_after(snapshot, since, limit)
-            head = journal.newest_sequence(snapshot)
-        if since is not None and since > head:
-            raise ChangesAhead(since=since, head=head)
-        following = changes[-1].sequence if changes else (head if since is None else since)
-        return ChangePage(changes, following, max(head, following))
+
+def _read_page(snapshot: Snapshot, since: int | None, limit: int) -> ChangePage:
+    changes = [] if since is None else journal.list_changes_after(snapshot, since, limit)
+    head = journal.newest_sequence(snapshot)
+    if since is not None and since > head:
+        raise ChangesAhead(since=since, head=head)
+    following = changes[-1].sequence if changes else (head if since is None else since)
+    return ChangePage(changes, following, max(head, following))
 
 
 def evict_on_changes(store: Store, cache: ByteCache, follower: JournalFollower) -> None:

@@ -19,11 +19,13 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.features.compatibility.service import LATEST
 from contractlog.registry.features.compatibility.service import CheckResult as Judged
-from contractlog.registry.http.dependencies import CompatibilityDependency, Flag, SubjectPath, VersionPath
+from contractlog.registry.http.dependencies import CompatibilityDependency
 from contractlog.registry.http.errors import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.response_bodies import CompatibilityBody
+from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
 
 __all__ = ["router"]
 
@@ -35,6 +37,7 @@ _ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, InvalidSchema, Inv
     "/compatibility/subjects/{subject}/versions/{version}",
     **describe_route(CompatibilityBody, *_ERRORS, VersionNotFound, InvalidVersion, body=RegisterRequest),
 )
+@requires(READ_SUBJECT)
 async def check_compatibility_with_version(
     request: Request,
     subject: SubjectPath,
@@ -56,6 +59,7 @@ async def check_compatibility_with_version(
     "/compatibility/subjects/{subject}/versions",
     **describe_route(CompatibilityBody, *_ERRORS, body=RegisterRequest),
 )
+@requires(READ_SUBJECT)
 async def check_compatibility(
     request: Request,
     subject: SubjectPath,

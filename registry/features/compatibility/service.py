@@ -12,12 +12,11 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 from contractlog.registry.access.principals import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.drafts import complete_draft
 from contractlog.registry.registration.mode_policy import require_reference_permissions
-from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -37,13 +36,11 @@ class CheckResult:
     nonconformity: LocatedFinding | None = None  #: the same as a finding, with its position
 
 
-class CompatibilityService:
+class CompatibilityService(ReadService):
     """Checks drafts against existing versions."""
 
-    def __init__(self, store: Store, threads: ThreadPools, parser: SchemaParser, checker: CompatibilityChecker) -> None:
-        self._store = store
-        self._threads = threads
-        self._parser = parser
+    def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
+        super().__init__(store, threads)
         self._checker = checker
 
     async def check(
@@ -58,15 +55,11 @@ class CompatibilityService:
             InvalidSchema: the draft is not a schema; if ``verbose``, the answer says so instead.
         """
         try:
-            return await self._threads.run_schema_work(draft.text, self._check, subject, draft, version)
+            return await self._query_schemas(draft.text, self.check_on_snapshot, subject, draft, version)
         except InvalidSchema as error:
             if not verbose:
                 raise
             return CheckResult(compatible=False, messages=(error.message,))
-
-    def _check(self, subject: Subject, draft: SchemaDraft, version: int | str | None) -> CheckResult:
-        with self._store.open_snapshot() as snapshot:
-            return self.check_on_snapshot(snapshot, subject, draft, version)
 
     def complete_draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> SchemaDraft:
         """Return a draft with what its registration would add from the latest version and the config."""
@@ -86,8 +79,7 @@ class CompatibilityService:
                 raise VersionNotFound(version=version)
             earlier = [existing] if existing else []
         configured = self._checker.read_settings(snapshot, subject)
-        strict = configured.validate_new_schemas is not False
-        parsed = self._parser.draft(snapshot, subject, draft, strict=strict, seen=Deleted.EXCLUDED, new=True)
+        parsed = self._checker.parser.parse_new(snapshot, subject, draft, configured)
         self._checker.reject_invalid_fields(parsed, configured)
         self._checker.reject_nonconforming(parsed, configured)
         if version is None:

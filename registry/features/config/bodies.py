@@ -5,11 +5,12 @@ Members are in the reference's order; unset ones are omitted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Self
 
 from msgspec import UNSET, Struct, UnsetType
 
-from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
@@ -19,8 +20,40 @@ from contractlog.registry.storage.model import ScopeSettings
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
 
 _POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: policies that clients know
-_FLAG_MEMBERS: Final = ("normalize", "validate_fields", "validate_new_schemas", "validate_rules", "strict_json_schemas")
-_TEXT_MEMBERS: Final = {"alias": "alias", "alias_for_deks": "aliasForDeks", "compatibility_group": "compatibilityGroup"}
+#: Members of the bodies that have another name than the setting.
+_MEMBERS: Final = {"level": "compatibility_level", "own_policy": "contractlog_policy"}
+
+
+def _parse_text(name: str, text: str) -> str | None:
+    if "\0" in text:
+        raise Unprocessable(f"{name} holds a control character")
+    return text or None
+
+
+def _parse_contractlog_policy(text: str) -> Policy:
+    if text.upper() != Policy.EXACT:
+        raise Unprocessable("contractlogPolicy is EXACT or null")
+    return Policy.EXACT
+
+
+#: Parsers of the members that are neither unset nor null, by setting.
+_PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "level": Level.parse,
+    "normalize": bool,
+    "validate_fields": bool,
+    "validate_new_schemas": bool,
+    "validate_rules": bool,
+    "strict_json_schemas": bool,
+    "alias": partial(_parse_text, "alias"),
+    "alias_for_deks": partial(_parse_text, "aliasForDeks"),
+    "compatibility_group": partial(_parse_text, "compatibilityGroup"),
+    "compatibility_policy": lambda text: Policy(text.upper()),
+    "own_policy": _parse_contractlog_policy,
+    "default_metadata": parse_metadata,
+    "override_metadata": parse_metadata,
+    "default_rule_set": parse_rule_set,
+    "override_rule_set": parse_rule_set,
+}
 
 
 class ConfigRequest(Struct, rename="camel"):
@@ -44,52 +77,23 @@ class ConfigRequest(Struct, rename="camel"):
     strict_json_schemas: bool | UnsetType | None = UNSET
 
     def patch(self) -> dict[str, Any]:
-        """Return the members to set; an unknown compatibility policy is ignored, as in the reference.
+        """Return the settings to change; an unknown compatibility policy is ignored, as in the reference.
 
         Raises:
             InvalidLevel: no level has this name.
             Unprocessable: a member that only contractlog has is invalid, or a database could not store a text.
         """
-        level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
-        patch: dict[str, Any] = {}
-        if level is not UNSET:
-            patch["level"] = None if level is None else Level.parse(str(level))
-        for name in _FLAG_MEMBERS:
-            if getattr(self, name) is not UNSET:
-                patch[name] = getattr(self, name)
-        for name, member in _TEXT_MEMBERS.items():
-            if getattr(self, name) is not UNSET:
-                patch[name] = _parse_text(member, getattr(self, name))
+        members = {name: getattr(self, _MEMBERS.get(name, name)) for name in _PARSERS}
+        if self.compatibility is not UNSET:
+            members["level"] = self.compatibility
         policy = self.compatibility_policy
-        if policy is None:
-            patch["compatibility_policy"] = None
-        elif isinstance(policy, str) and policy.upper() in _POLICIES:
-            patch["compatibility_policy"] = Policy(policy.upper())
-        if self.contractlog_policy is not UNSET:
-            patch["own_policy"] = (
-                None if self.contractlog_policy is None else _parse_contractlog_policy(str(self.contractlog_policy))
-            )
-        return patch | self._build_additions()
-
-    def _build_additions(self) -> dict[str, Any]:
-        metadata = {"default_metadata": self.default_metadata, "override_metadata": self.override_metadata}
-        rules = {"default_rule_set": self.default_rule_set, "override_rule_set": self.override_rule_set}
+        if isinstance(policy, str) and policy.upper() not in _POLICIES:
+            del members["compatibility_policy"]
         return {
-            **{name: parse_metadata(body) for name, body in metadata.items() if not isinstance(body, UnsetType)},
-            **{name: parse_rule_set(body) for name, body in rules.items() if not isinstance(body, UnsetType)},
+            name: None if value is None else _PARSERS[name](value)
+            for name, value in members.items()
+            if value is not UNSET
         }
-
-
-def _parse_text(name: str, text: str | None) -> str | None:
-    if text and "\0" in text:
-        raise Unprocessable(f"{name} holds a control character")
-    return text or None
-
-
-def _parse_contractlog_policy(text: str) -> Policy:
-    if text.upper() != Policy.EXACT:
-        raise Unprocessable("contractlogPolicy is EXACT or null")
-    return Policy.EXACT
 
 
 class ConfigBody(Struct, omit_defaults=True, rename="camel"):
@@ -115,23 +119,8 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
     @classmethod
     def of(cls, configured: ScopeSettings) -> Self:
         """Build the response to GET and DELETE."""
-        return cls(
-            alias=configured.alias,
-            alias_for_deks=configured.alias_for_deks,
-            normalize=configured.normalize,
-            validate_fields=configured.validate_fields,
-            validate_new_schemas=configured.validate_new_schemas,
-            validate_rules=configured.validate_rules,
-            compatibility_level=configured.level and configured.level.value,
-            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
-            compatibility_group=configured.compatibility_group,
-            default_metadata=_body_of(configured.default_metadata),
-            override_metadata=_body_of(configured.override_metadata),
-            default_rule_set=_body_of(configured.default_rule_set),
-            override_rule_set=_body_of(configured.override_rule_set),
-            contractlog_policy=configured.own_policy and configured.own_policy.value,
-            strict_json_schemas=configured.strict_json_schemas,
-        )
+        settings = configured.config.members()
+        return cls(**{_MEMBERS.get(name, name): settings[name] for name in _PARSERS})
 
     @classmethod
     def echo(cls, configured: ScopeSettings) -> Self:
@@ -139,10 +128,6 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
         body = cls.of(configured)
         body.compatibility, body.compatibility_level = body.compatibility_level, None
         return body
-
-
-def _body_of(value: Metadata | RuleSet | None) -> dict[str, Any] | None:
-    return None if value is None else value.body()
 
 
 class ModeRequest(Struct):

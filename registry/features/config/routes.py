@@ -23,10 +23,12 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.registry.features.config.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
-from contractlog.registry.http.dependencies import ConfigDependency, Flag, SubjectPath
+from contractlog.registry.http.dependencies import ConfigDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
+from contractlog.registry.http.route_permissions import READ_ANY, READ_SUBJECT, WRITE_ALL, WRITE_SUBJECT, requires
 
 __all__ = ["router"]
 
@@ -39,6 +41,7 @@ Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
 
 
 @router.get("/config", tags=_CONFIG, **describe_route(ConfigBody))
+@requires(READ_ANY)
 async def get_config(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
     """Return the config of the default context, or else the server's default.
 
@@ -52,18 +55,21 @@ async def get_config(levels: ConfigDependency, *, inherited: Inherited = False) 
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
 )
+@requires(WRITE_ALL)
 async def set_config(request: Request, levels: ConfigDependency) -> ApiResponse:
     """Change the config of all subjects that have none of their own."""
     return await _set_config(request, levels, _DEFAULT_SCOPE)
 
 
 @router.delete("/config", tags=_CONFIG, **describe_route(ConfigBody, OperationNotPermitted, Overloaded))
+@requires(WRITE_ALL)
 async def delete_config(levels: ConfigDependency) -> ApiResponse:
     """Reset the config to the server's default."""
     return ApiResponse(ConfigBody.of(await levels.delete_config(_DEFAULT_SCOPE)))
 
 
 @router.get("/config/{subject}", tags=_CONFIG, **describe_route(ConfigBody, InvalidSubject, LevelNotConfigured))
+@requires(READ_SUBJECT)
 async def get_subject_config(
     subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
 ) -> ApiResponse:
@@ -76,6 +82,7 @@ async def get_subject_config(
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
 )
+@requires(WRITE_SUBJECT)
 async def set_subject_config(request: Request, subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
     """Change a subject's config; members that the body lacks stay unchanged."""
     return await _set_config(request, levels, subject)
@@ -86,12 +93,14 @@ async def set_subject_config(request: Request, subject: SubjectPath, levels: Con
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
+@requires(WRITE_SUBJECT)
 async def delete_subject_config(subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
     """Delete a subject's config."""
     return ApiResponse(ConfigBody.of(await levels.delete_config(subject)))
 
 
 @router.get("/mode", tags=_MODE, **describe_route(ModeBody))
+@requires(READ_ANY)
 async def get_mode(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
     """Return the mode of the default context, or else the server's default.
 
@@ -101,18 +110,21 @@ async def get_mode(levels: ConfigDependency, *, inherited: Inherited = False) ->
 
 
 @router.put("/mode", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
+@requires(WRITE_ALL)
 async def set_mode(request: Request, levels: ConfigDependency, *, force: Flag = False) -> ApiResponse:
     """Set the mode of all subjects that have none of their own."""
     return await _set_mode(request, levels, _DEFAULT_SCOPE, force=force)
 
 
 @router.delete("/mode", tags=_MODE, **describe_route(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+@requires(WRITE_ALL)
 async def delete_mode(levels: ConfigDependency, *, recursive: Flag = False) -> ApiResponse:
     """Reset the mode to READWRITE; with ``recursive`` also that of each subject."""
     return ApiResponse(ModeBody(await levels.delete_mode(_DEFAULT_SCOPE, recursive=recursive)))
 
 
 @router.get("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidSubject, ModeNotConfigured))
+@requires(READ_SUBJECT)
 async def get_subject_mode(
     subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
 ) -> ApiResponse:
@@ -121,6 +133,7 @@ async def get_subject_mode(
 
 
 @router.put("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
+@requires(WRITE_SUBJECT)
 async def set_subject_mode(
     request: Request, subject: SubjectPath, levels: ConfigDependency, *, force: Flag = False
 ) -> ApiResponse:
@@ -133,6 +146,7 @@ async def set_subject_mode(
     tags=_MODE,
     **describe_route(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
+@requires(WRITE_SUBJECT)
 async def delete_subject_mode(
     subject: SubjectPath, levels: ConfigDependency, *, recursive: Flag = False
 ) -> ApiResponse:

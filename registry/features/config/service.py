@@ -19,9 +19,11 @@ from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Sub
 from contractlog.compatibility.rule_sets import validate_rule_set
 from contractlog.registry.access.principals import current_permissions, require_alias_permission
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.deletion import purge_deleted_versions
 from contractlog.registry.registration.mode_policy import IMPORT_MODES, reject_read_only, require_context_permission
 from contractlog.registry.storage.model import ScopeSettings, scope_chain
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
@@ -34,12 +36,11 @@ _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 _GLOBAL_SCOPE: Final = Subject(GLOBAL_CONTEXT, "")
 
 
-class ConfigService:
+class ConfigService(ReadService):
     """Reads and sets configs and modes. A scope with an empty name is a context."""
 
     def __init__(self, store: Store, threads: ThreadPools, default: Level, *, mutable: bool = True) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._default = default
         self._mutable = mutable
 
@@ -49,7 +50,7 @@ class ConfigService:
         Raises:
             LevelNotConfigured: the scope has no config, and ``inherited`` is not set.
         """
-        chain = await self._threads.run(self._read_chain, scope)
+        chain = await self._query(Snapshot.read_settings, scope_chain(scope))
         own = chain[scope].config
         if inherited:
             return self._effective_config(chain)
@@ -104,7 +105,7 @@ class ConfigService:
         Raises:
             ModeNotConfigured: the scope has no mode, and ``inherited`` is not set.
         """
-        chain = await self._threads.run(self._read_chain, scope)
+        chain = await self._query(Snapshot.read_settings, scope_chain(scope))
         if inherited:
             return ScopeSettings.merge(chain.values()).mode or _DEFAULT_MODE
         own = chain[scope].mode
@@ -166,10 +167,6 @@ class ConfigService:
     def _require_mutable(self) -> None:
         if not self._mutable:
             raise ModesFrozen
-
-    def _read_chain(self, scope: Subject) -> dict[Subject, ScopeSettings]:
-        with self._store.open_snapshot() as snapshot:
-            return snapshot.read_settings(scope_chain(scope))
 
     def _effective_config(self, chain: Mapping[Subject, ScopeSettings]) -> ScopeSettings:
         return self._with_default(ScopeSettings.merge(chain.values()).config)

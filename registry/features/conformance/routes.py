@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -15,17 +15,27 @@ from contractlog.compatibility.errors import (
     PayloadTooLarge,
     Unprocessable,
 )
-from contractlog.registry.http.dependencies import ConformanceDependency, TextPath
+from contractlog.registry.http.dependencies import ConformanceDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import TextPath
 from contractlog.registry.http.request_bodies import parse_object
+from contractlog.registry.http.route_permissions import READ_TOPIC, WRITE_TOPIC, requires
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters, enum_schema
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["conformance"])
 _PARTS: Final = ("", "key", "value")
-_Part = Annotated[str, Query(description="Else both."), enum_schema(_PARTS[1:])]
+
+
+async def _parse_part(part: Annotated[str, Query(description="Else both."), enum_schema(_PARTS[1:])] = "") -> str:
+    if part not in _PARTS:
+        raise InvalidQuery(parameter="part", detail="it is `key` or `value`")
+    return part
+
+
+_Part = Annotated[str, Depends(_parse_part)]
 _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of `topics` in `report.json`."}
 
 
@@ -33,6 +43,7 @@ _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of 
     "/contractlog/v1/conformance/{topic}",
     **describe_route(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
 )
+@requires(WRITE_TOPIC)
 async def record_conformance(request: Request, topic: TextPath, conformance: ConformanceDependency) -> ApiResponse:
     """Store the audit of one part of a topic; if it differs from the previous one, it becomes the newest."""
     return ApiResponse(await conformance.record(topic, parse_object(await request.body())))
@@ -43,8 +54,7 @@ async def record_conformance(request: Request, topic: TextPath, conformance: Con
     dependencies=[RejectUnknownParameters],
     **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
 )
-async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *, part: _Part = "") -> ApiResponse:
+@requires(READ_TOPIC)
+async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *, part: _Part) -> ApiResponse:
     """Return the newest audit of each part of a topic."""
-    if part not in _PARTS:
-        raise InvalidQuery(parameter="part", detail="it is `key` or `value`")
     return ApiResponse(await conformance.list_newest(topic, part or None))

@@ -7,16 +7,16 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
 from contractlog.contracts.audit.report import FORMER_VERDICTS
-from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.model import ConformanceRecord
-from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["ConformanceService"]
 
@@ -59,12 +59,8 @@ class _TopicEntry(_RecordCounts):
     notes: list[str]
 
 
-class ConformanceService:
+class ConformanceService(ReadService):
     """Stores audit results of each topic and part, by the ranges that were read."""
-
-    def __init__(self, store: Store, threads: ThreadPools) -> None:
-        self._store = store
-        self._threads = threads
 
     async def record(self, topic: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Store an audit result, and return it with the time of its record; storing it again changes nothing.
@@ -87,17 +83,12 @@ class ConformanceService:
         Raises:
             ConformanceNotFound: there is none.
         """
-        entries = [_response_entry(recorded) for recorded in await self._threads.run(self._read_recorded, topic)]
+        recorded = await self._query(Snapshot.conformance, topic) if _TOPIC.fullmatch(topic) else ()
+        entries = map(_response_entry, recorded)
         selected = [entry for entry in entries if part in {None, entry["part"]}]
         if not selected:
             raise ConformanceNotFound(topic=topic)
         return selected
-
-    def _read_recorded(self, topic: str) -> Sequence[ConformanceRecord]:
-        if not _TOPIC.fullmatch(topic):
-            return ()
-        with self._store.open_snapshot() as snapshot:
-            return snapshot.conformance(topic)
 
 
 def _hash_ranges(entry: _TopicEntry) -> str:

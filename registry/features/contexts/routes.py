@@ -15,11 +15,12 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency, TextPath
+from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.paths import parse_context
-from contractlog.registry.http.read_parameters import PageQuery
+from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
 
 __all__ = ["router"]
 
@@ -32,12 +33,14 @@ _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
 @router.get("/", tags=_SERVICE, **describe_route(_OBJECT))
 @router.post("/", tags=_SERVICE, **describe_route(_OBJECT))
+@requires(READ_ANY)
 async def get_root() -> ApiResponse:
     """Return an empty object, as a sign that the service runs."""
     return ApiResponse(b"{}")
 
 
 @router.get("/contexts", tags=_CONTEXTS, **describe_route(list_schema("string")))
+@requires(READ_ANY)
 async def list_contexts(
     lookup: SubjectsDependency,
     page: PageQuery,
@@ -55,6 +58,7 @@ async def list_contexts(
         {}, BadRequest, InvalidSubject, ContextNotEmpty, OperationNotPermitted, Overloaded, status=_NO_CONTENT
     ),
 )
+@requires(WRITE_CONTEXT)
 async def delete_context(context: TextPath, contexts: ContextsDependency) -> Response:
     """Delete a context that no longer has versions; its ids are not reused."""
     await contexts.delete(parse_context(context))
@@ -62,6 +66,7 @@ async def delete_context(context: TextPath, contexts: ContextsDependency) -> Res
 
 
 @router.get("/v1/metadata/id", tags=_SERVICE, **describe_route(_OBJECT))
+@requires(READ_ANY)
 async def get_cluster_ids(settings: SettingsDependency) -> ApiResponse:
     """Return the ids of the registry cluster and of its Kafka cluster."""
     clusters = {"kafka-cluster": settings.kafka_cluster_id, "schema-registry-cluster": settings.cluster_id}
@@ -70,12 +75,14 @@ async def get_cluster_ids(settings: SettingsDependency) -> ApiResponse:
 
 
 @router.get("/v1/metadata/deployment", tags=_SERVICE, **describe_route(_OBJECT))
+@requires(READ_ANY)
 async def get_deployment() -> ApiResponse:
     """Return the attributes of this deployment; there are none."""
     return ApiResponse({"attributes": []})
 
 
 @router.get("/v1/metadata/version", tags=_SERVICE, **describe_route(_OBJECT))
+@requires(READ_ANY)
 async def get_version() -> ApiResponse:
     """Return the version of the service."""
     return ApiResponse({"version": version_of("contractlog"), "commitId": ""})

@@ -7,9 +7,8 @@ import asyncio
 from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
-from contractlog.registry.registration.service import reject_read_only
+from contractlog.registry.registration.mode_policy import read_effective_settings, reject_read_only
 from contractlog.registry.storage import contexts
-from contractlog.registry.storage.model import ScopeSettings, scope_chain
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
@@ -32,7 +31,7 @@ class ContextService:
         scope = Subject(context, "")
 
         def work(transaction: Transaction) -> None:
-            configured = ScopeSettings.merge(transaction.read_settings(scope_chain(scope)).values())
+            configured = read_effective_settings(transaction, scope)
             reject_read_only(scope, configured)
             if configured.mode not in {None, Mode.READWRITE}:
                 raise SubjectNotReadWrite(subject=str(scope), context=context)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, VersionBody
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
-from contractlog.registry.http.dependencies import SubjectPath
+from contractlog.registry.http.dependencies import DependenciesDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import DependenciesDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import SubjectPath
+from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
 from contractlog.registry.http.strict_parameters import (
     BoundedInteger,
     RejectUnknownParameters,
@@ -30,22 +31,40 @@ _Depth = Annotated[
     Query(description="Maximum distance from the subject, in steps."),
     BoundedInteger("depth", MAX_DEPTH, 1, MAX_DEPTH),
 ]
-_Version = Annotated[str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")]
-_Direction = Annotated[
-    str, Query(description="Which way to go."), enum_schema([way.value.lower() for way in WalkDirection])
-]
+_DIRECTIONS: Final = [direction.value.lower() for direction in WalkDirection]
+
+
+async def _parse_version(
+    version: Annotated[
+        str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")
+    ] = "",
+) -> str:
+    if version in {"-1", "latest"}:
+        return "latest"
+    return version and str(parse_integer("version", version, default=1, least=1, most=MAX_VERSION))
+
+
+async def _parse_direction(
+    direction: Annotated[str, Query(description="Which way to go."), enum_schema(_DIRECTIONS)] = "",
+) -> WalkDirection:
+    return parse_enum("direction", direction, WalkDirection) or WalkDirection.BOTH
+
+
+_Version = Annotated[str, Depends(_parse_version)]
+_Direction = Annotated[WalkDirection, Depends(_parse_direction)]
 
 
 @router.get(
     "/contractlog/v1/graph/{subject}",
     **describe_route(GraphBody, InvalidQuery, InvalidSubject, SubjectNotFound, VersionNotFound, Overloaded),
 )
+@requires(READ_SUBJECT)
 async def get_dependencies(
     subject: SubjectPath,
     graphs: DependenciesDependency,
     *,
-    version: _Version = "",
-    direction: _Direction = "",
+    version: _Version,
+    direction: _Direction,
     depth: _Depth = MAX_DEPTH,
 ) -> ApiResponse:
     """Return the dependencies and dependents of the versions of a subject, direct and indirect.
@@ -55,12 +74,7 @@ async def get_dependencies(
     towards dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
     ``truncated`` says that there is more.
     """
-    if version == "-1":
-        version = "latest"
-    if version not in {"", "latest"}:
-        version = str(parse_integer("version", version, default=1, least=1, most=MAX_VERSION))
-    walk_direction = parse_enum("direction", direction, WalkDirection) or WalkDirection.BOTH
-    result = await graphs.walk(subject, version, direction=walk_direction, depth=depth)
+    result = await graphs.walk(subject, version, direction=direction, depth=depth)
     return ApiResponse(
         GraphBody(
             nodes=[

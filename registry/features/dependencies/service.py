@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access.principals import may_read
-from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.dependencies import store
 from contractlog.registry.features.dependencies.store import VersionNode
-from contractlog.registry.features.diff.service import require_version
+from contractlog.registry.features.read_service import ReadService
+from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "DependencyEdge", "DependencyGraph", "DependencyService", "WalkDirection"]
 
@@ -52,12 +51,8 @@ class DependencyGraph:
     truncated: bool = False  #: whether the bounds or the caller's permissions left anything out
 
 
-class DependencyService:
+class DependencyService(ReadService):
     """Walks references."""
-
-    def __init__(self, store: Store, threads: ThreadPools) -> None:
-        self._store = store
-        self._threads = threads
 
     async def walk(self, subject: Subject, version: str, *, direction: WalkDirection, depth: int) -> DependencyGraph:
         """Return the direct and indirect dependencies and dependents of a subject that the caller may read.
@@ -71,33 +66,32 @@ class DependencyService:
         Raises:
             SubjectNotFound, VersionNotFound: there is nothing to begin from.
         """
-        return await self._threads.run(self._walk_from, subject, version, direction, depth)
+        return await self._query(_walk_from, subject, version, direction, depth)
 
-    def _walk_from(self, subject: Subject, version: str, direction: WalkDirection, depth: int) -> DependencyGraph:
-        with self._store.open_snapshot() as snapshot:
-            start_nodes = _find_start(snapshot, subject, version)
-            result = DependencyGraph(dict.fromkeys(start_nodes, 0))
-            pairs: dict[tuple[VersionNode, VersionNode], None] = {}
-            if direction is not WalkDirection.REFERENCEDBY:
-                pairs |= dict.fromkeys(_walk(snapshot, result, store.find_targets, depth=depth, sign=1))
-            if direction is not WalkDirection.REFERENCES:
-                pairs |= dict.fromkeys(_walk(snapshot, result, store.find_referrers, depth=depth, sign=-1))
-            result.edges = list(_name_edges(snapshot, pairs))
-        return result
+
+def _walk_from(
+    snapshot: Snapshot, subject: Subject, version: str, direction: WalkDirection, depth: int
+) -> DependencyGraph:
+    result = DependencyGraph(dict.fromkeys(_find_start(snapshot, subject, version), 0))
+    pairs: dict[tuple[VersionNode, VersionNode], None] = {}
+    if direction is not WalkDirection.REFERENCEDBY:
+        pairs |= dict.fromkeys(_walk(snapshot, result, store.find_targets, depth=depth, sign=1))
+    if direction is not WalkDirection.REFERENCES:
+        pairs |= dict.fromkeys(_walk(snapshot, result, store.find_referrers, depth=depth, sign=-1))
+    result.edges = list(_name_edges(snapshot, pairs))
+    return result
 
 
 def _find_start(snapshot: Snapshot, subject: Subject, version: str) -> list[VersionNode]:
     number: int | None = None
     if version == "latest":
-        number = require_version(snapshot, subject, None).version
+        number = require_version(snapshot, subject, None, Deleted.INCLUDED).version
     elif version:
         number = int(version)
     nodes = store.find_versions(snapshot, subject, number)
     if nodes:
         return nodes
-    if number is None or not store.find_versions(snapshot, subject, None):
-        raise SubjectNotFound(subject=str(subject))
-    raise VersionNotFound(version=number)
+    raise missing_version_error(snapshot, subject, number, Deleted.INCLUDED)
 
 
 def _walk(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -20,10 +20,12 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.registry.features.bodies import DifferenceBody
+from contractlog.registry.features.diff.service import VersionSelector
+from contractlog.registry.http.dependencies import DiffDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import DiffDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import (
     RejectUnknownParameters,
     enum_schema,
@@ -35,25 +37,49 @@ __all__ = ["router"]
 
 router: Final = APIRouter(tags=["diff"], dependencies=[RejectUnknownParameters])
 _PATH: Final = "/contractlog/v1/diff"
-_Earlier = Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")]
-_Later = Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")]
-_Level = Annotated[
-    str,
-    Query(description="The level whose findings come first, with suggested fixes; else the one in force."),
-    enum_schema(Level),
-]
-_Policy = Annotated[str, Query(description="By which it is judged; else what is in force."), enum_schema(Policy)]
 _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, TooManyRequests, Overloaded)
 
 
+async def _parse_earlier(
+    earlier: Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")] = "",
+) -> VersionSelector:
+    return parse_subject_version("earlier", earlier)
+
+
+async def _parse_later(
+    later: Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")] = "",
+) -> VersionSelector:
+    return parse_subject_version("later", later)
+
+
+async def _parse_level(
+    level: Annotated[
+        str,
+        Query(description="The level whose findings come first, with suggested fixes; else the one in force."),
+        enum_schema(Level),
+    ] = "",
+) -> Level | None:
+    return parse_enum("level", level, Level)
+
+
+async def _parse_policy(
+    policy: Annotated[
+        str, Query(description="By which it is judged; else what is in force."), enum_schema(Policy)
+    ] = "",
+) -> Policy | None:
+    return parse_enum("policy", policy, Policy)
+
+
+_Earlier = Annotated[VersionSelector, Depends(_parse_earlier)]
+_Later = Annotated[VersionSelector, Depends(_parse_later)]
+_Level = Annotated[Level | None, Depends(_parse_level)]
+_Policy = Annotated[Policy | None, Depends(_parse_policy)]
+
+
 @router.get(_PATH, **describe_route(DifferenceBody, *_ERRORS, Unprocessable))
+@requires(READ_ALL)
 async def compare_versions(
-    differences: DiffDependency,
-    *,
-    earlier: _Earlier = "",
-    later: _Later = "",
-    level: _Level = "",
-    policy: _Policy = "",
+    differences: DiffDependency, *, earlier: _Earlier, later: _Later, level: _Level, policy: _Policy
 ) -> ApiResponse:
     """Compare two versions, each named ``SUBJECT:VERSION``, with a number or ``latest``.
 
@@ -61,28 +87,16 @@ async def compare_versions(
     the findings, those that concern ``level`` first and with suggested fixes. Without ``level`` and ``policy``, those
     in force for the later version's subject apply.
     """
-    result = await differences.compare(
-        parse_subject_version("earlier", earlier), parse_subject_version("later", later), **_parse_policy(level, policy)
-    )
-    return ApiResponse(result.body())
+    return ApiResponse((await differences.compare(earlier, later, level=level, policy=policy)).body())
 
 
 @router.post(
     _PATH, **describe_route(DifferenceBody, *_ERRORS, BadRequest, PayloadTooLarge, Unprocessable, body=RegisterRequest)
 )
+@requires(READ_ALL)
 async def compare_candidate(
-    request: Request,
-    differences: DiffDependency,
-    *,
-    earlier: _Earlier = "",
-    level: _Level = "",
-    policy: _Policy = "",
+    request: Request, differences: DiffDependency, *, earlier: _Earlier, level: _Level, policy: _Policy
 ) -> ApiResponse:
     """Compare a candidate with a version of its subject; nothing is registered."""
-    against = parse_subject_version("earlier", earlier)
     draft = parse_body(await request.body(), RegisterRequest).draft()
-    return ApiResponse((await differences.compare(against, draft, **_parse_policy(level, policy))).body())
-
-
-def _parse_policy(level: str, policy: str) -> dict[str, Any]:
-    return {"level": parse_enum("level", level, Level), "policy": parse_enum("policy", policy, Policy)}
+    return ApiResponse((await differences.compare(earlier, draft, level=level, policy=policy)).body())

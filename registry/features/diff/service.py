@@ -5,33 +5,31 @@ They are the engine's findings, with positions and suggested fixes.
 
 from __future__ import annotations
 
-from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.schema import SchemaDraft
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
 from contractlog.registry.execution.request_work import current_work
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.check import CompatibilityChecker
-from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
-__all__ = ["CANDIDATE", "DiffService", "VersionSelector", "require_version"]
+__all__ = ["CANDIDATE", "DiffService", "VersionSelector"]
 
 VersionSelector = tuple[Subject, int | None]  #: a subject and a version number; None is the latest live one
 CANDIDATE = "candidate"
 
 
-class DiffService:
+class DiffService(ReadService):
     """Compares versions; writes nothing."""
 
-    def __init__(self, store: Store, threads: ThreadPools, parser: SchemaParser, checker: CompatibilityChecker) -> None:
-        self._store = store
-        self._threads = threads
-        self._parser = parser
+    def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
+        super().__init__(store, threads)
         self._checker = checker
 
     async def compare(
@@ -70,8 +68,7 @@ class DiffService:
             subject = earlier[0] if isinstance(later, SchemaDraft) else later[0]
             configured = self._checker.read_settings(snapshot, subject)
             if isinstance(later, SchemaDraft):
-                strict = configured.validate_new_schemas is not False
-                parsed = self._parser.draft(snapshot, subject, later, strict=strict, seen=Deleted.EXCLUDED, new=True)
+                parsed = self._checker.parser.parse_new(snapshot, subject, later, configured)
                 new = DiffSide(CANDIDATE, later.text, parsed.parsed)
             else:
                 new = self._read_side(snapshot, later)
@@ -82,22 +79,7 @@ class DiffService:
         )
 
     def _read_side(self, snapshot: Snapshot, selector: VersionSelector) -> DiffSide:
-        version = require_version(snapshot, *selector)
+        version = require_version(snapshot, *selector, Deleted.INCLUDED)
         return DiffSide(
-            f"{version.subject}:{version.version}", version.text, self._parser.parse_stored(snapshot, version)
+            f"{version.subject}:{version.version}", version.text, self._checker.parser.parse_stored(snapshot, version)
         )
-
-
-def require_version(snapshot: Snapshot, subject: Subject, number: int | None) -> RegisteredSchema:
-    """Return a version, soft-deleted ones included; None is the latest live one.
-
-    Raises:
-        SubjectNotFound, VersionNotFound: it does not exist.
-    """
-    seen = Deleted.EXCLUDED if number is None else Deleted.INCLUDED
-    version = snapshot.version(subject, number, seen)
-    if version is not None:
-        return version
-    if number is None or not snapshot.versions(subject, seen):
-        raise SubjectNotFound(subject=str(subject))
-    raise VersionNotFound(version=number)

@@ -19,6 +19,9 @@ from contractlog.registry.access.principals import ANONYMOUS, current_actor
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.fetch_log import store
 from contractlog.registry.features.fetch_log.store import FetchKey
+from contractlog.registry.features.read_service import ReadService
+from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_FETCHES", "OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter", "FetchLogService"]
@@ -145,17 +148,16 @@ class FetchCounter:
                 _LOG.exception("fetches could not be written down")
 
 
-class FetchLogService:
+class FetchLogService(ReadService):
     """Reads stored counts, and adds those of this process that are not stored yet."""
 
     def __init__(self, store: Store, threads: ThreadPools, counts: FetchCounter) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._counts = counts
 
     async def list_by_id(self, context: str, schema_id: int, *, days: int, limit: int) -> list[tuple[FetchKey, int]]:
         """Return the clients that fetched an id, newest days first."""
-        return await self._threads.run(self._read, {(context, schema_id)}, days, limit)
+        return await self._query(self._read, {(context, schema_id)}, days, limit)
 
     async def list_by_subject(self, subject: Subject, *, days: int, limit: int) -> list[tuple[FetchKey, int]]:
         """Return the clients that fetched the schemas of a subject, soft-deleted versions included.
@@ -163,20 +165,21 @@ class FetchLogService:
         Raises:
             SubjectNotFound: it has no versions.
         """
-        return await self._threads.run(self._list_by_subject, subject, days, limit)
 
-    def _list_by_subject(self, subject: Subject, days: int, limit: int) -> list[tuple[FetchKey, int]]:
-        with self._store.open_snapshot() as snapshot:
-            keys = store.find_schema_keys(snapshot, subject)
-        if not keys:
-            raise SubjectNotFound(subject=str(subject))
-        return self._read(keys, days, limit)
+        def query(snapshot: Snapshot) -> list[tuple[FetchKey, int]]:
+            keys = list_ids(snapshot, subject)
+            if not keys:
+                raise SubjectNotFound(subject=str(subject))
+            return self._read(snapshot, keys, days, limit)
 
-    def _read(self, keys: set[tuple[str, int]], days: int, limit: int) -> list[tuple[FetchKey, int]]:
+        return await self._query(query)
+
+    def _read(
+        self, snapshot: Snapshot, keys: set[tuple[str, int]], days: int, limit: int
+    ) -> list[tuple[FetchKey, int]]:
         since = self._counts.today - days + 1
         pending = self._counts.pending()
-        with self._store.open_snapshot() as snapshot:
-            totals = store.find_counts(snapshot, keys, since=since, limit=limit)
+        totals = store.find_counts(snapshot, keys, since=since, limit=limit)
         for key, number in pending.items():
             if (key.context, key.schema_id) in keys and key.day >= since:
                 totals[key] = totals.get(key, 0) + number

@@ -7,15 +7,13 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import delete, select, tuple_
 
-from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import dialect_insert
 from contractlog.registry.storage.locks import lock_background_jobs
-from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["FetchKey", "add_counts", "find_counts", "find_schema_keys"]
+__all__ = ["FetchKey", "add_counts", "find_counts"]
 
 _F: Final = tables.fetches.c
 
@@ -40,18 +38,6 @@ def add_counts(transaction: Transaction, counts: Mapping[FetchKey, int], *, olde
     )
     connection.execute(statement, [key._asdict() | {"count": counts[key]} for key in sorted(counts)])
     connection.execute(delete(tables.fetches).where(_F.day < oldest_day))
-
-
-def find_schema_keys(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
-    """Return (context, id) of all schemas of a subject, soft-deleted versions included."""
-    u, v = tables.subjects.c, tables.versions.c
-    statement = (
-        select(v.context, v.schema_id)
-        .join_from(tables.subjects, tables.versions, v.subject_id == u.id)
-        .where(u.key == subject_key(subject))
-        .distinct()
-    )
-    return {(row.context, row.schema_id) for row in snapshot.connection.execute(statement)}
 
 
 def find_counts(

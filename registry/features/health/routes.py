@@ -11,8 +11,8 @@ from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.reference_page.page import render_page
-from contractlog.registry.http.reference_page.stylesheet import CSS
+from contractlog.registry.http.reference_page import CSS, render_page
+from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
@@ -30,6 +30,7 @@ _DOCS_HEADERS: Final = {
 
 @router.head("/healthz/live", include_in_schema=False)  # the server omits the body
 @router.get("/healthz/live", **describe_route(_OBJECT))
+@requires(PUBLIC)
 async def get_liveness() -> ApiResponse:
     """Return 200 as long as the process can answer."""
     return ApiResponse({"status": "live"})
@@ -37,6 +38,7 @@ async def get_liveness() -> ApiResponse:
 
 @router.head("/healthz/startup", include_in_schema=False)
 @router.get("/healthz/startup", **describe_route(_OBJECT))
+@requires(PUBLIC)
 async def get_startup() -> ApiResponse:
     """Return 200 once the database has been opened: nothing is served before."""
     return ApiResponse({"status": "started"})
@@ -44,6 +46,7 @@ async def get_startup() -> ApiResponse:
 
 @router.head("/healthz/ready", include_in_schema=False)
 @router.get("/healthz/ready", **describe_route(_OBJECT, StoreError))
+@requires(PUBLIC)
 async def get_readiness(
     health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency
 ) -> ApiResponse:
@@ -66,30 +69,35 @@ async def get_readiness(
 @router.options("/healthz/live", include_in_schema=False)
 @router.options("/healthz/startup", include_in_schema=False)
 @router.options("/healthz/ready", include_in_schema=False)
+@requires(PUBLIC)
 async def get_health_options() -> Response:
     """Return the methods that a health endpoint allows."""
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
 
 
 @router.get("/contractlog/v1/openapi.json", include_in_schema=False)
+@requires(READ_ANY)
 async def get_openapi(request: Request) -> ApiResponse:
     """Return the description of the API."""
     return ApiResponse(request.app.openapi(), media_type="application/json")
 
 
 @router.get(DOCS_PATH, include_in_schema=False)
+@requires(READ_ANY)
 async def get_docs_page(request: Request) -> Response:
     """Return the API documentation as a page that loads nothing from other sites."""
     return HTMLResponse(render_page(request.app.openapi()), headers=_DOCS_HEADERS)
 
 
 @router.get(f"{DOCS_PATH}.css", include_in_schema=False)
+@requires(READ_ANY)
 async def get_docs_style() -> Response:
     """Return the stylesheet of the page."""
     return Response(CSS, media_type="text/css", headers=_DOCS_HEADERS)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+@requires(READ_ANY)
 async def get_metrics(telemetry: TelemetryDependency) -> ApiResponse:
     """Return the metrics, summed over all workers, in the text format of Prometheus."""
     return ApiResponse(render_metrics(telemetry.meters), media_type=CONTENT_TYPE)

@@ -10,9 +10,10 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
 from contractlog.registry.access.permissions import Permission
 from contractlog.registry.access.principals import current_actor, current_permissions
 from contractlog.registry.features.bodies import PermissionsBody
-from contractlog.registry.http.dependencies import SubjectPath
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import SubjectPath
+from contractlog.registry.http.route_permissions import READ_ANY, requires
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters
 
 __all__ = ["router"]
@@ -21,6 +22,7 @@ router: Final = APIRouter(tags=["permissions"], dependencies=[RejectUnknownParam
 
 
 @router.get("/contractlog/v1/permissions/{subject}", **describe_route(PermissionsBody, InvalidQuery, InvalidSubject))
+@requires(READ_ANY)
 async def get_permissions(subject: SubjectPath) -> ApiResponse:
     """Return whether the caller may read and write a subject, which need not exist.
 

@@ -15,21 +15,28 @@ from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.store import SchemaFilter
 from contractlog.registry.http.dependencies import (
     CacheDependency,
-    Flag,
-    GuidPath,
+    FetchCountsDependency,
     ProfileDependency,
-    SchemaIdPath,
     SchemasDependency,
-    SubjectQuery,
     SubjectsDependency,
     ThreadsDependency,
 )
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import FetchCountsDependency
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
-from contractlog.registry.http.read_parameters import DeletedQuery, PageQuery, QualifiedQuery, TextListQuery, ViewQuery
+from contractlog.registry.http.parameters import (
+    DeletedQuery,
+    Flag,
+    PageQuery,
+    QualifiedQuery,
+    SchemaIdPath,
+    SubjectQuery,
+    TextListQuery,
+    TextPath,
+    ViewQuery,
+)
 from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
+from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
 
 __all__ = ["router"]
 
@@ -38,6 +45,7 @@ _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 
 
 @router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody)))
+@requires(READ_LISTED)
 async def list_schemas(
     lookup: SubjectsDependency,
     threads: ThreadsDependency,
@@ -71,6 +79,7 @@ async def list_schemas(
 
 
 @router.get("/schemas/types", **describe_route(list_schema("string")))
+@requires(READ_ANY)
 async def list_schema_types() -> ApiResponse:
     """List the schema types that this registry supports."""
     return ApiResponse([one.value for one in supported_types()])
@@ -79,6 +88,7 @@ async def list_schema_types() -> ApiResponse:
 @router.get(
     "/schemas/ids/{schema_id}", **describe_route(SchemaStringBody, SchemaNotFound, InvalidSubject, InvalidSchema)
 )
+@requires(READ_ANY)
 async def get_schema(
     request: Request,
     schema_id: SchemaIdPath,
@@ -116,6 +126,7 @@ async def get_schema(
 @router.get(
     "/schemas/ids/{schema_id}/schema", **describe_route(ANY_JSON, SchemaNotFound, InvalidSubject, InvalidSchema)
 )
+@requires(READ_ANY)
 async def get_schema_text(
     request: Request,
     schema_id: SchemaIdPath,
@@ -134,6 +145,7 @@ async def get_schema_text(
 @router.get(
     "/schemas/ids/{schema_id}/subjects", **describe_route(list_schema("string"), SchemaNotFound, InvalidSubject)
 )
+@requires(READ_ANY)
 async def list_subjects_of_id(
     schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
@@ -144,6 +156,7 @@ async def list_subjects_of_id(
 @router.get(
     "/schemas/ids/{schema_id}/versions", **describe_route(list_schema(HolderBody), SchemaNotFound, InvalidSubject)
 )
+@requires(READ_ANY)
 async def list_versions_of_id(
     schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
@@ -153,9 +166,10 @@ async def list_versions_of_id(
 
 
 @router.get("/schemas/guids/{guid}", **describe_route(SchemaStringBody, BadRequest, SchemaNotFound, InvalidSchema))
+@requires(READ_ANY)
 async def get_schema_by_guid(
     request: Request,
-    guid: GuidPath,
+    guid: TextPath,
     ids: SchemasDependency,
     counts: FetchCountsDependency,
     *,
@@ -174,6 +188,7 @@ async def get_schema_by_guid(
 
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
-async def list_ids_of_guid(guid: GuidPath, ids: SchemasDependency) -> ApiResponse:
+@requires(READ_ANY)
+async def list_ids_of_guid(guid: TextPath, ids: SchemasDependency) -> ApiResponse:
     """List the ids that a guid has, one per context."""
     return ApiResponse([ContextIdBody(context, schema_id) for context, schema_id in await ids.list_ids_of_guid(guid)])

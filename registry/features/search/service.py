@@ -11,11 +11,11 @@ from typing import Final
 import msgspec
 
 from contractlog.compatibility.errors import InvalidQuery
-from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.search import store
 from contractlog.registry.features.search.store import SearchHit, SearchPosition, SearchWord
 from contractlog.registry.storage import journal, search_index
-from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["MAX_HITS", "SearchPage", "SearchService"]
 
@@ -33,12 +33,8 @@ class SearchPage:
     head: int
 
 
-class SearchService:
+class SearchService(ReadService):
     """Searches the index that an ``Indexer`` maintains."""
-
-    def __init__(self, store: Store, threads: ThreadPools) -> None:
-        self._store = store
-        self._threads = threads
 
     async def find(
         self, search_words: Sequence[SearchWord], *, prefix: bool, context: str | None, after: str, limit: int
@@ -50,25 +46,17 @@ class SearchService:
         """
         if not search_words:
             raise InvalidQuery(parameter="field", detail="name at least one of field, type, tag and property")
-        return await self._threads.run(
-            self._find, search_words, prefix=prefix, context=context, after=_decode_position(after), limit=limit
-        )
+        position = _decode_position(after)
 
-    def _find(
-        self,
-        search_words: Sequence[SearchWord],
-        *,
-        prefix: bool,
-        context: str | None,
-        after: SearchPosition | None,
-        limit: int,
-    ) -> SearchPage:
-        with self._store.open_snapshot() as snapshot:
+        def query(snapshot: Snapshot) -> SearchPage:
             indexed_to = search_index.read_position(snapshot) or 0  # read first: the hits are at least as new
-            hits = store.find_hits(snapshot, search_words, prefix=prefix, context=context, after=after, limit=limit + 1)
-            head = journal.newest_sequence(snapshot)
-        next_position = _encode_position(hits[limit - 1].position) if len(hits) > limit else None
-        return SearchPage(hits[:limit], next_position, indexed_to, head)
+            hits = store.find_hits(
+                snapshot, search_words, prefix=prefix, context=context, after=position, limit=limit + 1
+            )
+            next_position = _encode_position(hits[limit - 1].position) if len(hits) > limit else None
+            return SearchPage(hits[:limit], next_position, indexed_to, journal.newest_sequence(snapshot))
+
+        return await self._query(query)
 
 
 def _encode_position(position: SearchPosition) -> str:

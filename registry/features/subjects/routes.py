@@ -17,18 +17,22 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
-from contractlog.registry.http.dependencies import Flag, ProfileDependency, SubjectPath, SubjectsDependency, VersionPath
+from contractlog.registry.http.dependencies import ProfileDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
-from contractlog.registry.http.read_parameters import (
+from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
     DeletedQuery,
+    Flag,
     PageQuery,
     QualifiedQuery,
+    SubjectPath,
     TextListQuery,
+    VersionPath,
     ViewQuery,
 )
 from contractlog.registry.http.response_bodies import SchemaBody
+from contractlog.registry.http.route_permissions import READ_LISTED_IN_EVERY_CONTEXT, READ_SUBJECT, requires
 from contractlog.registry.storage.model import Deleted
 
 __all__ = ["router"]
@@ -40,6 +44,7 @@ _ALL_CONTEXTS: Final = ":*:"
 
 
 @router.get("/subjects", **describe_route(list_schema("string")))
+@requires(READ_LISTED_IN_EVERY_CONTEXT)
 async def list_subjects(
     lookup: SubjectsDependency,
     seen: DeletedFilterQuery,
@@ -52,6 +57,7 @@ async def list_subjects(
 
 
 @router.get("/subjects/{subject}/versions", **describe_route(list_schema("integer"), *_NAME_ERRORS, SubjectNotFound))
+@requires(READ_SUBJECT)
 async def list_versions(
     subject: SubjectPath,
     lookup: SubjectsDependency,
@@ -71,6 +77,7 @@ async def list_versions(
     "/subjects/{subject}/metadata",
     **describe_route(SchemaBody, *_NAME_ERRORS, SubjectNotFound, SchemaNotUnderSubject, InvalidSchema),
 )
+@requires(READ_SUBJECT)
 async def get_version_by_metadata(
     subject: SubjectPath,
     lookup: SubjectsDependency,
@@ -101,6 +108,7 @@ def _decode_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 @router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
+@requires(READ_SUBJECT)
 async def get_version(
     subject: SubjectPath,
     version: VersionPath,
@@ -119,6 +127,7 @@ async def get_version(
 @router.get(
     "/subjects/{subject}/versions/{version}/schema", **describe_route(ANY_JSON, *_VERSION_ERRORS, InvalidSchema)
 )
+@requires(READ_SUBJECT)
 async def get_version_text(
     subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, view: ViewQuery
 ) -> ApiResponse:
@@ -129,6 +138,7 @@ async def get_version_text(
 @router.get(
     "/subjects/{subject}/versions/{version}/referencedby", **describe_route(list_schema("integer"), *_VERSION_ERRORS)
 )
+@requires(READ_SUBJECT)
 async def list_referencing_ids(
     subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.principals import current_permissions, may_read_in_context
@@ -15,6 +15,7 @@ from contractlog.registry.features.read_service import ReadService, readable_pag
 from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter, list_schemas
 from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.subjects import store
+from contractlog.registry.registration.existing_version import missing_version_error
 from contractlog.registry.storage import lookup
 from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.snapshot import Snapshot
@@ -130,7 +131,4 @@ def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, s
     version = lookup.find_version(snapshot, subject, number, seen, current_permissions.get())
     if version is not None:
         return version
-    resolved = lookup.resolve_alias(snapshot, subject)
-    if not store.list_versions(snapshot, resolved, Deleted.EXCLUDED if number is None else seen, Page(limit=1)):
-        raise SubjectNotFound(subject=str(resolved))
-    raise VersionNotFound(version=number)
+    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, seen)

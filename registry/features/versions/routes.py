@@ -36,19 +36,18 @@ from contractlog.registry.features.schemas.views import View
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.http.dependencies import (
     DeletionDependency,
-    Flag,
     ProfileDependency,
     RegistrationDependency,
-    SubjectPath,
     SubjectsDependency,
-    VersionPath,
 )
 from contractlog.registry.http.errors import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import Flag, FormatQuery, SubjectPath, VersionPath
 from contractlog.registry.http.profiles import Profile
-from contractlog.registry.http.read_parameters import FormatQuery
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
+from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
+from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
 
 __all__ = ["register_and_respond", "router"]
@@ -73,6 +72,7 @@ _WORK_ERRORS: Final = (TooManyRequests,)
         body=RegisterRequest,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def register_schema(
     request: Request,
     subject: SubjectPath,
@@ -109,13 +109,15 @@ async def register_and_respond(
     """Register a schema and build the response."""
     body = parse_body(await request.body(), RegisterRequest)
     result = await registration.register(
-        subject,
-        body.draft(),
-        normalize=normalize,
-        schema_id=body.requested_id,
-        version=body.requested_version,
-        force=force,
-        tags=body.tags(),
+        RegistrationRequest(
+            subject=subject,
+            draft=body.draft(),
+            normalize=normalize,
+            schema_id=body.requested_id,
+            version=body.requested_version,
+            force=force,
+            tags=body.tags(),
+        )
     )
     schema = result.schema
     # The schema is registered: an error response would say that it is not.
@@ -140,6 +142,7 @@ async def register_and_respond(
         body=TagsRequest,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def change_tags(
     request: Request,
     subject: SubjectPath,
@@ -168,6 +171,7 @@ async def change_tags(
         body=RegisterRequest,
     ),
 )
+@requires(READ_SUBJECT)
 async def look_up_schema(
     request: Request,
     subject: SubjectPath,
@@ -200,6 +204,7 @@ async def look_up_schema(
         *_WRITE_ERRORS,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, permanent: Flag = False) -> ApiResponse:
     """Delete a subject: soft delete first, then hard delete."""
     return ApiResponse(await deletion.subject(subject, permanent=permanent))
@@ -219,6 +224,7 @@ async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, 
         *_WRITE_ERRORS,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def delete_version(
     subject: SubjectPath, version: VersionPath, deletion: DeletionDependency, *, permanent: Flag = False
 ) -> ApiResponse:

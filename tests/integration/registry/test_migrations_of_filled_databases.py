@@ -69,13 +69,13 @@ def fill(http: httpx2.Client) -> None:
     for method, path, body in requests:
         answer = http.request(method, path, json=body)
         assert answer.status_code == 200, (method, path, answer.text)
-    http.app.state.services.extensions.fetch_counter.flush()  # type: ignore[attr-defined]
+    http.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
     assert hits(http)
 
 
 def hits(http: httpx2.Client) -> list[Any]:
     """Search, once all is indexed."""
-    http.app.state.services.extensions.start()  # type: ignore[attr-defined]
+    http.app.state.services.start()  # type: ignore[attr-defined]
 
     def search() -> dict[str, Any] | None:
         told: dict[str, Any] = http.get("/contractlog/v1/search", params={"field": "x"}).json()

@@ -26,7 +26,7 @@ def nodes(each_postgres_url: str) -> Iterator[tuple[httpx2.Client, httpx2.Client
     settings = Settings(database_url=each_postgres_url)
     with in_process(settings) as one, in_process(settings) as two:
         for node in (one, two):
-            node.app.state.services.extensions.start()  # type: ignore[attr-defined]
+            node.app.state.services.start()  # type: ignore[attr-defined]
         yield one, two
 
 
@@ -47,7 +47,7 @@ def test_who_waits_hears_of_the_other_nodes_commits(nodes: tuple[httpx2.Client, 
     one, two = nodes
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(two.get, CHANGES, params={"wait": 30})
-        eventually(lambda: two.app.state.services.extensions.follower._waiters)  # type: ignore[attr-defined]
+        eventually(lambda: two.app.state.services.follower._waiters)  # type: ignore[attr-defined]
         register(one, "s")
         assert [change["target"] for change in waiting.result(20).json()["changes"]] == ["s/1"]
 
@@ -127,7 +127,7 @@ def test_fetches_of_two_nodes_add_up(nodes: tuple[httpx2.Client, httpx2.Client])
     for _ in range(3):
         for node in nodes:
             assert node.get(f"/schemas/ids/{schema_id}", headers={"User-Agent": "a"}).status_code == 200
-            node.app.state.services.extensions.fetch_counter.flush()  # type: ignore[attr-defined]
+            node.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
     for node in (one, two):
         told = node.get("/contractlog/v1/fetches", params={"id": schema_id}).json()["fetches"]
         assert [(line["client"], line["count"]) for line in told] == [("a", 6)]

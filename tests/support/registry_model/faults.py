@@ -12,11 +12,10 @@ import pytest
 from contractlog.registry.features.associations import changes
 from contractlog.registry.features.config import service as config_service
 from contractlog.registry.features.contexts import service as contexts_service
-from contractlog.registry.registration import deletion, drafts, lookup, parser
+from contractlog.registry.registration import candidate, deletion, drafts, lookup
 from contractlog.registry.registration import service as registration_service
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.drafts import Derivation
-from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.storage import append_state, batch_append
 from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
@@ -64,7 +63,7 @@ def _of_the_latest(real: Any, service: Any, named: Any, _number: Any) -> Any:
 
 #: What is wrong, and how it comes about.
 FAULTS: Final[dict[str, Plant]] = {
-    "metadata are no part of identity": _instead(parser, "hash_draft", _without_metadata),
+    "metadata are no part of identity": _instead(candidate, "hash_draft", _without_metadata),
     "what others lean on can be deleted": _instead(Transaction, "lowest_referenced_version", _nothing),
     "contexts have no settings": _instead(
         ScopeSettings, "merge", lambda real, chain: real(tuple(chain)[:1] + tuple(chain)[2:])
@@ -94,11 +93,11 @@ FAULTS: Final[dict[str, Plant]] = {
     "a bound subject can be deleted": _instead(deletion, "reject_associated", _nothing),
     "what a topic owned stays behind": _instead(changes, "_delete_owned_subject", _nothing),
     "tags are changed in the latest, whatever was named": _instead(
-        registration_service.RegistrationService, "_find_live", _of_the_latest
+        registration_service.RegistrationService, "_read_base", _of_the_latest
     ),
     "rules are merged and none removed": _instead(drafts, "remove_rules", lambda _real, rules, _names: rules),
     "nothing is normalized": _instead(
-        ParsedDraft, "content", lambda real, understood, snapshot, **_named: real(understood, snapshot, normalize=False)
+        candidate, "build_content", lambda real, snapshot, parsed, **_named: real(snapshot, parsed, normalize=False)
     ),
     "soft-deleted ids are forgotten": _instead(batch_append._BatchPlan, "_drop_older", _nothing),
     "a lookup does not take over metadata": _instead(lookup, "complete_draft", lambda _real, draft, *_of: draft),
@@ -107,7 +106,7 @@ FAULTS: Final[dict[str, Plant]] = {
     "force lets nothing through": _instead(
         registration_service.RegistrationService,
         "propose",
-        lambda real, *of, **named: real(*of, **(named | {"force": False})),
+        lambda real, service, request: real(service, replace(request, force=False)),
     ),
     "the tags endpoint forgets metadata": _instead(
         Derivation, "draft", lambda real, derivation, base: replace(real(derivation, base), metadata=None)

@@ -87,7 +87,7 @@ def registry(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterato
     for check in TOY_FORMAT.checks:  # the catalogue is made from the table
         monkeypatch.setitem(formats.CATALOGUE, check.id, check)
     app = registries.make({})
-    app.state.services.extensions.start()
+    app.state.services.start()
     with Registry(app=app) as client:
         yield client
     app.state.close()

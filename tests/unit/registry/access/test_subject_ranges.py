@@ -25,9 +25,10 @@ from contractlog.registry.access.permissions import (
 from contractlog.registry.access.principals import current_permissions
 from contractlog.registry.access.users_file import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
+from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.features.schemas import store as schemas_store
 from contractlog.registry.features.subjects import store as subjects_store
-from contractlog.registry.http.route_permissions import require_permission
+from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
@@ -44,6 +45,7 @@ SUBJECTS = [subject for context in CONTEXTS for name in NAMES if not (subject :=
 BASE, LEANING = Subject(".", "base"), {"schema": '{"type":"array","items":"B"}'}
 BASE_SCHEMA = {"schema": '{"type":"record","name":"B","fields":[]}'}
 ADMIN = ("admin", "p")
+PERMISSIONS = RoutePermissions(ROUTERS)
 USERS = {
     "admin": ["*"],
     "default": [":.:*"],
@@ -103,7 +105,7 @@ def members(prefix: str) -> list[Subject]:
 
 def permitted(rights: Permissions, path: str, prefix: str) -> bool:
     try:
-        require_permission(rights, "GET", path, f"subjectPrefix={quote(prefix, safe='')}".encode())
+        PERMISSIONS.require(rights, "GET", path, f"subjectPrefix={quote(prefix, safe='')}".encode())
     except Denied:
         return False
     return True
@@ -209,7 +211,7 @@ def test_lists_leave_out_exactly_what_may_not_be_read(http: httpx2.Client, right
 @settings(max_examples=60, deadline=None)
 def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2.Client, rights: Permissions) -> None:
     services = http.app.state.services  # type: ignore[attr-defined]
-    around = services.extensions.dependencies.walk
+    around = services.dependencies.walk
 
     async def run() -> None:
         whole = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)

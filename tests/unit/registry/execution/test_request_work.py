@@ -83,7 +83,7 @@ def test_looking_up_parses_no_more_than_a_request_may() -> None:
             text = {"type": "fixed", "name": f"F{number}", "size": 1, "doc": "x" * 60_000}
             assert http.post("/subjects/s/versions", json={"schema": json.dumps(text)}).status_code == 200
         reference = {"name": "R", "subject": "r", "version": 1}
-        http.app.state.services.registration._parser._cache.clear()  # type: ignore[attr-defined]
+        http.app.state.services.registration._checker.parser._cache.clear()  # type: ignore[attr-defined]
         wanted = {"schema": '{"type": "array", "items": "R"}', "references": [reference]}
         answer = http.post("/subjects/s", json=wanted)
         assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
@@ -267,7 +267,7 @@ def test_an_import_whose_caller_has_gone_writes_nothing() -> None:
     ]
     export = "".join(json.dumps(line) + "\n" for line in lines).encode()
     with in_process(Settings(database_url="sqlite://")) as http:
-        receiving: OnlineImport = http.app.state.services.extensions.imports  # type: ignore[attr-defined]
+        receiving: OnlineImport = http.app.state.services.imports  # type: ignore[attr-defined]
         gone = RequestWork()
         gone.abandon()
         token = current_work.set(gone)

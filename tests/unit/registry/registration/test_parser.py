@@ -17,6 +17,7 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.registration.candidate import build_content
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 
@@ -36,7 +37,7 @@ class Nowhere(Snapshot):
 def understood(understanding: SchemaParser, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
     draft = SchemaDraft(text, schema_type)
     found = understanding.draft(Nowhere(), SUBJECT, draft, strict=False)
-    content = found.content(Nowhere(), normalize=False)
+    content = build_content(Nowhere(), found, normalize=False)
     understanding.cache_expected(content, found.parsed)
     held = RegisteredSchema(7, content.text, schema_type, SUBJECT, 1, content.guid)
     return found.parsed, held

@@ -463,11 +463,11 @@ def test_what_is_bound_survives_a_lost_race(http: httpx2.Client) -> None:
     asked = []
     propose = services.registration.propose
 
-    async def racing(*arguments: Any, **options: Any) -> Any:
-        proposal = await propose(*arguments, **options)
+    async def racing(request: Any) -> Any:
+        proposal = await propose(request)
         asked.append(proposal)
         if len(asked) == 1:
-            await services.config.set_config(arguments[0], {"level": Level.NONE})
+            await services.config.set_config(request.subject, {"level": Level.NONE})
         return proposal
 
     services.associations._registration = type("Racing", (), {"propose": staticmethod(racing)})()

@@ -32,7 +32,7 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
 
 
 def follower_of(node: httpx2.Client) -> JournalFollower:
-    follower: JournalFollower = node.app.state.services.extensions.follower  # type: ignore[attr-defined]
+    follower: JournalFollower = node.app.state.services.follower  # type: ignore[attr-defined]
     return follower
 
 
@@ -131,7 +131,7 @@ def test_a_closing_process_answers_those_who_wait(node: httpx2.Client) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ask, node, since=0, wait=30)
         wait_for_waiters(node, 1)
-        node.app.state.services.extensions.release()  # type: ignore[attr-defined]
+        node.app.state.services.follower.release()  # type: ignore[attr-defined]
         assert waiting.result(20)["changes"] == []
     assert ask(node, since=0, wait=20)["changes"] == []
 

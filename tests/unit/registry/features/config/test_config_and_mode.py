@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import httpx2
 import pytest
 
+from contractlog.registry.features.config import bodies
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.model import ScopeSettings
 
 from support.registry import in_process
 
@@ -30,6 +33,13 @@ FULL = {
     "contractlogPolicy": "EXACT",
     "strictJsonSchemas": True,
 }
+
+
+def test_each_setting_but_the_mode_is_a_member_of_both_bodies() -> None:
+    names = {member.name for member in fields(ScopeSettings)} - {"mode"}
+    members = {bodies._MEMBERS.get(name, name) for name in names} | {"compatibility"}
+    assert set(bodies._PARSERS) == names
+    assert set(bodies.ConfigRequest.__struct_fields__) == set(bodies.ConfigBody.__struct_fields__) == members
 
 
 def refused(answer: httpx2.Response) -> tuple[int, str]:

@@ -31,7 +31,7 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
 
 
 def counts_of(node: httpx2.Client) -> FetchCounter:
-    return node.app.state.services.extensions.fetch_counter  # type: ignore[attr-defined]
+    return node.app.state.services.fetch_counter  # type: ignore[attr-defined]
 
 
 def register(node: httpx2.Client, subject: str, schema: Any) -> int:

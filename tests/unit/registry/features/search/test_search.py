@@ -23,7 +23,7 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
     if database_url.startswith("postgresql"):
         upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
-        client.app.state.services.extensions.start()  # type: ignore[attr-defined]
+        client.app.state.services.start()  # type: ignore[attr-defined]
         yield client
 
 

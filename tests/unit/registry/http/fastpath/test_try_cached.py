@@ -50,7 +50,7 @@ def counted(client: httpx2.Client) -> tuple[dict[Any, int], list[str]]:
     lines = client.get("/metrics", auth=READER).text.splitlines()
     of_ids = [one for one in lines if '"/schemas/ids/{schema_id}"' in one and "seconds" not in one]
     hits = [one for one in lines if one.startswith("contractlog_cache_hits")]
-    return services.extensions.fetch_counter.pending(), of_ids + hits
+    return services.fetch_counter.pending(), of_ids + hits
 
 
 @pytest.mark.parametrize("form", FORMS)

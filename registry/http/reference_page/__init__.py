@@ -1,1 +1,0 @@
-"""HTML pages, self-contained: they load nothing except from this registry."""
