@@ -253,3 +253,8 @@ def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names(
     names = {member.name for member in fields(ScopeSettings)}
     assert {column.name for column in settings.columns} == names | {"key", "context", "name"}
     assert config_to_columns({}).keys() == names - {"mode"}
+
+
+def test_the_bounds_of_a_setting_stand_beside_it() -> None:
+    assert not (ROOT / "registry/setting_parser.py").exists()
+    assert modules_with("registry", "Bounds(") == {"registry/settings.py"}
