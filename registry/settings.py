@@ -1,18 +1,19 @@
-"""Settings of the service, and how they are read from the environment."""
+"""Settings of the service, how they are read from the environment, and the values that they accept."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
-from typing import Any, Final, Self, get_type_hints
+from typing import Annotated, Any, Final, Self, get_origin, get_type_hints
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.registry.http.profiles import Profile
-from contractlog.registry.setting_parser import parse_setting
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel
 
 __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variables"]
@@ -22,6 +23,15 @@ PREFIX: Final = "CONTRACTLOG_"
 _FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
+_FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Smallest and largest value of a number; without them it is 0 at least."""
+
+    least: float = 0
+    most: float = sys.float_info.max
 
 
 class ClientCertificates(StrEnum):
@@ -38,25 +48,29 @@ class Settings:
     #: ``sqlite:///FILE``, ``sqlite://`` (in memory) or ``postgresql://…``
     database_url: str = "sqlite:///contractlog.db"
     host: str = "127.0.0.1"
-    port: int = 8081  #: 0 selects a free port
+    port: Annotated[int, Bounds(most=65535)] = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
-    max_body_bytes: int = 1024 * 1024  #: larger requests are answered with 413
-    max_import_bytes: int = 1024 * 1024 * 1024  #: larger exports are rejected by a running registry
-    body_seconds: float = 60.0  #: how long a request may take to send its body; slower ones are answered with 408
-    max_pending_writes: int = 1_000  #: further writes are answered with 503 immediately
+    max_body_bytes: Annotated[int, Bounds(1)] = 1024 * 1024  #: larger requests are answered with 413
+    #: larger exports are rejected by a running registry
+    max_import_bytes: Annotated[int, Bounds(1)] = 1024 * 1024 * 1024
+    #: how long a request may take to send its body; slower ones are answered with 408
+    body_seconds: Annotated[float, Bounds(0.1)] = 60.0
+    max_pending_writes: Annotated[int, Bounds(1)] = 1_000  #: further writes are answered with 503 immediately
     cache_bytes: int = 64 * 1024 * 1024  #: size of the cache of responses by id
-    request_steps: int = 2_000_000  #: steps of work that one request may take; two ordinary schemas take hundreds
+    #: steps of work that one request may take; two ordinary schemas take hundreds
+    request_steps: Annotated[int, Bounds(10_000)] = 2_000_000
     caller_steps: int = 10_000_000  #: steps that one caller may take per minute; 0 is no limit
-    read_threads: int = 8  #: requests that parse, check or read at the same time
-    workers: int = 1  #: serving processes; more than one needs PostgreSQL
+    read_threads: Annotated[int, Bounds(1)] = 8  #: requests that parse, check or read at the same time
+    workers: Annotated[int, Bounds(1)] = 1  #: serving processes; more than one needs PostgreSQL
     drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still send requests
     log_format: LogFormat = LogFormat.TEXT  #: on stderr: ``text``, or ``json``, one object per line
     log_level: LogLevel = LogLevel.WARNING  #: less severe messages are not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are cancelled
-    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has answered nothing for so long is unavailable
-    connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
-    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection when all are in use
+    #: PostgreSQL: a database that has answered nothing for so long is unavailable
+    answer_timeout_ms: Annotated[int, Bounds(100)] = 1_000
+    connect_timeout_ms: Annotated[int, Bounds(100)] = 3_000  #: PostgreSQL: longer attempts to connect are given up
+    checkout_timeout_ms: Annotated[int, Bounds(100)] = 5_000  #: how long to wait for a connection when all are in use
     users_file: str = ""  #: users and permissions, written by ``contractlog users``; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: unauthenticated callers may read
     allowed_hosts: str = ""  #: allowed ``Host`` values, by commas; empty: this machine on a loopback address, else all
@@ -84,12 +98,12 @@ class Settings:
         """
         given = {name: value for name, value in given.items() if value is not None}
         values: dict[str, Any] = {}
-        for member, kind in _setting_types().items():
+        for member, hint in _setting_types().items():
             variable = PREFIX + member.upper()
             if member in given:
-                values[member] = parse_setting(member, kind, given[member], f"--{member.replace('_', '-')}")
+                values[member] = _parse_setting(hint, given[member], f"--{member.replace('_', '-')}")
             elif environment.get(variable):
-                values[member] = parse_setting(member, kind, environment[variable], variable)
+                values[member] = _parse_setting(hint, environment[variable], variable)
         return cls(**values)
 
     def __post_init__(self) -> None:
@@ -98,13 +112,13 @@ class Settings:
         Raises:
             UsageError: a member has an invalid value.
         """
-        for member, kind in _setting_types().items():
-            object.__setattr__(self, member, parse_setting(member, kind, getattr(self, member), member))
+        for member, hint in _setting_types().items():
+            object.__setattr__(self, member, _parse_setting(hint, getattr(self, member), member))
 
 
 @cache
-def _setting_types() -> Mapping[str, type]:
-    return get_type_hints(Settings)
+def _setting_types() -> Mapping[str, Any]:
+    return get_type_hints(Settings, include_extras=True)
 
 
 def find_misspelled_variables(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
@@ -117,3 +131,44 @@ def find_misspelled_variables(environment: Mapping[str, str] = os.environ) -> It
         near = get_close_matches(name, sorted(known), 1, cutoff=0.7)
         hint = f"is {PREFIX}{near[0]} meant?" if near else "docs/operating.md lists the settings"
         yield f"nothing reads {variable}: {hint}"
+
+
+def _parse_setting(hint: Any, value: Any, name: str) -> Any:
+    """Parse and check the value of a setting, given as text or as a Python value.
+
+    Args:
+        hint: its type, with bounds if it has any.
+        value: text is parsed; words in any case.
+        name: its name where it was given: a flag, a variable, or the member itself.
+
+    Raises:
+        UsageError: the value is invalid.
+    """
+    kind, bounds = (hint.__origin__, hint.__metadata__[0]) if get_origin(hint) is Annotated else (hint, Bounds())
+    try:
+        parsed = _convert(kind, value)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{name} cannot be `{value}`: it takes {_describe_type(kind)}") from None
+    if kind in {int, float} and not bounds.least <= parsed <= bounds.most:
+        upwards = "" if bounds.most == sys.float_info.max else f" to {bounds.most}"
+        raise UsageError(f"{name} cannot be {parsed}: it takes a number from {bounds.least:g}{upwards}")
+    return parsed
+
+
+def _convert(kind: type, value: Any) -> Any:
+    if issubclass(kind, StrEnum):
+        return value if isinstance(value, kind) else {one.lower(): one for one in kind}[value.lower()]
+    if kind is str:
+        return os.fspath(value)
+    if kind is bool:
+        return value if isinstance(value, bool) else _FLAGS[value.lower()]
+    if isinstance(value, bool) or not isinstance(value, str | int if kind is int else str | int | float):
+        raise TypeError
+    return int(value) if kind is int else float(value)
+
+
+def _describe_type(kind: type) -> str:
+    if issubclass(kind, StrEnum):
+        return "one of " + ", ".join(kind)
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    return names[kind]

@@ -169,5 +169,5 @@ def _list(path: Path, options: Namespace) -> int:
 def _parse_members(text: str) -> dict[str, dict[str, Any]]:
     import tomllib  # noqa: PLC0415 - `parse` has imported it already
 
-    found: dict[str, dict[str, Any]] = tomllib.loads(text).get("users", {})
-    return found
+    members: dict[str, dict[str, Any]] = tomllib.loads(text).get("users", {})
+    return members

@@ -107,8 +107,8 @@ def read_states(
     """Read the rows of the subjects that exist, and the highest version of each that has any."""
     by_key = {subject_key(subject): subject for subject in subjects}
     rows = connection.execute(_STATES, {"keys": by_key}).all()
-    found = {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
-    return found, {by_key[row.key]: row.highest for row in rows if row.highest is not None}
+    states = {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
+    return states, {by_key[row.key]: row.highest for row in rows if row.highest is not None}
 
 
 def read_settings(connection: Connection, batch: Sequence[Append]) -> dict[Subject, ScopeSettings]:

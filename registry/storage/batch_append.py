@@ -88,9 +88,9 @@ class _BatchPlan:
         self._assigned = append_state.read_assigned_ids(
             connection, {(o.subject.context, o.schema_id) for o in batch if o.schema_id is not None}
         )
-        asked = {candidate.schema_id for candidate in batch if candidate.schema_id is not None}
+        requested_ids = {candidate.schema_id for candidate in batch if candidate.schema_id is not None}
         self._live, self._deleted = append_state.read_versions(
-            connection, self._states, asked | set(self._ids.values())
+            connection, self._states, requested_ids | set(self._ids.values())
         )
         self._targets = append_state.read_targets(
             connection, {target for candidate in batch for target in candidate.content.targets}
@@ -108,17 +108,17 @@ class _BatchPlan:
         schema_id = (
             self._ids.get((subject.context, content.hash)) if candidate.schema_id is None else candidate.schema_id
         )
-        held = self._live.get((subject, schema_id)) if schema_id is not None else None
-        if candidate.schema_id is None and candidate.version is None and held is not None and schema_id is not None:
-            return _to_registered_schema(subject, content, schema_id, *held)
+        existing = self._live.get((subject, schema_id)) if schema_id is not None else None
+        if candidate.schema_id is None and candidate.version is None and existing is not None and schema_id is not None:
+            return _to_registered_schema(subject, content, schema_id, *existing)
         if not self._is_unchanged(candidate):
             return Stale()
         if candidate.schema_id is not None:
             return self._decide_with_id(candidate, candidate.schema_id)
         version = self._highest.get(subject, 0) + 1
-        refused = self._number_error(candidate, version, new=schema_id is None)
-        if refused is not None:
-            return refused
+        error = self._number_error(candidate, version, new=schema_id is None)
+        if error is not None:
+            return error
         if schema_id is None:
             schema_id = self._new_schema(subject.context, content, self._next_free_id(subject.context))
         else:
@@ -170,16 +170,16 @@ class _BatchPlan:
         version = candidate.version or self._highest.get(subject, 0) + 1
         if version > MAX_VERSION:
             return _versions_exhausted_error(subject)
-        known = self._assigned.get((context, schema_id))
-        if known is not None and known.hash != content.hash:
-            refusal = RetiredIdTaken if known.retired else OverwriteNotPermitted
+        assigned = self._assigned.get((context, schema_id))
+        if assigned is not None and assigned.hash != content.hash:
+            refusal = RetiredIdTaken if assigned.retired else OverwriteNotPermitted
             return refusal(id=schema_id, context=context)
-        if known is None and not candidate.allow_id_gap and schema_id - self._next_id[context] >= MAX_ID_GAP:
+        if assigned is None and not candidate.allow_id_gap and schema_id - self._next_id[context] >= MAX_ID_GAP:
             return IdGapNotPermitted(id=schema_id, context=context, highest=self._next_id[context] - 1, gap=MAX_ID_GAP)
-        if known is None or known.retired:
-            if known is not None:
+        if assigned is None or assigned.retired:
+            if assigned is not None:
                 self._returned.append((context, schema_id))
-            self._new_schema(context, content, schema_id, counted=known is None)
+            self._new_schema(context, content, schema_id, counted=assigned is None)
         self._set_content_id(context, content.hash, schema_id)
         self.touched.add((context, schema_id))
         self._new_version(candidate, version, schema_id)
@@ -263,10 +263,10 @@ class _BatchPlan:
 
     def _write_subjects(self, changed: Iterable[Subject]) -> None:
         new: list[tuple[Subject, SubjectState]] = []
-        known: list[tuple[Subject, SubjectState]] = []
+        existing: list[tuple[Subject, SubjectState]] = []
         for subject in changed:
             state = self._states[subject]
-            (new if state.id is None else known).append((subject, state))
+            (new if state.id is None else existing).append((subject, state))
         if new:
             c = tables.subjects.c
             rows = [
@@ -277,7 +277,7 @@ class _BatchPlan:
             for row in self._connection.execute(insert(tables.subjects).returning(c.id, c.key, c.revision), rows):
                 self._states[by_key[row.key]] = SubjectState(row.id, row.revision)
         grown: dict[int, list[int | None]] = {}
-        for subject, state in known:
+        for subject, state in existing:
             grown.setdefault(state.revision - self._revisions[subject], []).append(state.id)
         for by, ids in grown.items():
             self._connection.execute(_INCREASE_REVISION, {"by": by, "ids": ids})
@@ -291,11 +291,13 @@ class _BatchPlan:
         for subject, row in self._versions:
             older = self._deleted.get((subject, row["schema_id"]), ())
             if older:
-                leant_on = select(1).where(r.target_subject_id == c.subject_id, r.target_version == c.version).exists()
+                referenced = (
+                    select(1).where(r.target_subject_id == c.subject_id, r.target_version == c.version).exists()
+                )
                 statement = delete(tables.versions).where(
                     c.subject_id == self._states[subject].id,
                     c.version.in_(older),
-                    or_(~leant_on, c.version == row["version"]),
+                    or_(~referenced, c.version == row["version"]),
                 )
                 for number in sorted(self._connection.execute(statement.returning(c.version)).scalars()):
                     details = {"id": row["schema_id"], "replaced_by": row["version"]}

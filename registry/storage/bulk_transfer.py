@@ -152,12 +152,12 @@ def find_versions(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tupl
 
 def find_versions_by_id(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, set[tuple[int, int]]]:
     """Return the versions, by subject row and number, that have each of these ids."""
-    found: dict[int, set[tuple[int, int]]] = {}
+    versions: dict[int, set[tuple[int, int]]] = {}
     for chunk in _chunks(ids):
         statement = select(_V.subject_id, _V.version, _V.schema_id)
         for row in snapshot.connection.execute(statement.where(_V.context == context, _V.schema_id.in_(chunk))):
-            found.setdefault(row.schema_id, set()).add((row.subject_id, row.version))
-    return found
+            versions.setdefault(row.schema_id, set()).add((row.subject_id, row.version))
+    return versions
 
 
 def find_settings(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:

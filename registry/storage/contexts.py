@@ -58,8 +58,8 @@ def is_empty(snapshot: Snapshot, context: str) -> bool:
 def delete_context(transaction: Transaction, context: str) -> None:
     """Remove a context from the list; the default context and unlisted ones stay as they are."""
     listed = (_C.name == context) & (_C.name != DEFAULT_CONTEXT) & _C.deleted_at.is_(None)
-    gone = transaction.connection.execute(update(tables.contexts).where(listed).values(deleted_at=transaction.now))
-    if gone.rowcount:
+    result = transaction.connection.execute(update(tables.contexts).where(listed).values(deleted_at=transaction.now))
+    if result.rowcount:
         transaction.journal("context.deleted", f":{context}:")
 
 
@@ -103,7 +103,7 @@ def find_counters_behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
 
     Contexts are left out whose ids above the next one are ``MAX_ID_GAP`` or more away, as after ``lower_counter``.
     """
-    found: dict[str, tuple[int, int]] = {}
+    behind: dict[str, tuple[int, int]] = {}
     for name, following in read_counters(snapshot).items():
         above = [
             tuple(
@@ -114,8 +114,8 @@ def find_counters_behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
         ]
         lowest = [low for low, _ in above if low is not None]
         if lowest and min(lowest) - following < MAX_ID_GAP:
-            found[name] = (following, max(high for _, high in above if high is not None))
-    return found
+            behind[name] = (following, max(high for _, high in above if high is not None))
+    return behind
 
 
 def find_dependent(snapshot: Snapshot, context: str) -> tuple[str, int] | None:

@@ -192,15 +192,15 @@ class DatabaseHealth:
     def _responds_within(self, seconds: float) -> bool:
         if self.away:
             return False
-        asked, began = self._start_probe(), monotonic()
+        probe, began = self._start_probe(), monotonic()
         try:
-            asked.answer.result(seconds)
+            probe.answer.result(seconds)
         except TimeoutError:
-            if asked.answer.done():
+            if probe.answer.done():
                 return self._responds_within(seconds)  # the response arrived just now
             if self._responses is not None and self._responses.last_response >= began:
                 return True  # other calls were answered meanwhile
-            if monotonic() - asked.began >= self._patience:
+            if monotonic() - probe.began >= self._patience:
                 self.mark_unavailable()
             return False
         return True
@@ -210,11 +210,11 @@ class DatabaseHealth:
         with self._lock:
             if self._probe_running is not None and not self._probe_running.answer.done():
                 return self._probe_running
-            asked = self._probe_running = _Probe(monotonic(), Future())
+            probe = self._probe_running = _Probe(monotonic(), Future())
             threading.Thread(
-                target=self._run_probe, args=(asked.answer,), name="contractlog-probe", daemon=True
+                target=self._run_probe, args=(probe.answer,), name="contractlog-probe", daemon=True
             ).start()
-            return asked
+            return probe
 
     def _run_probe(self, answer: Future[None]) -> None:
         try:

@@ -54,8 +54,8 @@ class RecordedChange:
     @property
     def facts(self) -> dict[str, Any]:
         """The parsed details."""
-        found: dict[str, Any] = json.loads(self.details) if self.details else {}
-        return found
+        facts: dict[str, Any] = json.loads(self.details) if self.details else {}
+        return facts
 
 
 def newest_sequence(snapshot: Snapshot) -> int:

@@ -30,8 +30,8 @@ def lock_contexts(connection: Connection, contexts: Collection[str] | None) -> N
     if connection.dialect.name == "sqlite":
         return
     others = sorted({*(contexts or ())} - {FIRST_CONTEXT})
-    known = set(connection.execute(select(_C.name).where(_C.name.in_(others))).scalars()) if others else set()
-    shared = contexts is not None and FIRST_CONTEXT not in contexts and len(known) == len(others)
+    existing = set(connection.execute(select(_C.name).where(_C.name.in_(others))).scalars()) if others else set()
+    shared = contexts is not None and FIRST_CONTEXT not in contexts and len(existing) == len(others)
     _lock_row(connection, FIRST_CONTEXT, shared=shared)
     for name in others:
         _lock_row(connection, name)

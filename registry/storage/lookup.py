@@ -104,8 +104,8 @@ def find_namesakes(snapshot: Snapshot, subject: Subject, seen: Deleted, *where: 
         return
     names = iter(sorted(snapshot.connection.execute(select(tables.contexts.c.name)).scalars()))
     while chunk := list(islice(names, _CHUNK)):
-        found = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], seen, *where)
-        yield from (Subject(context, subject.name) for context in sorted(found))
+        matching = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], seen, *where)
+        yield from (Subject(context, subject.name) for context in sorted(matching))
 
 
 def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], seen: Deleted, *where: Any) -> list[str]:

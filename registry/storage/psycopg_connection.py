@@ -71,8 +71,8 @@ class _Connection(Connection[Any]):
                     self.pgconn.finish()
                     raise _Unanswered(reason)
                 poll.register(self.pgconn.socket, _EVENTS[wanted])
-                found = poll.poll(responses.patience * 1000)
-                wanted = gen.send(_to_ready(found[0][1]) if found else Ready.NONE)
+                events = poll.poll(responses.patience * 1000)
+                wanted = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
             return result

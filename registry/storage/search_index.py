@@ -78,8 +78,8 @@ def fold_word(word: str, *, start: bool = False) -> bytes:
 
 def read_position(snapshot: Snapshot) -> int | None:
     """Return the number of the last change whose schemas were indexed; None before all were indexed once."""
-    found: int | None = snapshot.connection.execute(select(_M.sequence).where(_M.name == _POSITION)).scalar()
-    return found
+    position: int | None = snapshot.connection.execute(select(_M.sequence).where(_M.name == _POSITION)).scalar()
+    return position
 
 
 def list_unindexed(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
@@ -95,13 +95,13 @@ def list_unindexed(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
 
 def read_schemas(snapshot: Snapshot, keys: Collection[Key]) -> list[SearchableSchema]:
     """Read those of these schemas that exist and are not indexed."""
-    found: list[SearchableSchema] = []
+    schemas: list[SearchableSchema] = []
     for context, some in groupby(sorted(keys), itemgetter(0)):
         values = {"context": context, "ids": [schema_id for _, schema_id in some]}
         for row in snapshot.connection.execute(_TEXTS, values):
             metadata = Metadata.from_body(json.loads(row.metadata)) if row.metadata else None
-            found.append(SearchableSchema((row.context, row.id), SchemaType(row.type), row.text, metadata))
-    return found
+            schemas.append(SearchableSchema((row.context, row.id), SchemaType(row.type), row.text, metadata))
+    return schemas
 
 
 def store_terms(transaction: Transaction, terms_by_key: Mapping[Key, Iterable[Term]]) -> None:
@@ -126,8 +126,8 @@ def advance_position(transaction: Transaction, sequence: int) -> None:
 def _rows(key: Key, terms: Iterable[Term]) -> Iterable[dict[str, Any]]:
     yield _row(key, 0, {"kind": _INDEXED_KIND, "folded": b"", "name": "", "path": ""})
     for position, term in enumerate(terms, 1):
-        shown = {"name": _storable(term.name), "path": _storable(term.path)}
-        yield _row(key, position, {"kind": term.kind.value, "folded": fold_word(term.key), **shown})
+        display = {"name": _storable(term.name), "path": _storable(term.path)}
+        yield _row(key, position, {"kind": term.kind.value, "folded": fold_word(term.key), **display})
 
 
 def _row(key: Key, position: int, word: Mapping[str, Any]) -> dict[str, Any]:

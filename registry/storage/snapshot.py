@@ -235,8 +235,8 @@ class Snapshot:
         """Return the settings of each scope, in the given order; scopes without settings have empty ones."""
         by_key = {subject_key(scope): scope for scope in scopes}
         rows = self.connection.execute(_CONFIGURED, {"keys": by_key}).all()
-        found = {row.key: ScopeSettings.of_row(row) for row in rows}
-        return {scope: found.get(key, UNSET) for key, scope in by_key.items()}
+        settings = {row.key: ScopeSettings.of_row(row) for row in rows}
+        return {scope: settings.get(key, UNSET) for key, scope in by_key.items()}
 
     def subjects_in_context(self, context: str, seen: Deleted = Deleted.INCLUDED) -> list[Subject]:
         """List the subjects of a context with versions of this kind; those of all contexts for the global one."""
@@ -294,8 +294,10 @@ class CachedSnapshot(Snapshot):
     def _read_state_and_highest(self, subject: Subject) -> tuple[SubjectState, int]:
         if subject not in self._states_and_highest:
             row = self.connection.execute(_STATE_AND_HIGHEST, {"key": subject_key(subject)}).first()
-            found = (SubjectState(row.id, row.revision), int(row.highest or 0)) if row else (SubjectState(), 0)
-            self._states_and_highest[subject] = found
+            state_and_highest = (
+                (SubjectState(row.id, row.revision), int(row.highest or 0)) if row else (SubjectState(), 0)
+            )
+            self._states_and_highest[subject] = state_and_highest
         return self._states_and_highest[subject]
 
     def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:

@@ -122,10 +122,10 @@ class Store:
     def _prefetch_batch(self, batch: Sequence[Subject]) -> list[PrefetchedSnapshot | RegistryError | None]:
         try:
             with self.open_snapshot() as snapshot:
-                found = prefetch_subjects(snapshot, set(batch))
+                snapshots = prefetch_subjects(snapshot, set(batch))
         except RegistryError as error:
             return [error] * len(batch)
-        return [found.get(subject) for subject in batch]
+        return [snapshots.get(subject) for subject in batch]
 
     def append(self, request: Append) -> Future[RegisteredSchema | Stale]:
         """Append a version; when the future is done, it is durable and visible to all.

@@ -115,14 +115,14 @@ class WorkerMetrics:
         return Histogram(self._part, series.at, metric.bounds)
 
     def _add_series(self, metric: Metric, labels: tuple[str, ...], room: int) -> MetricSeries:
-        found = self._series.get((metric.name, labels))
-        if found is None:
-            found = MetricSeries(metric, labels, self._next)
+        series = self._series.get((metric.name, labels))
+        if series is None:
+            series = MetricSeries(metric, labels, self._next)
             self._next += room
             if self._next > len(self._part):
                 raise MemoryError(f"no room for {metric.name}")
-            self._series[metric.name, labels] = found
-        return found
+            self._series[metric.name, labels] = series
+        return series
 
     def series(self) -> list[MetricSeries]:
         """List the series."""
@@ -145,17 +145,17 @@ _USER_TICKS, _SYSTEM_TICKS = 11, 12
 
 def render_metrics(meters: WorkerMetrics) -> bytes:
     """Write all metrics, summed over all workers; labelled series only if they are not zero."""
-    found: dict[str, list[str]] = {metric.name: [] for metric in CATALOGUE}
+    lines: dict[str, list[str]] = {metric.name: [] for metric in CATALOGUE}
     for series in meters.series():
-        found[series.metric.name] += _render_series(meters, series)
+        lines[series.metric.name] += _render_series(meters, series)
     for metric, amount in _process_metrics(meters.processes()):
-        found[metric.name].append(f"{metric.name} {_format_number(amount)}")
+        lines[metric.name].append(f"{metric.name} {_format_number(amount)}")
     text = "".join(
         f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.kind}\n"
-        + "\n".join(found[metric.name])
+        + "\n".join(lines[metric.name])
         + "\n"
         for metric in CATALOGUE
-        if found[metric.name]
+        if lines[metric.name]
     )
     return text.encode()
 

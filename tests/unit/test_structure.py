@@ -139,11 +139,11 @@ REFERENCE_MODULES = ("clients/confluent/", "serdes/serialization.py")
 PRODUCT = tuple(part for part in PARTS if part not in {"benchmarks", "examples"})
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    """Yield (path, tree) of every module of the product."""
-    for part in PRODUCT:
-        for path in sorted((ROOT / part).rglob("*.py")):
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules() -> list[tuple[str, ast.Module]]:
+    """Return (path, tree) of every module of the product."""
+    paths = [path for part in PRODUCT for path in sorted((ROOT / part).rglob("*.py"))]
+    return [(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 
 def names_a_value(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -450,8 +450,7 @@ def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -
 
 
 def test_the_newest_number_of_the_journal_is_read_in_one_place() -> None:
-    reading = [path for path, tree in modules() if "tables.changes" in ast.unparse(tree)]
-    assert reading == ["registry/storage/journal.py"]
+    assert modules_with("registry", "tables.changes") == {"registry/storage/journal.py"}
 
 
 def callers(folder: str, name: str) -> set[str]:
@@ -474,16 +473,12 @@ def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources(
 
 
 def test_transfer_declares_the_settings_of_a_scope_once() -> None:
-    declaring = {path for path, tree in modules() if "'aliasForDeks'" in ast.unparse(tree)}
-    assert {path for path in declaring if path.startswith("registry/transfer/")} == {
-        "registry/transfer/scope_settings.py"
-    }
+    assert modules_with("registry/transfer", '"aliasForDeks"') == {"registry/transfer/scope_settings.py"}
 
 
 def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
     assert callers("registry/", "schema_row") == {"registry/storage/batch_append.py", "registry/transfer/plan.py"}
-    writing = {path for path, tree in modules() if "'normalized_hash':" in ast.unparse(tree)}
-    assert writing == {"registry/storage/batch_append.py"}
+    assert modules_with("registry", '"normalized_hash":') == {"registry/storage/batch_append.py"}
 
 
 def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names() -> None:
@@ -654,3 +649,14 @@ def test_a_limit_of_dependencies_and_the_newest_journal_entry_are_written_once()
     # what a registry parses with a schema; what a client fetches of a registry that may send them without end
     assert limits == ["clients/calls/schemas.py: MAX_REFERENCED", "compatibility/limits.py: MAX_DEPENDENCIES"]
     assert queries == ["registry/storage/journal.py"]
+
+
+def modules_with(folder: str, text: str) -> set[str]:
+    """Return the modules of a folder that contain a text."""
+    paths = {str(path.relative_to(ROOT)): path for path in (ROOT / folder).rglob("*.py")}
+    return {name for name, path in paths.items() if text in path.read_text(encoding="utf-8")}
+
+
+def test_the_bounds_of_a_setting_stand_beside_it() -> None:
+    assert not (ROOT / "registry/setting_parser.py").exists()
+    assert modules_with("registry", "Bounds(") == {"registry/settings.py"}
