@@ -93,7 +93,7 @@ def _validate_batch(batch: pa.RecordBatch, part: Part, plan: AuditPlan, check: _
         )
     absent = np.asarray(bodies.is_null())
     codes = np.where(absent, Outcome.TOMBSTONE, Outcome.UNAUDITED).astype(np.uint8)
-    return ColumnOutcomes(codes, np.zeros(len(codes), np.int32), np.full(len(codes), -1, np.int32), [], {}, [])
+    return ColumnOutcomes(codes, np.zeros(len(codes), np.int64), np.full(len(codes), -1, np.int32), [], {}, [])
 
 
 def _batch_state(batch: pa.RecordBatch, offsets: OffsetRange, part: Part, checked: ColumnOutcomes) -> AuditState:

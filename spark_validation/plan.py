@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
+from contractlog.compatibility.names import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
@@ -283,12 +284,12 @@ class AuditPlanner:
         frames = read_frames(
             cast("pa.BinaryArray", sampled.bodies), sampled.heads, _choose_guid_ids(self._catalogue.guids, None)
         )
-        ids, numbers = np.unique(frames.schema_ids[frames.framed].view(np.uint32), return_counts=True)
+        ids, numbers = np.unique(frames.schema_ids[frames.framed], return_counts=True)
         return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
 
     def _expectation(self, topic: str, part: Part, counts: Mapping[int, int]) -> Expectation:
         given = self._given.of(topic, part)
-        named = f"{topic}-{part}"
+        named = topic_subject(topic, part)
         associated = self._associated.get((topic, part), ())
         strategy = choose_strategy(topic, part, self._catalogue, counts, given=given, associated=associated)
         missing = f"No subject `{named}` has a version"
@@ -315,7 +316,7 @@ class AuditPlanner:
 
     def _by_evidence(self, topic: str, part: Part, strategy: SubjectStrategy, allowed: frozenset[int]) -> Expectation:
         """Return the expectation of a part whose strategy was chosen by the ids that its records carry."""
-        named = f"{topic}-{part}"
+        named = topic_subject(topic, part)
         known = self._catalogue.ids
         if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
             note = f"No subject `{named}` has a version, and its records {_NO_KNOWN_IDS}."

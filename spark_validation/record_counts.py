@@ -44,10 +44,8 @@ def to_milliseconds(timestamps: pa.Array[Any]) -> Numbers:
 def count_cells(offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times: Numbers) -> dict[CellKey, Cell]:
     """Count the records of a part by UTC day, schema id and outcome."""
     days = np.where(times == NO_TIME, NO_DAY, times // DAY)
-    packed = (days << 40) | ((checked.schema_ids.astype(np.int64) & 0xFFFFFFFF) << 8) | checked.codes
     cells: dict[CellKey, Cell] = {}
-    for group, rows in _group_rows(packed):
-        day, schema_id, outcome = group >> 40, (group >> 8) & 0xFFFFFFFF, Outcome(group & 0xFF)
+    for day, schema_id, outcome, rows in _group_rows(days, checked.schema_ids, checked.codes):
         window = "" if day == NO_DAY else (_EPOCH + timedelta(days=day)).isoformat()
         key = CellKey(offsets.topic, part, offsets.partition, window, schema_id)
         cell = Cell({outcome: len(rows)}, *_time_range(times[rows]))
@@ -63,11 +61,9 @@ def count_violations(
     A kind is an outcome, a schema id, a schema path and a field.
     """
     bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
-    codes, ids, nodes = (column[bad].astype(np.int64) for column in (checked.codes, checked.schema_ids, checked.places))
-    packed = ((nodes + 1) << 40) | ((ids & 0xFFFFFFFF) << 8) | codes
+    nodes = checked.places[bad].astype(np.int64)
     found: dict[ViolationKey, ViolationCounts] = {}
-    for group, chosen in _group_rows(packed):
-        node, schema_id, outcome = (group >> 40) - 1, (group >> 8) & 0xFFFFFFFF, Outcome(group & 0xFF)
+    for node, schema_id, outcome, chosen in _group_rows(nodes, checked.schema_ids[bad], checked.codes[bad]):
         path, field = checked.places_table[node] if node >= 0 else ("", "")
         rows = bad[chosen]
         rows = rows[np.argsort(places[rows], kind="stable")]
@@ -82,12 +78,16 @@ def count_violations(
     return found
 
 
-def _group_rows(keys: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Yield each key, ascending, with the rows that have it."""
+def _group_rows(
+    numbers: Numbers, schema_ids: Numbers, codes: npt.NDArray[np.uint8]
+) -> Iterator[tuple[int, int, Outcome, Numbers]]:
+    """Yield each (number, schema id, outcome), ascending, with the rows that have it."""
+    keys = (numbers << 40) | (schema_ids << 8) | codes
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] - 1))
     for start, rows in zip(starts, np.split(order, starts[1:]), strict=False):
-        yield int(keys[order[start]]), rows
+        first = order[start]
+        yield int(numbers[first]), int(schema_ids[first]), Outcome(int(codes[first])), rows
 
 
 def _time_range(times: Numbers) -> tuple[int, int]:

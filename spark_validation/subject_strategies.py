@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.report import StrategyUse
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
@@ -87,11 +88,10 @@ class VersionCatalogue:
 
     def topic_record_subjects(self, topic: str) -> frozenset[str]:
         """Return the subjects named ``<topic>-<record>`` after the record of one of their versions."""
-        start = f"{topic}-"
         return frozenset(
             name
             for name, records in self._records.items()
-            if name.startswith(start) and name.removeprefix(start) in records
+            if any(name == topic_subject(topic, record) for record in records)
         )
 
     def ids_of(self, subjects: frozenset[str] | None) -> frozenset[int]:
@@ -172,7 +172,7 @@ def choose_strategy(
     Returns:
         The strategy, or None if none is given, the part has no subject, and no record carries a known id.
     """
-    named = f"{topic}-{part}"
+    named = topic_subject(topic, part)
     topic_subjects = frozenset({named})
     if given not in {None, Kind.ASSOCIATED}:
         subjects = {

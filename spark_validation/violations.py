@@ -89,7 +89,7 @@ class ViolationsFile:
     ) -> pa.RecordBatch:
         taken = batch.select(["offset", "timestamp", part]).take(rows)
         places = [checked.places_table[place] if place >= 0 else ("", "") for place in checked.places[rows].tolist()]
-        ids = checked.schema_ids[rows].astype(np.int64) & 0xFFFFFFFF
+        ids = checked.schema_ids[rows]
         bodies = cast("pa.BinaryArray", taken.column(part))
         columns: dict[str, pa.Array[Any]] = {
             "topic": pa.repeat(pa.scalar(self._range.topic), len(rows)),

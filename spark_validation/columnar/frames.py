@@ -38,7 +38,7 @@ class Frames:
     ends: NDArray[np.int64]
     null: NDArray[np.bool_]
     framed: NDArray[np.bool_]
-    schema_ids: NDArray[np.int32]  #: 0 if there is no frame or the guid is unknown
+    schema_ids: NDArray[np.int64]  #: unsigned numbers of 32 bits; 0 if there is no frame or the guid is unknown
     faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, for invalid headers and unknown guids
 
     def by_schema(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -76,10 +76,10 @@ def read_frames(
     padded = data if data.size else np.zeros(1, np.uint8)
     first = padded.take(starts, mode="clip")
     framed = long & (first == MAGIC)
-    ids = np.zeros(size, np.uint32)
+    ids = np.zeros(size, np.int64)
     for nth in range(1, HEADER_SIZE):
-        ids = (ids << np.uint32(8)) | padded.take(starts + nth, mode="clip")
-    schema_ids = np.where(framed, ids.view(np.int32), np.int32(_UNKNOWN_ID))
+        ids = (ids << 8) | padded.take(starts + nth, mode="clip")
+    schema_ids = np.where(framed, ids, _UNKNOWN_ID)
     frames = Frames(data, starts + HEADER_SIZE, ends, null, framed, schema_ids)
     if guids:
         _read_guid_prefixes(
@@ -114,13 +114,13 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     return Frames(frames.data, frames.starts, frames.ends, frames.null, frames.framed, frames.schema_ids, faults)
 
 
-def _parse_header(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
+def _parse_header(head: bytes, guids: Guids) -> tuple[bool, int, str]:
     """Return whether a header has the form of an id or guid, the id, and a description of any fault."""
     if len(head) == HEADER_SIZE and head[0] == MAGIC:
-        return True, np.frombuffer(head[1:], ">u4").astype(np.uint32).view(np.int32)[0], ""
+        return True, int.from_bytes(head[1:]), ""
     if len(head) == _GUID_FRAME and head[0] == GUID_MAGIC:
         schema_id = guids.get(head[1:])
         if schema_id is None:
-            return True, np.int32(_UNKNOWN_ID), f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
-        return True, np.int32(schema_id), ""
-    return False, np.int32(_UNKNOWN_ID), f"the schema header holds {len(head)} bytes that are no schema id or guid"
+            return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
+        return True, schema_id, ""
+    return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes that are no schema id or guid"

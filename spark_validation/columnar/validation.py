@@ -37,7 +37,7 @@ class ColumnOutcomes:
     """The outcome of each record of a column."""
 
     codes: NDArray[np.uint8]  #: ``Outcome`` numbers
-    schema_ids: NDArray[np.int32]  #: 0 where the record carries none
+    schema_ids: NDArray[np.int64]  #: 0 where the record carries none
     places: NDArray[np.int32]  #: index into ``places_table``; -1 for none, or for a record as a whole
     places_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
     details: dict[int, str]  #: row -> sentence; violating rows only

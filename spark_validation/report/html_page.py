@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
 from contractlog.spark_validation.report import formatters
@@ -28,7 +29,6 @@ from contractlog.spark_validation.report.charts.version_timeline import (
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
-    describe_code,
     describe_counts,
     describe_exit_code,
     describe_result,
@@ -37,7 +37,6 @@ from contractlog.spark_validation.report.sentences import (
     describe_verdict_rule,
     format_conformance,
     group_by_code,
-    suggest_fix,
     summarize_verdict,
 )
 
@@ -165,8 +164,8 @@ def _violation_groups(report: AuditReport, part: TopicPart) -> list[dict[str, An
             "code": code,
             "anchor": f"{stem}/{code}",
             "records": sum(line["records"] for line in lines),
-            "meaning": describe_code(code),
-            "mend": suggest_fix(code),
+            "meaning": Outcome[code].meaning,
+            "fix": Outcome[code].fix,
             "lines": lines[:MAX_LINES],
             "left_out": max(0, len(lines) - MAX_LINES),
             "command": consume_command(report, part, lines[0]),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from contractlog.contracts.audit.outcomes import Outcome
+
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "benchmarks",
@@ -178,3 +180,41 @@ def test_a_public_class_name_stands_in_one_module() -> None:
 def test_the_rule_for_functions_knows_participles() -> None:
     names = ("_judged", "told", "feed", "parse_schema")
     assert [is_bare_participle(name) for name in names] == [True, True, False, False]
+
+
+def mappings_by_outcome(tree: ast.Module) -> Iterator[ast.Dict]:
+    """Yield each dict of a module that has texts for several outcomes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = [(ast.unparse(key), value) for key, value in zip(node.keys, node.values, strict=True) if key]
+            texts = [key for key, value in pairs if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+            if sum(key.startswith("Outcome.") for key in texts) > 1:
+                yield node
+
+
+def test_outcomes_are_explained_in_their_catalogue() -> None:
+    assert all(outcome.meaning and (outcome.fix or not outcome.violating) for outcome in Outcome)
+    described = {path for path, tree in modules() if any(mappings_by_outcome(tree))}
+    assert described <= {"spark_validation/columnar/avro_validator.py"}  # sentences with the value that failed
+
+
+def test_subjects_are_named_after_topics_by_one_function() -> None:
+    name = re.compile(r"\{[^{}]*topic[^{}]*\}-(\{[^{}]*(?<![a-z])(part|field|name|record)(?![a-z])|key|value)")
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr) and name.match(ast.unparse(node)[2:-1]) and path != "compatibility/names.py"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_schema_ids_of_records_are_unsigned_where_they_are_read() -> None:
+    mask = re.compile(r"0xFFFF_?FFFF\b|view\(np\.u?int32\)")
+    wrong = [
+        str(path.relative_to(ROOT))
+        for part in ("contracts", "serdes", "spark_validation")
+        for path in sorted((ROOT / part).rglob("*.py"))
+        if mask.search(path.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -49,7 +49,7 @@ RECORDS: list[tuple[bytes | None, str, int]] = [
     (framed(b'{"id": 7}', DOCUMENT), "CONFORMS", DOCUMENT),
     (framed(b"\2", UNKNOWN), "UNKNOWN_SCHEMA_ID", UNKNOWN),
     (framed(b"\2", 0), "UNKNOWN_SCHEMA_ID", 0),
-    (framed(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", -1),
+    (framed(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", 2**32 - 1),
     (framed(b"", LONG), "TRUNCATED", LONG),
     (framed(b'{"id": "7"}', DOCUMENT), "SCHEMA_VIOLATION", DOCUMENT),
     (framed(varint(-3), LONG), "CONFORMS", LONG),
@@ -61,7 +61,7 @@ def test_each_record_gets_the_first_outcome_that_holds(kind: pa.DataType, known:
     checked = validate_column(pa.array([record for record, _, _ in RECORDS], kind), known, None, columns=True)
     assert [Outcome(code).name for code in checked.codes] == [outcome for _, outcome, _ in RECORDS]
     assert checked.schema_ids.tolist() == [schema_id for _, _, schema_id in RECORDS]
-    assert (checked.codes.dtype, checked.schema_ids.dtype, checked.places.dtype) == (np.uint8, np.int32, np.int32)
+    assert (checked.codes.dtype, checked.schema_ids.dtype, checked.places.dtype) == (np.uint8, np.int64, np.int32)
     violating = [row for row, (_, outcome, _) in enumerate(RECORDS) if Outcome[outcome].violating]
     assert sorted(checked.details) == violating
     assert all(checked.details.values())
