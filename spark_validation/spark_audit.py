@@ -20,14 +20,13 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.contracts.audit.state import AuditState
-from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.errors import SparkFailed
-from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
 from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.state_files import read_samples, write_samples
 from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES
 
 __all__ = ["audit_ranges"]

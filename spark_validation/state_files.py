@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.samples import FieldSample, SampleDesign, SampledValue
 from contractlog.contracts.audit.state import (
     AuditState,
     Cell,
@@ -22,9 +23,8 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
-from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
 
-__all__ = ["read_state", "write_state"]
+__all__ = ["read_samples", "read_state", "write_samples", "write_state"]
 
 FORMAT: Final = "contractlog.state/1"
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
@@ -33,6 +33,22 @@ CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
 
 Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
+SAMPLES: Final = "samples.parquet"
+ROWS: Final = "sampled_rows.parquet"
+Samples = Mapping[tuple[str, str, str], FieldSample]
+_SAMPLES_COLUMNS: Final[list[pa.Field[Any]]] = [
+    *(pa.field(name, pa.string()) for name in ("topic", "part", "field", "key")),
+    *(pa.field(name, pa.int64()) for name in ("breadth", "depth", "repeats")),
+    pa.field("value_hash", pa.list_(pa.uint64())),
+    pa.field("turn", pa.list_(pa.uint32())),
+    pa.field("row", pa.list_(pa.int32())),  # index into the table of rows
+]
+_ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
+    pa.field("timestamp", pa.int64()),
+    pa.field("partition", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("cells", pa.binary()),
+]
 
 
 def write_state(state: AuditState, folder: Path) -> None:
@@ -128,3 +144,37 @@ def _make_columns(kind: type[Any], values: Iterable[Any]) -> Rows:
 def _write_table(path: Path, columns: Rows) -> None:
     arrays: dict[str, pa.Array[Any]] = {name: pa.array(values, kind) for name, (kind, values) in columns.items()}
     pq.write_table(pa.table(arrays), path, compression="zstd")
+
+
+def write_samples(samples: Samples, folder: Path) -> None:
+    """Write samples, by topic, part and field, into an existing folder."""
+    numbers: dict[tuple[int, int, int, bytes], int] = {}
+    lines = []
+    for (topic, part, field), sample in sorted(samples.items()):
+        design = sample.design
+        rows = [numbers.setdefault(value[2:], len(numbers)) for value in sample.values]
+        hashes, turns = [value.value_hash for value in sample.values], [value.turn for value in sample.values]
+        place = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
+        lines.append((*place, hashes, turns, rows))
+    _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
+    _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
+
+
+def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
+    """Read the samples from a folder; empty if none were written."""
+    if not (folder / SAMPLES).exists():
+        return {}
+    rows = list(zip(*(column.to_pylist() for column in pq.read_table(folder / ROWS).columns), strict=True))
+    samples = {}
+    for line in pq.read_table(folder / SAMPLES).to_pylist():
+        design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
+        places = zip(line["value_hash"], line["turn"], line["row"], strict=True)
+        values = tuple(SampledValue(value_hash, turn, *rows[row]) for value_hash, turn, row in places)
+        samples[line["topic"], line["part"], line["field"]] = FieldSample(design, values)
+    return samples
+
+
+def _write(lines: Sequence[tuple[object, ...]], schema: pa.Schema, path: Path) -> None:
+    columns = zip(*lines, strict=True) if lines else ([] for _ in schema)
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
+    pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd")

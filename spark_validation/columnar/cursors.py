@@ -41,10 +41,6 @@ class Cursors:
         """Drop all cursors except those selected by the mask."""
         self.rows, self.pos, self.end = self.rows[kept], self.pos[kept], self.end[kept]
 
-    def become(self, other: Cursors) -> None:
-        """Take over the rows and positions of another set."""
-        self.rows, self.pos, self.end = other.rows, other.pos, other.end
-
 
 class BatchTally:
     """Results by record: outcome, place and position of the failure, and the values of collected places."""

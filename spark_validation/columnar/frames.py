@@ -14,12 +14,13 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, MAGIC
-from contractlog.spark_validation.columnar.arrow import read_numbers
+from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER
+from contractlog.spark_validation.columnar.arrow import from_numpy, read_numbers
 
-__all__ = ["Frames", "Guids", "read_frames"]
+__all__ = ["Frames", "Guids", "read_frames", "read_schema_headers"]
 
 Guids = Mapping[bytes, int]
 """Schema ids by guid (16 bytes)."""
@@ -27,6 +28,7 @@ Guids = Mapping[bytes, int]
 _NO_GUIDS: Final[Guids] = MappingProxyType({})
 _GUID_FRAME: Final = 17
 _UNKNOWN_ID: Final = 0
+_NAMES: Final[Mapping[str, str]] = MappingProxyType({"key": KEY_ID_HEADER, "value": VALUE_ID_HEADER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +126,28 @@ def _parse_header(head: bytes, guids: Guids) -> tuple[bool, int, str]:
             return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
         return True, schema_id, ""
     return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes that are no schema id or guid"
+
+
+def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:
+    """Return each record's schema header value, null if it has none; None if no record has one.
+
+    Of several headers with the name, the last one counts, as in deserializers.
+
+    Args:
+        headers: ``array<struct<key string, value binary>>``, null if a record has no headers.
+        part: ``key`` or ``value``.
+    """
+    if headers.null_count == len(headers):
+        return None
+    entries: Any = pc.list_flatten(headers)
+    named = np.flatnonzero(np.asarray(pc.equal(entries.field("key"), pa.scalar(_NAMES[part])).fill_null(False)))  # noqa: FBT003
+    if not named.size:
+        return None
+    rows = np.asarray(pc.list_parent_indices(headers))[named]
+    last = np.append(rows[1:] != rows[:-1], True)
+    positions = np.full(len(headers), -1, np.int64)
+    positions[rows[last]] = named[last]
+    picked: pa.Array[Any] = entries.field("value").take(from_numpy(np.where(positions < 0, 0, positions)))
+    missing = from_numpy(positions < 0)
+    found: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
+    return found

@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.arrow import from_numpy, to_buffer
+from contractlog.spark_validation.columnar.arrow import from_numpy, gather_slices, to_buffer
 from contractlog.spark_validation.columnar.avro_program import AvroKind, LogicalType, ValuePath
-from contractlog.spark_validation.columnar.byte_slices import gather_slices
 from contractlog.spark_validation.columnar.cursors import BatchTally, ValueChunk
-from contractlog.spark_validation.columnar.field_columns import ColumnPiece
+from contractlog.spark_validation.columnar.outcomes import ColumnPiece
 
 __all__ = ["build_pieces"]
 

@@ -155,7 +155,7 @@ def _run(options: Namespace) -> int:
         _print_report(report, options)
         print_message(f"the report: {options.out / 'report.html'}")
         if options.publish:
-            from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when requested
+            from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested
 
             print_message(f"published {publish(registry, report)} entries to {registry.url}")
     code = FINDINGS if parts_below_limit(report) else CLEAN

@@ -1,4 +1,4 @@
-"""A whole audit: plan, one pass, summary, and a folder that appears when it is complete."""
+"""A whole audit: plan, one pass, summary, a folder that appears when complete, and publication."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
-from contractlog.contracts.audit.state import AuditState
-from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.lineage.inference import infer_edges
-from contractlog.spark_validation.plan import AuditPlan, AuditPlanner
+from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.planner import AuditPlanner
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
@@ -36,7 +36,7 @@ from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, ensure_readable
 
-__all__ = ["AuditRequest", "audit_to_folder", "audit_to_state"]
+__all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
 REPORT: Final = "report.json"
 PAGE: Final = "report.html"
@@ -222,3 +222,15 @@ def _interrupt_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+def publish(registry: Registry, report: AuditReport) -> int:
+    """Publish the entry of every part and return their number; publishing a report again changes nothing.
+
+    Raises:
+        Unreachable: the registry does not respond.
+        InvalidConformance: the registry rejects an entry.
+    """
+    for entry in report["topics"]:
+        registry.publish_conformance(entry["topic"], entry)
+    return len(report["topics"])

@@ -75,7 +75,7 @@ def _read_state(folder: Path) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.contracts.audit.state_limits import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.contracts.audit.state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
 
@@ -105,11 +105,11 @@ def _format_edges(found: list[LineageEdge], state: AuditState, options: Namespac
     if options.format == "json":
         return json.dumps({"format": FORMAT, "lineage": found}, indent=1) + "\n"
     if options.format == "openlineage":
-        from contractlog.spark_validation.lineage.openlineage import build_events  # noqa: PLC0415 - only when requested
+        from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
 
         made = build_events(found, _namespace(options), datetime.now(UTC))
         return "".join(json.dumps(event) + "\n" for event in made)
-    from contractlog.spark_validation.lineage.text_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
 
     if not state.samples:
         return (
@@ -128,7 +128,7 @@ def _join_topics(topics: Sequence[str]) -> str:
 
 def _namespace(options: Namespace) -> str:
     """Return the namespace of the broker given by arguments or environment, else by the audit's report."""
-    from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when requested
+    from contractlog.spark_validation.lineage.edge_output import kafka_namespace  # noqa: PLC0415 - only when requested
 
     brokers = find_brokers(options)
     if brokers is not None:

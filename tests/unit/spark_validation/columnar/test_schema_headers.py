@@ -19,8 +19,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import BadFrame
 from contractlog.serdes.schema_ids import FrameId, dual_schema_id_deserializer
 from contractlog.serdes.wire import KEY_ID_HEADER, VALUE_ID_HEADER
-from contractlog.spark_validation.columnar.frames import read_frames
-from contractlog.spark_validation.columnar.schema_headers import read_schema_headers
+from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.sources.records import RECORDS
 

@@ -7,11 +7,16 @@ from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.samples import DESIGN, FieldSample, SampledValue
-from contractlog.contracts.audit.state import AuditState, Cell, CellKey, ViolationCounts, ViolationExample, ViolationKey
-from contractlog.contracts.audit.state_limits import (
+from contractlog.contracts.audit.state import (
     MAX_FIELDS,
     MAX_PATHS,
     MAX_UNKNOWN_IDS,
+    AuditState,
+    Cell,
+    CellKey,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
     describe_unsampled_fields,
     limit_samples,
     limit_state,
