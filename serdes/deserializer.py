@@ -211,7 +211,7 @@ class AsyncDeserializer(DeserializerBase, AsyncSerde[ReadPlan]):
             plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
         if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
             key, data, start = self._plan_key_and_body(data, ctx)
-            plan = await self._find_plan(key, ctx)
+            plan = await self._request_plan(key, ctx)
         try:
             decoded = plan.decode(data, start)
         except SerializationError as error:
