@@ -98,6 +98,8 @@ P = TypeVar("P", bound=CachedPlan)
 class PlanMissing(Exception):
     """No fresh plan is cached; an asynchronous serde requests it, and then continues."""
 
+    body: tuple[bytes, int]  #: of a record that is read: the bytes that hold the body, and its offset in them
+
     def __init__(self, key: Any) -> None:
         super().__init__(key)
         self.key = key

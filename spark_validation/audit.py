@@ -115,14 +115,14 @@ def _validate_batch(batch: pa.RecordBatch, part: Part, plan: AuditPlan, check: _
 
 def _batch_state(batch: pa.RecordBatch, offsets: OffsetRange, part: Part, checked: ColumnOutcomes) -> AuditState:
     times = to_milliseconds(batch.column("timestamp"))
-    places = np.asarray(batch.column("offset"))
+    offset_numbers = np.asarray(batch.column("offset"))
     fields = sorted({column.field for column in checked.columns})
     kept = frozenset(fields[:MAX_FIELDS])
     columns = [column for column in checked.columns if column.field in kept]
-    samples = sample_fields(columns, np.where(times == NO_TIME, 0, times), offsets.partition, places)
+    samples = sample_fields(columns, np.where(times == NO_TIME, 0, times), offsets.partition, offset_numbers)
     return AuditState(
         cells=count_cells(offsets, part, checked, times),
-        violations=count_violations(offsets, part, checked, times, places),
+        violations=count_violations(offsets, part, checked, times, offset_numbers),
         samples={(offsets.topic, part, field): taken for field, taken in samples.items()},
         unsampled=frozenset((offsets.topic, part, field) for field in fields[MAX_FIELDS:]),
     )
@@ -147,28 +147,28 @@ def count_cells(offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times
 
 
 def count_violations(
-    offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times: Numbers, places: Numbers
+    offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times: Numbers, offset_numbers: Numbers
 ) -> dict[ViolationKey, ViolationCounts]:
     """Count the violating records of a part by kind, each with its lowest offsets as examples.
 
     A kind is an outcome, a schema id, a schema path and a field.
     """
     bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
-    nodes = checked.places[bad].astype(np.int64)
-    found: dict[ViolationKey, ViolationCounts] = {}
+    nodes = checked.paths[bad].astype(np.int64)
+    violations: dict[ViolationKey, ViolationCounts] = {}
     for node, schema_id, outcome, chosen in _group_rows(nodes, checked.schema_ids[bad], checked.codes[bad]):
-        path, field = checked.places_table[node] if node >= 0 else ("", "")
+        path, field = checked.path_table[node] if node >= 0 else ("", "")
         rows = bad[chosen]
-        rows = rows[np.argsort(places[rows], kind="stable")]
+        rows = rows[np.argsort(offset_numbers[rows], kind="stable")]
         violation = ViolationCounts(
             len(rows),
             *_time_range(times[rows]),
-            tuple(ViolationExample(offsets.partition, int(place)) for place in places[rows[:MAX_EXAMPLES]]),
+            tuple(ViolationExample(offsets.partition, int(offset)) for offset in offset_numbers[rows[:MAX_EXAMPLES]]),
             checked.details.get(int(rows[0]), ""),
         )
         key = ViolationKey(offsets.topic, part, outcome, schema_id, path, field)
-        found[key] = found[key].merge(violation) if key in found else violation
-    return found
+        violations[key] = violations[key].merge(violation) if key in violations else violation
+    return violations
 
 
 def _group_rows(
@@ -184,5 +184,5 @@ def _group_rows(
 
 
 def _time_range(times: Numbers) -> tuple[int, int]:
-    known = times[times != NO_TIME]
-    return (int(known.min()), int(known.max())) if len(known) else (FIRST_OF_NONE, LAST_OF_NONE)
+    present = times[times != NO_TIME]
+    return (int(present.min()), int(present.max())) if len(present) else (FIRST_OF_NONE, LAST_OF_NONE)

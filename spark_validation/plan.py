@@ -52,8 +52,10 @@ class _UnusableSchemaValidator:
 class ValidatorCache(Mapping[int, Validator]):
     """Validators of the registry's ids, prepared on first use; only ids that decode bodies have a schema."""
 
-    def __init__(self, known: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: ValidationLimits) -> None:
-        self._known = known
+    def __init__(
+        self, known_ids: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: ValidationLimits
+    ) -> None:
+        self._known = known_ids
         self._schemas = schemas
         self._limits = limits
         self._prepared: dict[int, Validator] = {}
@@ -83,7 +85,7 @@ class Expectation:
     """The expected schemas of one part of a topic's records."""
 
     audited: bool
-    known: frozenset[int] = frozenset()  #: ids that exist in the registry
+    known_ids: frozenset[int] = frozenset()  #: ids that exist in the registry
     allowed: frozenset[int] | None = None  #: ids of the strategy's subjects; None: all
     notes: tuple[str, ...] = ()
     strategy: SubjectStrategy | None = None
@@ -105,7 +107,7 @@ class AuditPlan:
 
     def validators(self, topic: str, part: Part) -> ValidatorCache:
         """Return the validators of a part, for ``validate_column``."""
-        return ValidatorCache(self.parts[topic, part].known, self.schemas, self.limits)
+        return ValidatorCache(self.parts[topic, part].known_ids, self.schemas, self.limits)
 
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
@@ -113,15 +115,15 @@ class AuditPlan:
 
     def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
         """Return a description of each id that belongs only to subjects not allowed by a part's strategy."""
-        one = self.parts[topic, part]
-        if one.allowed is None or one.strategy is None:
+        expectation = self.parts[topic, part]
+        if expectation.allowed is None or expectation.strategy is None:
             return {}
-        admitted = one.strategy.subjects or frozenset()
-        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {one.strategy.name}"
+        admitted = expectation.strategy.subjects or frozenset()
+        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {expectation.strategy.name}"
         return {
             schema_id: f"version {uses[0][1]} of `{uses[0][0]}`, {allowed}"
             for schema_id, uses in self.subjects.items()
-            if schema_id not in one.allowed
+            if schema_id not in expectation.allowed
         }
 
     @property
@@ -132,11 +134,15 @@ class AuditPlan:
     @property
     def strategies(self) -> dict[tuple[str, str], SubjectStrategy]:
         """The strategies by topic and part."""
-        return {key: one.strategy for key, one in self.parts.items() if one.strategy is not None}
+        return {
+            key: expectation.strategy for key, expectation in self.parts.items() if expectation.strategy is not None
+        }
 
     def notes(self) -> dict[tuple[str, str], Sequence[str]]:
         """Return notes by topic and part, such as why a part is not audited."""
-        return {(topic, part): one.notes for (topic, part), one in self.parts.items() if one.notes}
+        return {
+            (topic, part): expectation.notes for (topic, part), expectation in self.parts.items() if expectation.notes
+        }
 
     def unusable(self) -> dict[int, str]:
         """Return the reasons why validators cannot use a schema, by id."""
@@ -156,8 +162,8 @@ class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
     def __getitem__(self, key: tuple[str, str, int]) -> VersionUse:
         topic, part, schema_id = key
         uses = self._plan.subjects[schema_id]
-        one = self._plan.parts[topic, cast("Part", part)]
-        admitted = None if one.strategy is None else one.strategy.subjects
+        expectation = self._plan.parts[topic, cast("Part", part)]
+        admitted = None if expectation.strategy is None else expectation.strategy.subjects
         for subject, version in uses:
             if admitted is None or subject in admitted:
                 return VersionUse(subject, version)
@@ -173,5 +179,6 @@ class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
 def choose_guid_ids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
     """Return one id for each guid: the first that is allowed, else the first."""
     return {
-        guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()
+        guid: next((schema_id for schema_id in ids if allowed is None or schema_id in allowed), ids[0])
+        for guid, ids in guids.items()
     }

@@ -81,7 +81,7 @@ class AuditPlanner:
         self._limits = limits or ValidationLimits()
         self._given = strategies or GivenStrategies()
         self._samples = samples
-        topics = list(dict.fromkeys(one.topic for one in ranges))
+        topics = list(dict.fromkeys(offsets.topic for offsets in ranges))
         self._given.require_topics(topics)
         self._wanted: list[tuple[str, Part]] = [(topic, part) for topic in topics for part in PARTS]
         self._catalogue = _fetch_catalogue(registry)
@@ -110,8 +110,9 @@ class AuditPlanner:
         )
         changed = {
             topic
-            for (topic, part), one in exact.parts.items()
-            if (one.audited, one.allowed) != (plan.parts[topic, part].audited, plan.parts[topic, part].allowed)
+            for (topic, part), expectation in exact.parts.items()
+            if (expectation.audited, expectation.allowed)
+            != (plan.parts[topic, part].audited, plan.parts[topic, part].allowed)
         }
         return exact, frozenset(changed)
 
@@ -134,15 +135,15 @@ class AuditPlanner:
     def _associations(self, topics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, ...]]:
         wanted = [topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)]
 
-        def ask(topic: str) -> list[tuple[str, str]]:
+        def fetch(topic: str) -> list[tuple[str, str]]:
             with suppress(NotFound):  # the registry has no associations
-                found = self._registry.associations_by_resource_name(topic, resource_type="topic")
-                return [(one.association_type or "value", one.subject) for one in found]
+                associations = self._registry.associations_by_resource_name(topic, resource_type="topic")
+                return [(each.association_type or "value", each.subject) for each in associations]
             return []
 
         subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for topic, found in zip(wanted, _map_concurrently(ask, wanted), strict=True):
-            for part, subject in found:
+        for topic, parts in zip(wanted, _map_concurrently(fetch, wanted), strict=True):
+            for part, subject in parts:
                 subjects[topic, part].append(subject)
         return {key: tuple(sorted(set(names))) for key, names in subjects.items()}
 
@@ -185,24 +186,24 @@ class AuditPlanner:
                 else f"No subject by {strategy.name} ({strategy.reason}) has a version."
             )
             return Expectation(audited=False, notes=(none,), strategy=strategy)
-        return Expectation(audited=True, known=self._catalogue.ids, allowed=allowed, strategy=strategy)
+        return Expectation(audited=True, known_ids=self._catalogue.ids, allowed=allowed, strategy=strategy)
 
     def _by_evidence(self, topic: str, part: Part, strategy: SubjectStrategy, allowed: frozenset[int]) -> Expectation:
         """Return the expectation of a part whose strategy was chosen by the ids that its records carry."""
         named = topic_subject(topic, part)
-        known = self._catalogue.ids
+        known_ids = self._catalogue.ids
         if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
             note = f"No subject `{named}` has a version, and its records {_NO_KNOWN_IDS}."
             return Expectation(audited=False, notes=(note,))
         if strategy.subjects is not None:
-            return Expectation(audited=True, known=known, allowed=allowed, strategy=strategy)
+            return Expectation(audited=True, known_ids=known_ids, allowed=allowed, strategy=strategy)
         note = f"No subject `{named}` has a version: audited by the ids that its records carry."
-        return Expectation(audited=True, known=known, notes=(note,), strategy=strategy)
+        return Expectation(audited=True, known_ids=known_ids, notes=(note,), strategy=strategy)
 
     def _known_ids(self, counts: Mapping[int, int]) -> frozenset[int]:
         return frozenset(schema_id for schema_id, records in counts.items() if records) & self._catalogue.ids
 
-    def _are_framed(self, key: tuple[str, Part], known: frozenset[int]) -> bool:
+    def _are_framed(self, key: tuple[str, Part], known_ids: frozenset[int]) -> bool:
         """Return true if records carry known ids too often for it to be by chance.
 
         That is the case if half of all records carry one, or half of those that do conform to its schema. Plain
@@ -212,7 +213,7 @@ class AuditPlanner:
         if sampled is None:
             return False
         bodies = cast("pa.BinaryArray", sampled.bodies)
-        validators = ValidatorCache(known, self._schemas, self._limits)
+        validators = ValidatorCache(known_ids, self._schemas, self._limits)
         guids = choose_guid_ids(self._catalogue.guids, None)
         codes = validate_column(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
         carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
@@ -242,17 +243,19 @@ def _describe_fault(error: ContractlogError) -> str:
 def _fetch_catalogue(registry: Registry) -> VersionCatalogue:
     """Fetch every version of the default context, soft-deleted ones too; skip those deleted meanwhile."""
     subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    found = zip(subjects, _map_concurrently(lambda name: _fetch_versions(registry, name), subjects), strict=True)
-    return VersionCatalogue({subject: versions for subject, versions in found if versions})
+    versions_by_subject = zip(
+        subjects, _map_concurrently(lambda name: _fetch_versions(registry, name), subjects), strict=True
+    )
+    return VersionCatalogue({subject: versions for subject, versions in versions_by_subject if versions})
 
 
 def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
-    found: list[RegisteredSchema] = []
+    versions: list[RegisteredSchema] = []
     with suppress(NotFound):  # a subject or version may be deleted meanwhile
         for number in registry.versions(subject, deleted=True):
             with suppress(NotFound):
-                found.append(registry.version(subject, number, deleted=True))
-    return found
+                versions.append(registry.version(subject, number, deleted=True))
+    return versions
 
 
 def _map_concurrently(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
@@ -272,28 +275,34 @@ def _sample_topics(
     source: RecordSource, ranges: Iterable[OffsetRange], topics: Collection[str]
 ) -> Mapping[tuple[str, Part], _SampledPart]:
     """Return the keys and values of a few records of each topic."""
-    places = [place for topic in topics for place in _sampled_ranges(one for one in ranges if one.topic == topic)]
-    found: defaultdict[tuple[str, Part], list[tuple[pa.Array[Any], pa.Array[Any]]]] = defaultdict(list)
+    sampled_ranges = [
+        sampled
+        for topic in topics
+        for sampled in _sampled_ranges(offsets for offsets in ranges if offsets.topic == topic)
+    ]
+    arrays_by_part: defaultdict[tuple[str, Part], list[tuple[pa.Array[Any], pa.Array[Any]]]] = defaultdict(list)
     with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
-        for place, batches in zip(places, threads.map(lambda place: list(source.read(place)), places), strict=True):
+        for sampled, batches in zip(
+            sampled_ranges, threads.map(lambda sampled: list(source.read(sampled)), sampled_ranges), strict=True
+        ):
             for batch in batches:
                 for part in PARTS:
                     heads = read_schema_headers(batch.column("headers"), part)
                     none: pa.Array[Any] = pa.nulls(batch.num_rows, pa.binary())
-                    found[place.topic, part].append((batch.column(part), none if heads is None else heads))
+                    arrays_by_part[sampled.topic, part].append((batch.column(part), none if heads is None else heads))
     return {
         key: _SampledPart(*(pa.concat_arrays(list(arrays)) for arrays in zip(*pairs, strict=True)))
-        for key, pairs in found.items()
+        for key, pairs in arrays_by_part.items()
     }
 
 
 def _sampled_ranges(ranges: Iterable[OffsetRange]) -> Iterator[OffsetRange]:
     reach: dict[int, tuple[int, int]] = {}
     topic = ""
-    for one in ranges:
-        topic = one.topic
-        start, end = reach.get(one.partition, (one.start, one.end))
-        reach[one.partition] = (min(start, one.start), max(end, one.end))
+    for offsets in ranges:
+        topic = offsets.topic
+        start, end = reach.get(offsets.partition, (offsets.start, offsets.end))
+        reach[offsets.partition] = (min(start, offsets.start), max(end, offsets.end))
     filled = [(partition, start, end) for partition, (start, end) in sorted(reach.items()) if end > start]
     for partition, start, end in filled[:SAMPLED_PARTITIONS]:
         for at in dict.fromkeys(

@@ -59,12 +59,12 @@ class SparkFailed(ContractlogError):
 def _describe_error(error: Exception) -> str:
     """Return the most informative line of an error: a worker's own exception, else Java's first line."""
     if isinstance(error, OSError | Py4JNetworkError):
-        return f"its Java process has gone away ({error})"
+        return f"its Java process has ended ({error})"
     head, _, raised = str(error).rpartition(_TRACEBACK)
     lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]
-    telling = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
-    said = (telling or lines or [type(error).__name__])[0]
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
+    informative = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
+    reason = (informative or lines or [type(error).__name__])[0]
+    return reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]} …"
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def _start_session(master: str, name: str, settings: Mapping[str, str], log: Pat
     except Exception as error:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         last = lines[-1] if lines else str(error)
-        raise UsageError(f"Spark does not start on `{master}`: {last} (all of it: {log})", log=str(log)) from error
+        raise UsageError(f"Spark does not start on `{master}`: {last} (full log: {log})", log=str(log)) from error
 
 
 @contextmanager

@@ -101,11 +101,11 @@ def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditSt
     for outcome in outcomes:
         if isinstance(outcome, ContractlogError):
             raise outcome
-        found = outcome.state
+        result = outcome.state
         if outcome.samples is not None:
-            found = replace(found, samples=read_samples(outcome.samples))
+            result = replace(result, samples=read_samples(outcome.samples))
             shutil.rmtree(outcome.samples, ignore_errors=True)
-        state = limit_samples(limit_state(state.merge(found)))
+        state = limit_samples(limit_state(state.merge(result)))
     return state
 
 
@@ -133,8 +133,8 @@ class AuditTask:
         state = AuditState()
         try:
             for offsets in ranges:
-                found = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
-                state = limit_samples(limit_state(state.merge(found)), SAMPLED_VALUES)
+                range_state = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
+                state = limit_samples(limit_state(state.merge(range_state)), SAMPLED_VALUES)
                 self.done.add(len(offsets))
         except ContractlogError as error:
             self.failed.add([error])

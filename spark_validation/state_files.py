@@ -76,22 +76,22 @@ def write_state(state: AuditState, folder: Path) -> None:
         {
             **_make_columns(ViolationKey, [key for key, _ in violations]),
             "outcome": (pa.string(), [key.outcome.name for key, _ in violations]),
-            "records": (pa.int64(), [one.records for _, one in violations]),
-            "first_seen": (pa.int64(), [one.first_seen for _, one in violations]),
-            "last_seen": (pa.int64(), [one.last_seen for _, one in violations]),
+            "records": (pa.int64(), [violation.records for _, violation in violations]),
+            "first_seen": (pa.int64(), [violation.first_seen for _, violation in violations]),
+            "last_seen": (pa.int64(), [violation.last_seen for _, violation in violations]),
             "examples": (
                 pa.list_(pa.struct([("partition", pa.int32()), ("offset", pa.int64())])),
                 [
-                    [{"partition": place.partition, "offset": place.offset} for place in one.examples]
-                    for _, one in violations
+                    [{"partition": example.partition, "offset": example.offset} for example in violation.examples]
+                    for _, violation in violations
                 ],
             ),
-            "detail": (pa.string(), [one.detail for _, one in violations]),
+            "detail": (pa.string(), [violation.detail for _, violation in violations]),
         },
     )
     write_samples(state.samples, folder)
-    told = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
-    (folder / STATE).write_text(json.dumps(told) + "\n")
+    description = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
+    (folder / STATE).write_text(json.dumps(description) + "\n")
 
 
 def read_state(folder: Path) -> AuditState:
@@ -101,9 +101,9 @@ def read_state(folder: Path) -> AuditState:
         UsageError: the folder contains no state, or one of another format.
     """
     try:
-        told = json.loads((folder / STATE).read_text())
-        if told.get("format") != FORMAT:
-            raise UsageError(f"{folder} holds a state of another format: {told.get('format')}")
+        description = json.loads((folder / STATE).read_text())
+        if description.get("format") != FORMAT:
+            raise UsageError(f"{folder} has a state of another format: {description.get('format')}")
         cells: dict[CellKey, Cell] = {}
         for row in pq.read_table(folder / CELLS).to_pylist():
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
@@ -114,14 +114,14 @@ def read_state(folder: Path) -> AuditState:
             cells,
             dict(_read_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
-            frozenset((topic, part, field) for topic, part, field in told.get("unsampled", ())),
+            frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
         )
     except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError) as error:
-        raise UsageError(f"{folder} holds no state of an audit that can be read: {error}") from error
+        raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
 
 
 def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
-    examples = tuple(ViolationExample(place["partition"], place["offset"]) for place in row["examples"])
+    examples = tuple(ViolationExample(example["partition"], example["offset"]) for example in row["examples"])
     violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"])
     return _make_value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
 
@@ -154,8 +154,8 @@ def write_samples(samples: Samples, folder: Path) -> None:
         design = sample.design
         rows = [numbers.setdefault(value[2:], len(numbers)) for value in sample.values]
         hashes, turns = [value.value_hash for value in sample.values], [value.turn for value in sample.values]
-        place = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
-        lines.append((*place, hashes, turns, rows))
+        key = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
+        lines.append((*key, hashes, turns, rows))
     _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
     _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
 
@@ -168,8 +168,8 @@ def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
     samples = {}
     for line in pq.read_table(folder / SAMPLES).to_pylist():
         design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
-        places = zip(line["value_hash"], line["turn"], line["row"], strict=True)
-        values = tuple(SampledValue(value_hash, turn, *rows[row]) for value_hash, turn, row in places)
+        occurrences = zip(line["value_hash"], line["turn"], line["row"], strict=True)
+        values = tuple(SampledValue(value_hash, turn, *rows[row]) for value_hash, turn, row in occurrences)
         samples[line["topic"], line["part"], line["field"]] = FieldSample(design, values)
     return samples
 

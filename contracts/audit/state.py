@@ -140,7 +140,9 @@ class AuditState:
     cells: dict[CellKey, Cell] = field(default_factory=dict)
     violations: dict[ViolationKey, ViolationCounts] = field(default_factory=dict)
     samples: dict[tuple[str, str, str], FieldSample] = field(default_factory=dict)  #: keyed by topic, part and field
-    unsampled: frozenset[tuple[str, str, str]] = frozenset()  #: fields whose samples were omitted, see ``bounds``
+    unsampled: frozenset[tuple[str, str, str]] = (
+        frozenset()
+    )  #: fields whose samples were omitted, see ``limit_samples``
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -192,11 +194,11 @@ def limit_state(state: AuditState) -> AuditState:
         else replace(key, schema_id=0)
         for key in state.violations
     }
-    places = _counted_paths(renamed.values())
+    paths = _counted_paths(renamed.values())
     violations: dict[ViolationKey, ViolationCounts] = {}
     for line, violation in state.violations.items():
         named = renamed[line]
-        if (named.path, named.field) not in places[_without_path(named)]:
+        if (named.path, named.field) not in paths[_without_path(named)]:
             named = _without_path(named)
         violations[named] = violations[named].merge(violation) if named in violations else violation
     whole = state.samples.keys() - state.unsampled
@@ -272,7 +274,7 @@ def _counted_paths(keys: Iterable[ViolationKey]) -> Mapping[ViolationKey, frozen
     by_key: defaultdict[ViolationKey, set[tuple[str, str]]] = defaultdict(set)
     for key in keys:
         by_key[_without_path(key)].add((key.path, key.field))
-    return {key: frozenset({("", ""), *nsmallest(MAX_PATHS, places - {("", "")})}) for key, places in by_key.items()}
+    return {key: frozenset({("", ""), *nsmallest(MAX_PATHS, paths - {("", "")})}) for key, paths in by_key.items()}
 
 
 def _lowest_fields(names: Iterable[tuple[str, str, str]], most: int) -> Mapping[tuple[str, str], frozenset[str]]:

@@ -136,13 +136,13 @@ def _entry(
         sentences.append(f"{total.unaudited:,} of {read:,} records were not checked against any schema.")
         observed = mark_unaudited(observed)
         total = sum_cells(cell for _, cell in observed.cells)
-    elif not total.judged + total.unusable:
-        sentences.append("There is nothing but nulls." if total.tombstones else "There are no records.")
+    elif not total.audited + total.unusable:
+        sentences.append("All records are tombstones." if total.tombstones else "There are no records.")
     partitions = count_partitions(observed)
     schemas = _schemas(topic, part, observed, uses)
     if total.unusable:
         sentences += _unusable_notes(observed, schemas, unusable)
-    conformance = total.conforming / total.judged if total.judged else None
+    conformance = total.conforming / total.audited if total.audited else None
     missed = _missed_thresholds(conformance, schemas, threshold)
     return {
         "topic": topic,
@@ -340,7 +340,7 @@ class RecordTotals:
     unusable: int = 0  #: records whose schema validators cannot use
 
     @property
-    def judged(self) -> int:
+    def audited(self) -> int:
         """Number of audited records, the base of conformance."""
         return self.conforming + self.violating
 
@@ -352,7 +352,7 @@ class RecordTotals:
     @property
     def records(self) -> int:
         """Number of all records."""
-        return self.judged + self.tombstones + self.unaudited
+        return self.audited + self.tombstones + self.unaudited
 
 
 def sum_cells(cells: Iterable[Cell]) -> RecordTotals:

@@ -96,8 +96,8 @@ class TopicSubjects:
         """Return the subjects of this part that a schema belongs to, the most likely first."""
         schema_id = self.schema_id(part, head)
         uses = () if schema_id is None else self._find_subjects(schema_id, Subject.parse(self.subject(part)).context)
-        known = set(map(_normalize_subject, uses))
-        return [name for name in self._allowed_subjects(part, schema) if _normalize_subject(name) in known]
+        used = set(map(_normalize_subject, uses))
+        return [name for name in self._allowed_subjects(part, schema) if _normalize_subject(name) in used]
 
     def require_allowed_subject(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> None:
         """Check that a schema belongs to one of this part's subjects.

@@ -217,8 +217,8 @@ class _Descent:
     ) -> Iterator[tuple[PathSteps, Iterable[tuple[PathSteps, Any]]]]:
         """Yield the path to each subschema that the value or parts of it must satisfy, with those values."""
         node = at.node
-        for place in range(len(_list_of(node, "allOf"))):
-            yield ["allOf", place], [([], value)]
+        for index in range(len(_list_of(node, "allOf"))):
+            yield ["allOf", index], [([], value)]
         if "if" in node:
             word = "else" if self._rejects(at.child("if"), value) else "then"
             if word in node:
@@ -248,11 +248,11 @@ class _Descent:
     ) -> Iterator[tuple[PathSteps, Iterable[tuple[PathSteps, Any]]]]:
         word = "items" if isinstance(node.get("items"), list) else "prefixItems"
         first = _list_of(node, word)
-        for place in range(min(len(first), len(value))):
-            yield [word, place], [([place], value[place])]
+        for index in range(min(len(first), len(value))):
+            yield [word, index], [([index], value[index])]
         word = "additionalItems" if word == "items" else "items"
         if isinstance(node.get(word), dict):
-            yield [word], (([place], value[place]) for place in range(len(first), len(value)))
+            yield [word], (([index], value[index]) for index in range(len(first), len(value)))
 
     def _explain(self, at: Subschema, value: Any) -> SchemaViolation:
         """Return the keyword of a schema that a value violates, as no subschema rejects it."""
@@ -285,7 +285,7 @@ class _Descent:
                 yield "contains", "no item is what one has to be"
 
     def _count_matching(self, at: Subschema, word: str, value: Any) -> int:
-        return sum(not self._rejects(at.child(word, place), value) for place in range(len(_list_of(at.node, word))))
+        return sum(not self._rejects(at.child(word, index), value) for index in range(len(_list_of(at.node, word))))
 
     def _make_violation(self, at: Subschema, keyword: str, message: str) -> SchemaViolation:
         inner = [keyword] if keyword and isinstance(at.node, dict) else []

@@ -55,12 +55,12 @@ class BatchWalk:
     def run(self, path: ValuePath, cursors: Cursors) -> None:
         """Read one value of every record."""
         self.read(path, cursors)
-        for found, values in self._found.items():
-            self.tally.collect_each(found, values)
+        for value_path, values in self._found.items():
+            self.tally.collect_each(value_path, values)
         self._found.clear()
 
     def read(self, path: ValuePath, cursors: Cursors) -> None:
-        """Read the value at a place with every cursor."""
+        """Read the value at a path with every cursor."""
         kind = path.node.kind
         if path.node.empty or not cursors.size:
             return

@@ -66,10 +66,10 @@ class ProgramNode:
 
 @dataclass(slots=True, eq=False)
 class AvroProgram:
-    """A schema that is ready to be walked; places are created as data reaches them."""
+    """A schema that is ready to be walked; paths are created as data reaches them."""
 
     root: ValuePath
-    limit: int  #: maximum number of cached places
+    limit: int  #: maximum number of cached paths
     grown: int = 1
 
     @classmethod
@@ -99,12 +99,12 @@ class ValuePath:
         self._children: list[ValuePath | None] | None = None
 
     def child(self, index: int) -> ValuePath:
-        """Return the place of a field, a branch, the items, or a map's keys (0) and values (1)."""
+        """Return the path of a field, a branch, the items, or a map's keys (0) and values (1)."""
         if self._children is None:
             self._children = [None] * len(self.node.children)
-        known = self._children[index]
-        if known is not None:
-            return known
+        existing = self._children[index]
+        if existing is not None:
+            return existing
         made = self._grow(index)
         if self.program.grown < self.program.limit:
             self.program.grown += 1
@@ -243,17 +243,17 @@ def _mark_empty(made: list[ProgramNode]) -> None:
             filled[id(node)] = len(node.children)
             for child in node.children:
                 users[id(child)].append(node)
-    found = [
+    empty = [
         node
         for node in made
         if node.kind is AvroKind.NULL
         or (node.kind is AvroKind.FIXED and not node.size)
         or (node.kind is AvroKind.RECORD and not node.children)
     ]
-    while found:
-        node = found.pop()
+    while empty:
+        node = empty.pop()
         node.empty = True
         for user in users[id(node)]:
             filled[id(user)] -= 1
             if not filled[id(user)]:
-                found.append(user)
+                empty.append(user)

@@ -39,10 +39,10 @@ _SENTENCES: Final = MappingProxyType(
         Outcome.BAD_ENUM_INDEX: "{what} is none of the {symbols} symbols",
         Outcome.BAD_UNION_INDEX: "{what} is none of the {children} branches",
         Outcome.BAD_BOOLEAN: "{what} is neither 0 nor 1",
-        Outcome.TOO_DEEP: "{what} lies deeper than {depth} containers",
+        Outcome.TOO_DEEP: "{what} is nested deeper than {depth} containers",
         Outcome.TOO_MANY_ITEMS: "{what} has more than {items} items that take no bytes",
         Outcome.TRAILING_BYTES: "{left} left after the value",
-        Outcome.LOGICAL_TYPE: "{what} is no {logical}",
+        Outcome.LOGICAL_TYPE: "{what} is not a valid {logical}",
     }
 )
 _DAY: Final = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
@@ -59,7 +59,7 @@ class AvroValidator:
     """Validates records against one Avro schema."""
 
     def __init__(self, schema: AvroSchema, limits: ValidationLimits, *, few: int = MAX_ROWS_ONE_BY_ONE) -> None:
-        self._program = AvroProgram.of(compile_schema(schema), limits.places)
+        self._program = AvroProgram.of(compile_schema(schema), limits.paths)
         self._limits = limits
         self._few = few
 
@@ -79,7 +79,7 @@ class AvroValidator:
         return RecordOutcomes(
             tally.codes,
             tally.where,
-            [(path.node.pointer, path.field) for path in tally.places],
+            [(path.node.pointer, path.field) for path in tally.paths],
             {row: self._detail(tally, row, starts, ends) for row in np.flatnonzero(tally.codes).tolist()},
             list(build_pieces(tally)) if columns else [],
         )
@@ -88,7 +88,7 @@ class AvroValidator:
         """Describe the violation of a record, with its position in the body."""
         number = int(tally.where[row])
         left = int(ends[row] - tally.at[row])
-        path = tally.places[number] if number >= 0 else self._program.root
+        path = tally.paths[number] if number >= 0 else self._program.root
         node, at = path.node, int(tally.at[row] - starts[row])
         sentence = _SENTENCES[Outcome(int(tally.codes[row]))].format(
             what=_describe_value(path),

@@ -105,10 +105,10 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
     encoded: Any = heads.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
-    known = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
+    parsed = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
     faults: dict[int, str] = {}
     for row in rows.tolist():
-        framed, schema_id, fault = known[indexes[row]]
+        framed, schema_id, fault = parsed[indexes[row]]
         frames.framed[row], frames.schema_ids[row] = framed, schema_id
         if fault:
             faults[row] = fault
@@ -149,5 +149,5 @@ def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | No
     positions[rows[last]] = named[last]
     picked: pa.Array[Any] = entries.field("value").take(from_numpy(np.where(positions < 0, 0, positions)))
     missing = from_numpy(positions < 0)
-    found: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
-    return found
+    values: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
+    return values

@@ -56,42 +56,44 @@ class JsonValuePath:
         self._other: JsonValuePath | None = None
 
     def member(self, name: str) -> JsonValuePath:
-        """Return the place of an object's member."""
-        known = self._members.get(name)
-        if known is not None:
-            return known
+        """Return the path of an object's member."""
+        existing = self._members.get(name)
+        if existing is not None:
+            return existing
         if name in self._named:
             path = f"{self.field}.{name}" if self.field else name
             made = self._members[name] = JsonValuePath(path, self.depth + 1, self._under("properties", name))
             return made
         if self._other is None:
             words = ("additionalProperties", "unevaluatedProperties")
-            found = [(schema[word], resolver) for schema, resolver in self._schemas for word in words if word in schema]
-            found += [
+            schemas = [
+                (schema[word], resolver) for schema, resolver in self._schemas for word in words if word in schema
+            ]
+            schemas += [
                 (value, resolver)
                 for schema, resolver in self._schemas
                 for value in _dict_member(schema, "patternProperties").values()
             ]
-            self._other = JsonValuePath(f"{self.field}{{}}", self.depth + 1, found)
+            self._other = JsonValuePath(f"{self.field}{{}}", self.depth + 1, schemas)
         return self._other
 
     def item(self) -> JsonValuePath:
-        """Return the place of an array's items."""
+        """Return the path of an array's items."""
         if self._item is None:
-            found: list[tuple[Any, jsonschema_rs.Resolver]] = []
+            schemas: list[tuple[Any, jsonschema_rs.Resolver]] = []
             for schema, resolver in self._schemas:
                 for word in ("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"):
                     value = schema.get(word)
-                    found += [(inner, resolver) for inner in (value if isinstance(value, list) else [value])]
-            self._item = JsonValuePath(f"{self.field}[]", self.depth + 1, found)
+                    schemas += [(inner, resolver) for inner in (value if isinstance(value, list) else [value])]
+            self._item = JsonValuePath(f"{self.field}[]", self.depth + 1, schemas)
         return self._item
 
     def path_of(self, steps: Sequence[str | int]) -> str:
-        """Return the path of a value below this place."""
-        place = self
+        """Return the path of a value below this one."""
+        path = self
         for step in steps:
-            place = place.item() if isinstance(step, int) else place.member(step)
-        return place.field
+            path = path.item() if isinstance(step, int) else path.member(step)
+        return path.field
 
     def _under(self, word: str, name: str) -> Iterator[ResolvableSchema]:
         for schema, resolver in self._schemas:
@@ -101,7 +103,7 @@ class JsonValuePath:
 
 
 def root_path(schema: Any, resolver: jsonschema_rs.Resolver) -> JsonValuePath:
-    """Return the place of a whole document."""
+    """Return the path of a whole document."""
     return JsonValuePath("", 0, [(schema, resolver)])
 
 
@@ -125,13 +127,13 @@ def _applicable_schemas(schemas: Iterable[ResolvableSchema]) -> Iterator[Resolva
         if isinstance(reference, str) and (resolver.base_uri, reference) not in referred:
             referred.add((resolver.base_uri, reference))
             try:
-                found = resolver.lookup(reference)
+                target = resolver.lookup(reference)
             except jsonschema_rs.ReferencingError:
                 continue
-            waiting.append((found.contents, found.resolver))
+            waiting.append((target.contents, target.resolver))
         for word in _SAME_VALUE:
             inner = schema.get(word)
-            waiting += [(one, resolver) for one in inner] if isinstance(inner, list) else []
+            waiting += [(alternative, resolver) for alternative in inner] if isinstance(inner, list) else []
         waiting += [(schema[word], resolver) for word in _SAME_VALUE_ONE if word in schema]
 
 
@@ -139,7 +141,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1  # range of integer columns; values outside 
 
 
 class DocumentFlattener:
-    """Splits documents into values by place and type, one document after another."""
+    """Splits documents into values by path and type, one document after another."""
 
     __slots__ = ("_depth", "_found")
 
@@ -163,16 +165,16 @@ class DocumentFlattener:
         elif value is not None:
             if kind is int and not _LEAST <= value <= _MOST:
                 kind, value = float, float(value)
-            found = self._found[kind].get(path)
-            if found is None:
-                found = self._found[kind][path] = ([], [])
-            found[0].append(row)
-            found[1].append(value)
+            entries = self._found[kind].get(path)
+            if entries is None:
+                entries = self._found[kind][path] = ([], [])
+            entries[0].append(row)
+            entries[1].append(value)
 
     def pieces(self) -> Iterator[ColumnPiece]:
         """Yield the values added so far."""
-        for kind, found in self._found.items():
-            for path, (rows, values) in found.items():
+        for kind, by_path in self._found.items():
+            for path, (rows, values) in by_path.items():
                 column = pa.array(values, _TYPES[kind])
                 piece = ColumnPiece(path.field, np.array(rows, np.intp), np.arange(len(rows)), column)
                 if kind is str and path.is_time:
@@ -187,10 +189,12 @@ def _parse_times(piece: ColumnPiece) -> Iterator[ColumnPiece]:
         yield ColumnPiece(piece.field, piece.rows, piece.order, pc.cast(piece.values, _TIMESTAMP))
     except pa.ArrowInvalid:
         moments = [_parse_time(text) for text in piece.values.to_pylist()]
-        known = np.array([moment is not None for moment in moments], np.bool_)
-        found = pa.array([moment for moment in moments if moment is not None], _TIMESTAMP)
-        yield ColumnPiece(piece.field, piece.rows[known], piece.order[known], found)
-        yield ColumnPiece(piece.field, piece.rows[~known], piece.order[~known], piece.values.filter(pa.array(~known)))
+        parsed = np.array([moment is not None for moment in moments], np.bool_)
+        times = pa.array([moment for moment in moments if moment is not None], _TIMESTAMP)
+        yield ColumnPiece(piece.field, piece.rows[parsed], piece.order[parsed], times)
+        yield ColumnPiece(
+            piece.field, piece.rows[~parsed], piece.order[~parsed], piece.values.filter(pa.array(~parsed))
+        )
 
 
 def _parse_time(text: Any) -> datetime | None:
@@ -219,7 +223,7 @@ class JsonValidator:
     ) -> RecordOutcomes:
         """Validate the documents at ``data[start:end]``."""
         codes = np.zeros(starts.size, np.uint8)
-        places = np.full(starts.size, -1, np.int32)
+        path_indexes = np.full(starts.size, -1, np.int32)
         numbers: dict[tuple[str, str], int] = {}
         details: dict[int, str] = {}
         flattening = DocumentFlattener(self._limits.depth)
@@ -239,8 +243,8 @@ class JsonValidator:
                 continue
             path, field, details[row] = self._explain(value)
             codes[row] = Outcome.SCHEMA_VIOLATION
-            places[row] = numbers.setdefault((path, field), len(numbers))
-        return RecordOutcomes(codes, places, list(numbers), details, list(flattening.pieces()))
+            path_indexes[row] = numbers.setdefault((path, field), len(numbers))
+        return RecordOutcomes(codes, path_indexes, list(numbers), details, list(flattening.pieces()))
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
         """Return schema pointer, field and description of a document's first violation."""

@@ -57,7 +57,7 @@ def join_pieces(pieces: Iterable[ColumnPiece]) -> list[FieldColumn]:
                 ColumnPiece(field, piece.rows, piece.order, piece.values.cast(pa.float64()))
                 for piece in grouped.pop((field, _INTEGER), ())
             ]
-    return [_merge_pieces(field, found) for (field, _), found in sorted(grouped.items())]
+    return [_merge_pieces(field, field_pieces) for (field, _), field_pieces in sorted(grouped.items())]
 
 
 def _is_exact_as_float(piece: ColumnPiece) -> bool:
@@ -85,7 +85,7 @@ class RecordOutcomes:
     """One outcome per record, in the order of the records given."""
 
     codes: NDArray[np.uint8]
-    places: NDArray[np.int32]  #: index into ``table``; -1 for a record as a whole
+    paths: NDArray[np.int32]  #: index into ``table``; -1 for a record as a whole
     table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
     details: dict[int, str]  #: record -> sentence; violating records only
     pieces: list[ColumnPiece]  #: rows are indexes of the given records

@@ -26,7 +26,7 @@ _MOST_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
 
 
 def build_pieces(tally: BatchTally) -> Iterator[ColumnPiece]:
-    """Yield the values of conforming records at each collected place."""
+    """Yield the values of conforming records at each collected path."""
     broken = tally.codes != Outcome.CONFORMS
     for path, chunks in tally.chunks.items():
         if not path.collected:

@@ -186,9 +186,9 @@ def _skip_group(
     lasts = bytes_at[tally.data[bytes_at] < _MORE]  # positions where integers end, ascending
     first = np.searchsorted(lasts, cursors.pos)
     stay: NDArray[np.bool_] = np.searchsorted(lasts, cursors.pos + spans) - first < counts
-    found = np.where(stay, 0, counts)
-    owner = np.repeat(np.arange(cursors.size), found)
-    ends = lasts[expand_ranges(first, found, 1)]
+    readable = np.where(stay, 0, counts)
+    owner = np.repeat(np.arange(cursors.size), readable)
+    ends = lasts[expand_ranges(first, readable, 1)]
     starts = np.empty(ends.size, np.int64)
     starts[1:] = ends[:-1] + 1
     heads = np.flatnonzero(np.diff(owner, prepend=-1))

@@ -43,7 +43,7 @@ _NO_GUIDS: Final[Guids] = MappingProxyType({})
 _NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
 _LIMITS: Final = ValidationLimits()
 _UNKNOWN: Final = Outcome.UNKNOWN_SCHEMA_ID
-_NO_FRAME: Final = "neither the record nor a header of it begins with a magic byte and a schema id or guid"
+_NO_FRAME: Final = "neither the record nor its header starts with a magic byte and a schema id or guid"
 
 
 def is_bytes_schema(schema: AvroSchema) -> bool:
@@ -59,12 +59,12 @@ class BytesValidator:
     ) -> RecordOutcomes:
         """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         count = starts.size
-        judged = RecordOutcomes(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
+        result = RecordOutcomes(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
         if columns and count:
             spans = zip(starts.tolist(), ends.tolist(), strict=True)
             values = pa.array([data[start:end].tobytes() for start, end in spans], pa.binary())
-            judged.pieces.append(ColumnPiece("", np.arange(count), starts, values))
-        return judged
+            result.pieces.append(ColumnPiece("", np.arange(count), starts, values))
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class ColumnOutcomes:
 
     codes: NDArray[np.uint8]  #: ``Outcome`` numbers
     schema_ids: NDArray[np.int64]  #: 0 where the record carries none
-    places: NDArray[np.int32]  #: index into ``places_table``; -1 for none, or for a record as a whole
-    places_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
+    paths: NDArray[np.int32]  #: index into ``path_table``; -1 for none, or for a record as a whole
+    path_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
     details: dict[int, str]  #: row -> sentence; violating rows only
     columns: list[FieldColumn]  #: of conforming rows, if columns were requested
 
@@ -100,7 +100,7 @@ def make_validator(
 
 def validate_column(
     bodies: pa.BinaryArray | pa.LargeBinaryArray,
-    known: Mapping[int, Validator],
+    validators: Mapping[int, Validator],
     allowed: frozenset[int] | None,
     *,
     columns: bool,
@@ -112,10 +112,10 @@ def validate_column(
 
     Args:
         bodies: keys or values as stored in the log, frames included; nulls are tombstones.
-        known: the validator of each schema id in the registry.
+        validators: the validator of each schema id in the registry.
         allowed: schema ids allowed by the part's subjects; None to skip the check for ``WRONG_SUBJECT``.
         columns: whether to return the values of conforming records as columns.
-        heads: ids and guids from the records' headers (``headers.schema_headers``); None if no record has one.
+        heads: ids and guids from the records' headers (``frames.read_schema_headers``); None if no record has one.
         guids: schema ids by guid.
         names: descriptions of schema ids for messages about the wrong subject.
     """
@@ -127,15 +127,17 @@ def validate_column(
     for row in np.flatnonzero(~frames.framed & ~frames.null).tolist():
         checked.details[row] = frames.faults.get(row, _NO_FRAME)
     for schema_id, rows in frames.by_schema():
-        if schema_id not in known:
+        if schema_id not in validators:
             _set_outcome(checked, rows, Outcome.UNKNOWN_SCHEMA_ID, f"the registry has no schema {schema_id}")
             checked.details.update({row: fault for row, fault in frames.faults.items() if codes[row] == _UNKNOWN})
         elif allowed is not None and schema_id not in allowed:
             name = names.get(schema_id, "no version of a subject that this topic's strategy allows")
             _set_outcome(checked, rows, Outcome.WRONG_SUBJECT, f"schema {schema_id} is {name}")
         else:
-            judged = known[schema_id].validate(frames.data, frames.starts[rows], frames.ends[rows], columns=columns)
-            pieces += _add_outcomes(checked, rows, judged)
+            result = validators[schema_id].validate(
+                frames.data, frames.starts[rows], frames.ends[rows], columns=columns
+            )
+            pieces += _add_outcomes(checked, rows, result)
     checked.columns.extend(join_pieces(pieces))
     return checked
 
@@ -145,11 +147,11 @@ def _set_outcome(checked: ColumnOutcomes, rows: NDArray[np.intp], outcome: Outco
     checked.details.update(dict.fromkeys(rows.tolist(), sentence))
 
 
-def _add_outcomes(checked: ColumnOutcomes, rows: NDArray[np.intp], judged: RecordOutcomes) -> list[ColumnPiece]:
+def _add_outcomes(checked: ColumnOutcomes, rows: NDArray[np.intp], result: RecordOutcomes) -> list[ColumnPiece]:
     """Copy a validator's results for some rows into ``checked``; return their values by column row."""
-    checked.codes[rows] = judged.codes
-    placed = judged.places >= 0
-    checked.places[rows[placed]] = judged.places[placed] + len(checked.places_table)
-    checked.places_table.extend(judged.table)
-    checked.details.update((int(rows[record]), sentence) for record, sentence in judged.details.items())
-    return [ColumnPiece(piece.field, rows[piece.rows], piece.order, piece.values) for piece in judged.pieces]
+    checked.codes[rows] = result.codes
+    placed = result.paths >= 0
+    checked.paths[rows[placed]] = result.paths[placed] + len(checked.path_table)
+    checked.path_table.extend(result.table)
+    checked.details.update((int(rows[record]), sentence) for record, sentence in result.details.items())
+    return [ColumnPiece(piece.field, rows[piece.rows], piece.order, piece.values) for piece in result.pieces]

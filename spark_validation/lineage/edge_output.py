@@ -25,8 +25,8 @@ _METHOD_LABELS: Final = {
     "lookup": "looked up by a shared key",
 }
 LIMITS_NOTE: Final = (
-    "This is a first slice of lineage: fields of values that were copied row by row or looked up by a key.\n"
-    "Aggregates, arithmetic, masking and record keys are not looked at yet."
+    "Lineage covers fields of values that were copied row by row or looked up by a key.\n"
+    "Aggregates, arithmetic, masking and record keys are not covered yet."
 )
 _SCALES: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
@@ -71,7 +71,7 @@ def _build_event(topic: str, edges: Sequence[LineageEdge], namespace: str, now: 
 
 def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
     lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
-    found = (
+    description = (
         f"found in values: {_METHOD_LABELS[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
     )
     return {
@@ -79,7 +79,7 @@ def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
         "name": edge["from"]["topic"],
         "type": "DATASET",
         "field": edge["from"]["field"],
-        "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "description": found}],
+        "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "description": description}],
     }
 
 

@@ -32,7 +32,7 @@ from contractlog.contracts.audit.samples import (
 __all__ = ["FieldValues", "canonical_texts", "field_id", "sample_fields"]
 
 Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
@@ -51,7 +51,7 @@ class FieldValues(Protocol):
         """Path of the values, such as ``legs[].carrier``."""
 
     @property
-    def rows(self) -> Places:
+    def rows(self) -> Rows:
         """Row of each value."""
 
     @property
@@ -62,7 +62,7 @@ class FieldValues(Protocol):
 @dataclass(frozen=True, slots=True)
 class _HashedColumn:
     field: str
-    rows: Places
+    rows: Rows
     hashes: Words
 
 
@@ -101,8 +101,8 @@ def sample_fields(
             map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
         )
         taken = FieldSample(design, tuple(values))
-        known = samples.get(column.field)  # a field with values of several types has several columns
-        samples[column.field] = taken if known is None else merge_samples(known, taken)
+        existing = samples.get(column.field)  # a field with values of several types has several columns
+        samples[column.field] = taken if existing is None else merge_samples(existing, taken)
     return samples
 
 
@@ -119,7 +119,7 @@ def _hash_column(column: FieldValues, key: str) -> _HashedColumn:
 def _select_sample(
     column: _HashedColumn, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
 ) -> tuple[_HashedColumn, Words]:
-    """Return the sampled occurrences, in order, and their turns; ``samples.kept`` on arrays."""
+    """Return the sampled occurrences, in order, and their turns; ``samples.select_sample`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
     if len(distinct) > most:  # values with higher hashes cannot be sampled
@@ -148,18 +148,18 @@ def _compute_turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words
     return np.asarray((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32), np.uint64)
 
 
-def _encode_rows(columns: list[_HashedColumn], wanted: Places) -> list[bytes]:
+def _encode_rows(columns: list[_HashedColumn], wanted: Rows) -> list[bytes]:
     """Return each wanted row as cells, ascending by field; of repeated values, the first is used."""
     columns = sorted(columns, key=lambda column: field_id(column.field))
     table = np.zeros((len(wanted), len(columns), 2), "<u4")
     present = np.zeros((len(wanted), len(columns)), bool)
     for index, column in enumerate(columns):
         rows, firsts = np.unique(column.rows, return_index=True)
-        places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
-        here = rows[places] == wanted
+        indexes = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+        here = rows[indexes] == wanted
         present[:, index] = here
         table[here, index, 0] = field_id(column.field)
-        table[here, index, 1] = column.hashes[firsts[places[here]]] >> np.uint64(32)
+        table[here, index, 1] = column.hashes[firsts[indexes[here]]] >> np.uint64(32)
     flat = table[present].tobytes()
     ends = (np.cumsum(present.sum(axis=1)) * 8).tolist()
     return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]

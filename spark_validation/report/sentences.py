@@ -46,7 +46,7 @@ def describe_result(report: AuditReport) -> Markup:
     }
     failing_topics = {part["topic"] for part in failing}
     keeping = len(topics) - len(failing_topics) - len(unknown)
-    said = [
+    sentences = [
         Markup("{} of {} {} schemas.").format(
             format_count(keeping),
             format_plural(len(topics), "topic"),
@@ -54,18 +54,18 @@ def describe_result(report: AuditReport) -> Markup:
         )
     ]
     if unknown:
-        said.append(
-            Markup("{} could not be judged, for lack of a usable schema or of records.").format(
+        sentences.append(
+            Markup("{} could not be audited: no usable schema, or no records.").format(
                 format_plural(len(unknown), "topic")
             )
         )
     if failing:
-        said.append(
+        sentences.append(
             _describe_worst(
                 max(failing, key=lambda part: (part["verdict"] == "failing", part["violating"])), len(failing_topics)
             )
         )
-    return Markup(" ").join(said)
+    return Markup(" ").join(sentences)
 
 
 def _describe_worst(part: TopicPart, failing: int) -> Markup:
@@ -110,20 +110,20 @@ def describe_verdict_rule(threshold: float) -> str:
 
 def describe_verdict(part: TopicPart) -> Markup:
     """Return the reason for a part's verdict."""
-    judged = part["conforming"] + part["violating"]
+    audited = part["conforming"] + part["violating"]
     if part["verdict"] == "unknown":
         return Markup("Nothing was audited.")
     if part["verdict"] == "passing":
-        return Markup("{} records conform.").format(format_share(part["conforming"], judged))
+        return Markup("{} records conform.").format(format_share(part["conforming"], audited))
     threshold = format_percent(part["threshold"])
-    whole = format_share(part["conforming"], judged)
+    whole = format_share(part["conforming"], audited)
     if "all versions" in part["missed"]:
         return Markup("Below the threshold of {}: {} records conform.").format(threshold, whole)
     newest = newest_audited(part["schemas"])
     if not newest:
         return Markup("Within the threshold of {}: {} records conform.").format(threshold, whole)
     lowest = min(newest, key=lambda use: use["conforming"] / (use["conforming"] + use["violating"]))
-    told = Markup("of version {} of <code>{}</code> (id {}), the newest {}, {} records conform").format(
+    newest_share = Markup("of version {} of <code>{}</code> (id {}), the newest {}, {} records conform").format(
         lowest["version"],
         lowest["subject"],
         lowest["schema_id"],
@@ -131,8 +131,10 @@ def describe_verdict(part: TopicPart) -> Markup:
         format_share(lowest["conforming"], lowest["conforming"] + lowest["violating"]),
     )
     if part["missed"]:
-        return Markup("Below the threshold of {}: {}; of all versions together {}.").format(threshold, told, whole)
-    return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, told)
+        return Markup("Below the threshold of {}: {}; of all versions together {}.").format(
+            threshold, newest_share, whole
+        )
+    return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, newest_share)
 
 
 def summarize_verdict(part: TopicPart) -> str:
@@ -175,11 +177,11 @@ def consume_command(report: AuditReport, part: TopicPart, line: ViolationLine) -
     """Return the command that shows a violating record, or None if it cannot be read again from Kafka."""
     if report["source"].get("kind") != "kafka" or not line["examples"]:
         return None
-    place = line["examples"][0]
+    position = line["examples"][0]
     servers = report["source"].get("bootstrap_servers")
     broker = f" --bootstrap-servers {servers}" if servers else ""
     registry = f" --registry {report['source']['registry']}" if "registry" in report["source"] else ""
-    at = f"--partition {place['partition']} --offset {place['offset']} --limit 1"
+    at = f"--partition {position['partition']} --offset {position['offset']} --limit 1"
     return f"contractlog consume {part['topic']} {at}{broker}{registry}"
 
 

@@ -124,27 +124,27 @@ def _position_after_event(
     if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have an underscore
         return max(position, int(event.offset() or 0))
     if code in _DELETED_CODES:  # deleted by retention: continue where the log now begins
-        place = TopicPartition(offsets.topic, offsets.partition)
-        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
+        partition = TopicPartition(offsets.topic, offsets.partition)
+        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(partition, timeout=patience))
         position = max(int(low), position)
         if position < offsets.end:
             consumer.assign([TopicPartition(offsets.topic, offsets.partition, position)])
     if code in MISSING_TOPIC_CODES:
-        raise UsageError(f"the topic `{offsets.topic}` is gone from {bootstrap}", topic=offsets.topic)
+        raise UsageError(f"the topic `{offsets.topic}` no longer exists at {bootstrap}", topic=offsets.topic)
     return position
 
 
 def _group_messages(messages: Iterable[Message], offsets: OffsetRange, size: int) -> Iterator[pa.RecordBatch]:
-    held: list[Message] = []
-    held_bytes = 0
+    pending: list[Message] = []
+    pending_bytes = 0
     for message in messages:
-        held.append(message)
-        held_bytes += len(message)
-        if len(held) >= size or held_bytes >= BATCH_BYTES:
-            yield _make_batch(held, offsets)
-            held, held_bytes = [], 0
-    if held:
-        yield _make_batch(held, offsets)
+        pending.append(message)
+        pending_bytes += len(message)
+        if len(pending) >= size or pending_bytes >= BATCH_BYTES:
+            yield _make_batch(pending, offsets)
+            pending, pending_bytes = [], 0
+    if pending:
+        yield _make_batch(pending, offsets)
 
 
 def _make_batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordBatch:
@@ -166,7 +166,9 @@ def _make_batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordB
 
 def _make_headers(headers: Sequence[Any]) -> pa.Array[Any]:
     kind = RECORDS.field("headers").type
-    rows: list[Any] = [one and [{"key": key, "value": value} for key, value in one] for one in headers]
+    rows: list[Any] = [
+        record_headers and [{"key": key, "value": value} for key, value in record_headers] for record_headers in headers
+    ]
     column: pa.Array[Any] = pa.array(rows, kind) if any(rows) else pa.nulls(len(rows), kind)
     return column
 
@@ -195,33 +197,35 @@ def plan_ranges(
     """
     reasons = ClientErrors()
     admin = make_client(AdminClient, {**base_config(bootstrap), **settings, **reasons.config})
-    found = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
-    partitions = _partitions(found, bootstrap, topics, secured=bool(settings))
+    metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
+    partitions = _partitions(metadata, bootstrap, topics, secured=bool(settings))
     starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
     ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
     return list(split_ranges((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
 
 
 def _partitions(
-    found: Mapping[str, Any], bootstrap: str, topics: Sequence[str], *, secured: bool
+    metadata: Mapping[str, Any], bootstrap: str, topics: Sequence[str], *, secured: bool
 ) -> list[tuple[str, int]]:
-    names = list(dict.fromkeys(topics)) or sorted(name for name in found if not name.startswith("_"))
+    names = list(dict.fromkeys(topics)) or sorted(name for name in metadata if not name.startswith("_"))
     for name in names:
-        if name not in found or (error_code(found[name].error) in MISSING_TOPIC_CODES):
+        if name not in metadata or (error_code(metadata[name].error) in MISSING_TOPIC_CODES):
             visible = ", or this user may not see it" if secured else ""
             raise UsageError(f"the topic `{name}` does not exist at {bootstrap}{visible}", topic=name)
-    return [(name, partition) for name in names for partition in sorted(found[name].partitions)]
+    return [(name, partition) for name in names for partition in sorted(metadata[name].partitions)]
 
 
 def _list_offsets(
     admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
 ) -> dict[tuple[str, int], int]:
-    asked = {TopicPartition(topic, partition): at for topic, partition in partitions}
-    if not asked:
+    requests = {TopicPartition(topic, partition): at for topic, partition in partitions}
+    if not requests:
         return {}
 
     def ask() -> dict[tuple[str, int], int]:
-        answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
-        return {(place.topic, place.partition): told.result().offset for place, told in answers.items()}
+        answers = admin.list_offsets(requests, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
+        return {
+            (partition.topic, partition.partition): response.result().offset for partition, response in answers.items()
+        }
 
     return send_request(bootstrap, lambda: retry_without_leader(ask, patience))

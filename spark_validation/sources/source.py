@@ -84,6 +84,4 @@ class ArchiveSource:
 
     def notes(self, topic: str) -> list[str]:
         """Return a note for each file of zero bytes."""
-        return [
-            f"The file `{file}` is empty and was passed over." for file in archive.find_empty_files(self.folder, topic)
-        ]
+        return [f"The file `{file}` is empty and was skipped." for file in archive.find_empty_files(self.folder, topic)]

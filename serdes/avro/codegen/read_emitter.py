@@ -48,7 +48,7 @@ def generate_reader(root: ValueReader, limits: Limits) -> SourceText:
     """Return the code whose main function reads a whole body: ``(bytes, position) -> value``.
 
     Raises:
-        Unfit: the schema has to be interpreted.
+        NotGenerated: the schema has to be interpreted.
     """
     return _ReadEmitter(root, limits).generate(root)
 

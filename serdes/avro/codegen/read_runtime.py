@@ -278,7 +278,7 @@ def make_row_decoder(nodes: Sequence[ValueReader]) -> Callable[[bytes, int, int]
                 groups += match.groups()
                 at = match.end()
                 count -= step
-        columns = [decode(groups[place::width]) for place, (_, decode) in enumerate(column_kinds)]
+        columns = [decode(groups[column::width]) for column, (_, decode) in enumerate(column_kinds)]
         return zip(*columns, strict=True), at, count
 
     return decode_rows

@@ -44,7 +44,7 @@ def generate_writer(root: Codec, limits: Limits) -> SourceText:
     """Return the code whose main function writes a body: ``(value, prefix) -> bytes``.
 
     Raises:
-        Unfit: the schema has to be interpreted.
+        NotGenerated: the schema has to be interpreted.
     """
     return _WriteEmitter(root, limits).generate(root)
 

@@ -32,7 +32,7 @@ def open_level(depth: int) -> int:
     """Return how many more levels may be opened inside a record, array or map.
 
     Raises:
-        Failure: this level is over the limit.
+        CodecFailure: this level is over the limit.
     """
     if depth <= 0:
         raise CodecFailure(Outcome.TOO_DEEP, "records, arrays and maps are nested deeper than the limit")

@@ -169,13 +169,13 @@ def require_readable(reader: ValueReader) -> None:
             waiting += [(_join_path(path, name), inner) for name, _, inner in reversed(node.steps)]
 
 
-def _check_defaults(place: str, record: RecordReader) -> None:
+def _check_defaults(path: str, record: RecordReader) -> None:
     for name, default in record.missing:
         try:
             default()
         except CodecFailure as failure:
-            raise ReaderMismatch(reason=failure.reason, field=_join_path(place, name)) from None
+            raise ReaderMismatch(reason=failure.reason, field=_join_path(path, name)) from None
 
 
-def _join_path(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+def _join_path(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -380,7 +380,7 @@ def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2, said
     last = said.splitlines()[-1]
-    assert last.startswith("contractlog: the audit's Spark job failed: its Java process has gone away")
+    assert last.startswith("contractlog: the audit's Spark job failed: its Java process has ended")
     log = Path(last.rpartition("log: ")[2].removesuffix(")"))
     assert log.exists()
     log.unlink()

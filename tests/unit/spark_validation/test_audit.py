@@ -31,7 +31,7 @@ from support.archives import DAY, Record, framed, order, registered, write_topic
 TOPIC = "orders"
 PLAN = AuditPlan(
     parts={
-        (TOPIC, "value"): Expectation(audited=True, known=frozenset({1, 9}), allowed=frozenset({1})),
+        (TOPIC, "value"): Expectation(audited=True, known_ids=frozenset({1, 9}), allowed=frozenset({1})),
         (TOPIC, "key"): Expectation(audited=False, notes=("no subject",)),
     },
     schemas={1: PlannedSchema(registered(1))},
