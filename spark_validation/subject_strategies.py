@@ -15,6 +15,7 @@ from contractlog.compatibility.names import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.report import StrategyUse
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
+from contractlog.serdes.subject_names import parse_strategy
 
 __all__ = ["GivenStrategies", "SubjectStrategy", "VersionCatalogue", "choose_strategy"]
 
@@ -223,13 +224,12 @@ def _count_records(carried: Mapping[int, int], ids: frozenset[int]) -> int:
 
 
 def _parse_strategy(name: str, argument: str) -> Kind:
-    text = name.strip().lower().replace("-", "").replace("_", "").removesuffix("strategy").removesuffix("name")
-    kinds = {kind.value.lower().replace("_", ""): kind for kind in _NAMES}
-    if text not in kinds:
+    try:
+        return parse_strategy(name)
+    except ValueError:
         raise UsageError(
             f"`--strategy {argument}` names no strategy. Use topic, record, topic-record or associated", given=argument
-        )
-    return kinds[text]
+        ) from None
 
 
 def _record_name(version: RegisteredSchema) -> str:

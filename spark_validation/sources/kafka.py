@@ -23,12 +23,11 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client
+from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client, quiet_config
 from contractlog.spark_validation.sources.kafka_connection import (
     MISSING_TOPIC_CODES,
     NO_SETTINGS,
     KafkaSettings,
-    base_config,
     error_code,
     raise_if_denied,
     retry_without_leader,
@@ -80,7 +79,7 @@ def read_range(
     if not len(offsets):
         return
     reasons = ClientErrors()
-    config = {**base_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
+    config = {**quiet_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
     consumer = make_client(Consumer, config)
     try:
         yield from _group_messages(_consume_messages(consumer, bootstrap, offsets, patience), offsets, batch)
@@ -196,7 +195,7 @@ def plan_ranges(
         Unreachable: the broker does not respond, or a partition has no leader.
     """
     reasons = ClientErrors()
-    admin = make_client(AdminClient, {**base_config(bootstrap), **settings, **reasons.config})
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings, **reasons.config})
     metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
     partitions = _partitions(metadata, bootstrap, topics, secured=bool(settings))
     starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
