@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.names import SchemaId
@@ -70,6 +70,7 @@ def expected(body: bytes, headers: Headers) -> tuple[bool, int, bytes]:
     return True, GUIDS.get(frame.guid.bytes, 0), rest.read()
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS, st.integers(0, 3))
 def test_frames_are_those_that_a_deserializer_reads(rows: list[tuple[bytes, Headers]], start: int) -> None:
     bodies: Any = pa.array([body for body, _ in rows], pa.binary()).slice(start)
