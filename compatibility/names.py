@@ -8,7 +8,16 @@ from typing import Final, NewType
 
 from contractlog.compatibility.errors import InvalidSubject
 
-__all__ = ["DEFAULT_CONTEXT", "GLOBAL_CONTEXT", "MAX_ID", "MAX_VERSION", "SchemaId", "Subject", "Version"]
+__all__ = [
+    "DEFAULT_CONTEXT",
+    "GLOBAL_CONTEXT",
+    "MAX_ID",
+    "MAX_VERSION",
+    "SchemaId",
+    "Subject",
+    "Version",
+    "topic_subject",
+]
 
 SchemaId = NewType("SchemaId", int)
 """The number a record carries; unique within a context. The registry gives out ids from 1; an import may bring 0."""
@@ -73,3 +82,12 @@ class Subject:
         ):
             raise InvalidSubject(subject=str(self))
         return self
+
+
+def topic_subject(topic: str, suffix: str) -> str:
+    """Return the subject named after a topic and its part (``key`` or ``value``) or its record's name.
+
+    >>> topic_subject("orders", "value"), topic_subject("orders", "com.example.Order")
+    ('orders-value', 'orders-com.example.Order')
+    """
+    return f"{topic}-{suffix}"

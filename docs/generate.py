@@ -20,7 +20,6 @@ from contractlog.compatibility.json_schema.diff.catalogue import STRICT
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.registry.http import openapi_file
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS
-from contractlog.spark_validation.report.formatters import CODE_MEANINGS
 
 ROOT: Final = Path(__file__).parent.parent
 MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
@@ -42,14 +41,8 @@ def outcomes() -> Iterator[str]:
     yield "# Outcome codes\n\n" + MADE
     yield "An audit gives each record and part (key, value) one code: the first that applies, in this order.\n\n"
     yield "| code | number | meaning |\n|---|---|---|\n"
-    said = {
-        "CONFORMS": "decodes exactly by the schema whose id it carries",
-        "TOMBSTONE": "null value, or null key",
-        "UNAUDITED": "the part has no schema to check against; it counts neither as conforming nor as violating",
-        "SCHEMA_NOT_USABLE": "validators cannot use the record's schema; it counts neither as conforming nor violating",
-    }
     for outcome in Outcome:
-        yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or CODE_MEANINGS[outcome.name]} |\n"
+        yield f"| `{outcome.name}` | {outcome.value} | {outcome.meaning} |\n"
 
 
 def checks() -> Iterator[str]:

@@ -22,7 +22,7 @@ from contractlog.serdes.schema_ids import (
     prefix_schema_id_deserializer,
     split_head,
 )
-from contractlog.serdes.serde import AsyncSerde, Serde, SyncSerde
+from contractlog.serdes.serde import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import DeserializerSettings
 from contractlog.serdes.wire import HEADER_SIZE
 from contractlog.serdes.write_plan import is_same_function
@@ -58,6 +58,35 @@ class DeserializerBase(Serde[ReadPlan]):
         self._has_fast_path = self._cacheable and self._reads_header_or_prefix
         self._reads_prefix = is_same_function(settings.id_deserializer, prefix_schema_id_deserializer)
         self._record_names: BoundedDict[bytes, str | None] = BoundedDict()
+
+    def _deserialize(self, value: Any, ctx: Context | None, located: tuple[ReadPlan, bytes, int] | None = None) -> Any:
+        """Return the value of framed bytes, whose plan, body and its offset may be given."""
+        if value is None:
+            return None
+        if located is None:
+            data = value if type(value) is bytes else to_bytes(value)
+            start = HEADER_SIZE
+            plan = None
+            if self._has_fast_path and ctx is not None:
+                try:
+                    if not ctx.headers or not self._has_header(ctx):  # type: ignore[attr-defined]
+                        plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
+                except AttributeError:  # a context without headers takes the longer way
+                    pass
+            if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
+                key, data, start = self._plan_key_and_body(data, ctx)
+                try:
+                    plan = self._find_plan(key, ctx)
+                except PlanMissing as missing:
+                    missing.body = data, start
+                    raise
+        else:
+            plan, data, start = located
+        try:
+            decoded = plan.decode(data, start)
+        except SerializationError as error:
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
+        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
 
     @staticmethod
     def _has_header(ctx: Context) -> bool:
@@ -164,21 +193,7 @@ class SyncDeserializer(DeserializerBase, SyncSerde[ReadPlan]):
             SerializationError: the reader schema cannot read the record, or a rule would have to run.
             ContractlogError: the registry did not answer.
         """
-        if value is None:
-            return None
-        data = value if type(value) is bytes else to_bytes(value)
-        start = HEADER_SIZE
-        plan = None
-        if self._has_fast_path and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
-            plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
-        if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
-            key, data, start = self._plan_key_and_body(data, ctx)
-            plan = self._find_plan(key, ctx)
-        try:
-            decoded = plan.decode(data, start)
-        except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from error.__cause__
-        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+        return self._deserialize(value, ctx)
 
     def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: VersionSelection = "latest"
@@ -202,21 +217,11 @@ class AsyncDeserializer(DeserializerBase, AsyncSerde[ReadPlan]):
 
     async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None. Raises the same errors as ``SyncDeserializer``."""
-        if value is None:
-            return None
-        data = value if type(value) is bytes else to_bytes(value)
-        start = HEADER_SIZE
-        plan = None
-        if self._has_fast_path and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
-            plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
-        if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
-            key, data, start = self._plan_key_and_body(data, ctx)
-            plan = await self._find_plan(key, ctx)
         try:
-            decoded = plan.decode(data, start)
-        except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from error.__cause__
-        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+            return self._deserialize(value, ctx)
+        except PlanMissing as missing:
+            key, (data, start) = missing.key, missing.body
+        return self._deserialize(value, ctx, (await self._request_plan(key, ctx), data, start))
 
     async def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: VersionSelection = "latest"

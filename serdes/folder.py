@@ -123,7 +123,7 @@ class FolderSource:
         return dict(sorted(versions.items()))
 
 
-def _has_same_content(one: ParsedSchema, other: ParsedSchema, *, normalize: bool) -> bool:
+def _has_same_content(left: ParsedSchema, right: ParsedSchema, *, normalize: bool) -> bool:
     if normalize:
-        return one.normalized == other.normalized
-    return (one.canonical, one.references) == (other.canonical, other.references)
+        return left.normalized == right.normalized
+    return (left.canonical, left.references) == (right.canonical, right.references)

@@ -1,4 +1,4 @@
-"""Schema ids of records, before the body or in a header, and the functions that select the place.
+"""Schema ids of records, before the body or in a header, and the functions that decide where.
 
 ``schema.id.serializer`` and ``schema.id.deserializer`` take the functions of this module, those of confluent-kafka of
 the same names, or any function with their signature.
@@ -111,22 +111,22 @@ def locate_head(record: bytes, context: Context | None) -> tuple[bytes, int]:
     return split_head(record) if header_value is None else (parse_id_header(header_value), 0)
 
 
-def parse_id_header(found: Any) -> bytes:
+def parse_id_header(value: Any) -> bytes:
     """Return the bytes of the id or guid in a header that holds nothing else.
 
     Raises:
         BadFrame: it holds neither, or more.
     """
-    if isinstance(found, str):
+    if isinstance(value, str):
         try:
-            found = found.encode()
+            value = value.encode()
         except UnicodeEncodeError:
             raise BadFrame(reason="the header of the schema's guid holds a text that has no bytes") from None
-    if not isinstance(found, bytes | bytearray | memoryview):
-        raise BadFrame(reason=f"the header of the schema's guid holds bytes, not {type(found).__name__}")
-    head, end = split_head(bytes(found))
-    if end != len(found):
-        raise BadFrame(reason=f"the header of the schema's guid holds {len(found) - end} bytes too many")
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise BadFrame(reason=f"the header of the schema's guid holds bytes, not {type(value).__name__}")
+    head, end = split_head(bytes(value))
+    if end != len(value):
+        raise BadFrame(reason=f"the header of the schema's guid holds {len(value) - end} bytes too many")
     return head
 
 

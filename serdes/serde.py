@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable
+from concurrent.futures import Future
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from contractlog.compatibility.errors import ServerError, Unreachable
@@ -12,13 +15,74 @@ from contractlog.serdes.cache import BoundedDict, Clock, GenerationCounter
 from contractlog.serdes.confluent_source import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
 from contractlog.serdes.sans_io import Steps, run_async, run_sync
-from contractlog.serdes.single_flight import SingleFlight, TaskSingleFlight
 from contractlog.serdes.subject_names import SubjectResolver
 
-__all__ = ["AsyncSerde", "CachedPlan", "Serde", "SyncSerde"]
+__all__ = ["AsyncSerde", "CachedPlan", "PlanMissing", "Serde", "SingleFlight", "SyncSerde", "TaskSingleFlight"]
 
+V = TypeVar("V")
 MAX_PLANS: Final = 2_000  #: cached topics and parts; each may hold a codec of its own, of about 30 KiB
 RETRY_SECONDS: Final = 5.0  #: seconds until the newest version is requested again from an unavailable registry
+
+
+class SingleFlight(Generic[V]):
+    """Work by key, done once for all threads that request it at the same time."""
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, Future[V]] = {}
+        self._lock = threading.Lock()
+
+    def run_once(self, key: Hashable, work: Callable[[], V]) -> V:
+        """Do the work, or wait for the thread that is doing it; all callers get its result or its error."""
+        while True:
+            with self._lock:
+                flight = self._running.get(key)
+                if flight is None:
+                    own = self._running[key] = Future()
+                    break
+            try:
+                return flight.result()
+            except Exception:
+                raise
+            except BaseException:  # noqa: BLE001, S112 -- only the other thread was interrupted
+                continue
+        try:
+            result = work()
+        except BaseException as error:
+            self._finish(key)
+            own.set_exception(error)
+            raise
+        self._finish(key)
+        own.set_result(result)
+        return result
+
+    def _finish(self, key: Hashable) -> None:
+        with self._lock:
+            del self._running[key]
+
+
+class TaskSingleFlight(Generic[V]):
+    """Work by key, done once for all tasks of an event loop that request it at the same time.
+
+    The work is a task of its own, so the cancellation of one waiting task does not affect the others.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[tuple[int, Hashable], asyncio.Task[V]] = {}
+
+    async def run_once(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, V]]) -> V:
+        """Do the work, or wait for the task that is doing it; all callers get its result or its error."""
+        loop_key = (id(asyncio.get_running_loop()), key)
+        task = self._running.get(loop_key)
+        if task is None:
+            task = self._running[loop_key] = asyncio.create_task(work())
+            task.add_done_callback(lambda done: self._finish(loop_key, done))
+        waiting: Awaitable[V] = asyncio.shield(task)
+        return await waiting
+
+    def _finish(self, loop_key: tuple[int, Hashable], done: asyncio.Task[V]) -> None:
+        self._running.pop(loop_key, None)
+        if not done.cancelled():
+            done.exception()  # marks the error as retrieved, as no caller may be waiting any more
 
 
 class CachedPlan(Protocol):
@@ -29,6 +93,16 @@ class CachedPlan(Protocol):
 
 
 P = TypeVar("P", bound=CachedPlan)
+
+
+class PlanMissing(Exception):
+    """No fresh plan is cached; an asynchronous serde requests it, and then continues."""
+
+    body: tuple[bytes, int]  #: of a record that is read: the bytes that hold the body, and its offset in them
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 class Serde(ABC, Generic[P]):
@@ -60,6 +134,10 @@ class Serde(ABC, Generic[P]):
     @abstractmethod
     def _make_plan(self, key: Any, ctx: Context | None) -> Steps[P]:
         """Make the plan of a key, and cache it."""
+
+    @abstractmethod
+    def _find_plan(self, key: Any, ctx: Context | None) -> P:
+        """Return the plan of a key; if it is missing or stale, request it or raise ``PlanMissing``."""
 
     def _request_key(self, key: Any, ctx: Context | None) -> Hashable:  # noqa: ARG002 -- overrides use both arguments
         """Return the key under which concurrent requests are merged."""
@@ -143,7 +221,13 @@ class AsyncSerde(Serde[P]):
         """Call ``close``; asyncio clients of confluent-kafka call this."""
         await self.close()
 
-    async def _find_plan(self, key: Any, ctx: Context | None) -> P:
+    def _find_plan(self, key: Any, ctx: Context | None) -> P:  # noqa: ARG002 -- signature of the base class
+        plan = self._fresh_plan(key)
+        if plan is None:
+            raise PlanMissing(key)
+        return plan
+
+    async def _request_plan(self, key: Any, ctx: Context | None) -> P:
         return self._fresh_plan(key) or await self._single_flight.run_once(
             self._request_key(key, ctx), lambda: self._make_or_extend_plan(key, ctx)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from contractlog.serdes.context import Context, MessageField, SerializationConte
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.schema_ids import set_id_header
-from contractlog.serdes.serde import AsyncSerde, Serde, SyncSerde
+from contractlog.serdes.serde import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import SerializerSettings
 from contractlog.serdes.write_plan import WritePlan, WritePlanner, WriterFormat
 
@@ -42,6 +43,32 @@ class SerializerBase(Serde[WritePlan]):
         self._id_serializer = settings.id_serializer
         self._planner = WritePlanner(draft, settings, form, clock)
         self._writes_prefix = self._planner.writes_prefix
+
+    def _serialize(self, value: Any, ctx: Context | None, plan: WritePlan | None = None) -> bytes | None:
+        """Return the framed bytes of a value, whose plan is found unless it is given."""
+        if value is None:
+            return None
+        if plan is None:
+            key = (ctx.topic, ctx.field) if self._cacheable and ctx is not None else self._plan_key(ctx)
+            plan = self._plans.get(key)
+            if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
+                plan = self._find_plan(key, ctx)
+        if self._to_dict is not None:
+            value = self._to_dict(value, ctx)
+        try:
+            body = plan.encode(value, plan.prefix)
+            return body if self._writes_prefix else self._add_id(body, ctx, plan)
+        except SerializationError as error:
+            raise error.within(**plan.facts(ctx)) from None
+
+    def _plan_key(self, ctx: Context | None) -> Any:
+        if self._cacheable:
+            return (None, None) if ctx is None else (ctx.topic, ctx.field)
+        return self._subject_offline(ctx) if self._planner.is_name_resolved else self._request_subject(ctx)
+
+    @abstractmethod
+    def _request_subject(self, ctx: Context | None) -> str | None:
+        """Return the subject for a context, for which the registry may be asked; or raise ``PlanMissing``."""
 
     def _subject_offline(self, ctx: Context | None) -> str | None:
         try:
@@ -79,19 +106,7 @@ class SyncSerializer(SerializerBase, SyncSerde[WritePlan]):
             SerializationError: the value does not fit its schema, or the schema cannot be used.
             ContractlogError: the registry rejected the request, or did not answer.
         """
-        if value is None:
-            return None
-        key = (ctx.topic, ctx.field) if self._cacheable and ctx is not None else self._plan_key(ctx)
-        plan = self._plans.get(key)
-        if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
-            plan = self._find_plan(key, ctx)
-        if self._to_dict is not None:
-            value = self._to_dict(value, ctx)
-        try:
-            body = plan.encode(value, plan.prefix)
-            return body if self._writes_prefix else self._add_id(body, ctx, plan)
-        except SerializationError as error:
-            raise error.within(**plan.facts(ctx)) from None
+        return self._serialize(value, ctx)
 
     def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
         """Prepare for a topic's values, or keys, and return the schema that they are written with.
@@ -103,12 +118,8 @@ class SyncSerializer(SerializerBase, SyncSerde[WritePlan]):
         context = SerializationContext(topic, field)
         return self._find_plan(self._plan_key(context), context).registered
 
-    def _plan_key(self, ctx: Context | None) -> Any:
-        if self._cacheable:
-            return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        return (
-            self._subject_offline(ctx) if self._planner.is_name_resolved else run_sync(self._subject(ctx), self._source)
-        )
+    def _request_subject(self, ctx: Context | None) -> str | None:
+        return run_sync(self._subject(ctx), self._source)
 
 
 class AsyncSerializer(SerializerBase, AsyncSerde[WritePlan]):
@@ -116,31 +127,27 @@ class AsyncSerializer(SerializerBase, AsyncSerde[WritePlan]):
 
     async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None. Raises the same errors as ``SyncSerializer``."""
-        if value is None:
-            return None
-        key = (ctx.topic, ctx.field) if self._cacheable and ctx is not None else await self._plan_key(ctx)
-        plan = self._plans.get(key)
-        if plan is None or (plan.expires_at is not None and self._is_stale(plan)):
-            plan = await self._find_plan(key, ctx)
-        if self._to_dict is not None:
-            value = self._to_dict(value, ctx)
         try:
-            body = plan.encode(value, plan.prefix)
-            return body if self._writes_prefix else self._add_id(body, ctx, plan)
-        except SerializationError as error:
-            raise error.within(**plan.facts(ctx)) from None
+            return self._serialize(value, ctx)
+        except PlanMissing as missing:
+            key = missing.key
+        return self._serialize(value, ctx, await self._request_plan_or_subject(key, ctx))
 
     async def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
         """Prepare for a topic's values, or keys; see ``SyncSerializer.prepare``."""
         context = SerializationContext(topic, field)
-        return (await self._find_plan(await self._plan_key(context), context)).registered
+        try:
+            key = self._plan_key(context)
+        except PlanMissing as missing:
+            key = missing.key
+        return (await self._request_plan_or_subject(key, context)).registered
 
-    async def _plan_key(self, ctx: Context | None) -> Any:
-        if self._cacheable:
-            return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        if self._planner.is_name_resolved:
-            return self._subject_offline(ctx)
-        return await run_async(self._subject(ctx), self._source)
+    def _request_subject(self, ctx: Context | None) -> str | None:  # noqa: ARG002 -- signature of the base class
+        raise PlanMissing(None)
+
+    async def _request_plan_or_subject(self, key: Any, ctx: Context | None) -> WritePlan:
+        """Request the plan of a key, or, without a key, the subject first, which is the key."""
+        return await self._request_plan(await run_async(self._subject(ctx), self._source) if key is None else key, ctx)
 
 
 def _add_topic(error: SerializationError, ctx: Context | None, **facts: Any) -> SerializationError:

@@ -116,7 +116,7 @@ class DeserializerSettings:
 
     @classmethod
     def read(cls, reading: SettingsReader) -> Self:
-        """Take the settings of every deserializer; see ``SerializerSettings.take``."""
+        """Take the settings of every deserializer; see ``SerializerSettings.read``."""
         return cls(
             latest=reading.flag("use.latest.version", default=False),
             metadata=reading.properties("use.latest.with.metadata"),

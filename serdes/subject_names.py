@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol, TypeAlias
 
 from contractlog.compatibility.errors import NotFound
+from contractlog.compatibility.names import topic_subject
 from contractlog.serdes.cache import ExpiringCache
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
@@ -53,7 +54,7 @@ class SubjectNameStrategyType(StrEnum):
 def topic_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after the topic: ``<topic>-key`` or ``<topic>-value``."""
     del record_name
-    return f"{_require_topic(context)}-{_part_of(context)}"
+    return topic_subject(_require_topic(context), _part_of(context))
 
 
 def record_subject_name(context: Context | None, record_name: str | None = None) -> str:
@@ -64,7 +65,7 @@ def record_subject_name(context: Context | None, record_name: str | None = None)
 
 def topic_record_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after topic and record: ``<topic>-<record name>``."""
-    return f"{_require_topic(context)}-{_require_record_name(record_name)}"
+    return topic_subject(_require_topic(context), _require_record_name(record_name))
 
 
 STRATEGIES_BY_TYPE: Final[Mapping[SubjectNameStrategyType, SubjectNameStrategy]] = {

@@ -50,10 +50,10 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
         java = _inspect_java(command, environ)
         if java is not None and java.release >= OLDEST:
             return java
-        passed_over.append(f"{command} is {'no Java' if java is None else f'Java {java.release}'}")
-    found = f" ({'; '.join(passed_over)})" if passed_over else ""
+        passed_over.append(f"{command} is {'not Java' if java is None else f'Java {java.release}'}")
+    rejected = f" ({'; '.join(passed_over)})" if passed_over else ""
     raise UsageError(
-        f"Java {OLDEST} or newer is needed and was not found{found}: install one (for example "
+        f"Java {OLDEST} or newer is needed and was not found{rejected}: install one (for example "
         "`apt-get install openjdk-17-jre-headless`), name one with JAVA_HOME, or `pip install 'contractlog[demo]'`"
     )
 
@@ -71,10 +71,10 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
 def _inspect_java(command: Path, environ: Mapping[str, str]) -> Java | None:
     """Return the Java behind a program; None if the program does not run."""
     whole = _read_properties(command, _VECTOR)
-    known = whole or _read_properties(command)
-    if known is None:
+    properties = whole or _read_properties(command)
+    if properties is None:
         return None
-    home, release = Path(known["java.home"]), int(known["java.specification.version"].removeprefix("1."))
+    home, release = Path(properties["java.home"]), int(properties["java.specification.version"].removeprefix("1."))
     program = home / "bin" / "java"
     trimmed = whole is None and release >= OLDEST
     if not trimmed:
@@ -83,9 +83,9 @@ def _inspect_java(command: Path, environ: Mapping[str, str]) -> Java | None:
 
 
 def _read_properties(command: Path, *options: str) -> dict[str, str] | None:
-    asked = [str(command), *options, "-XshowSettings:properties", "-version"]
+    command_line = [str(command), *options, "-XshowSettings:properties", "-version"]
     try:
-        answer = subprocess.run(asked, capture_output=True, text=True, timeout=_ANSWER_WITHIN, check=True)  # noqa: S603  # a program the user named
+        answer = subprocess.run(command_line, capture_output=True, text=True, timeout=_ANSWER_WITHIN, check=True)  # noqa: S603  # a program the user named
     except (OSError, subprocess.SubprocessError):
         return None
     pairs = (line.partition(" = ") for line in answer.stderr.splitlines())

@@ -1,53 +1,83 @@
-"""Audit plan: the schemas expected in each part of each topic, as one value that is sent to workers."""
+"""Audit plan: everything that records are checked against, as one value that is sent to workers."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
-from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
-from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import Part
 from contractlog.contracts.audit.summary import VersionUse
-from contractlog.serdes.json_schema.prepared_schema import shorten_message
-from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
-from contractlog.spark_validation.columnar.frames import Guids, read_frames
+from contractlog.spark_validation.columnar.frames import Guids
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.validation import validate_column
-from contractlog.spark_validation.probe import sample_topics
-from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.columnar.outcomes import RecordOutcomes
+from contractlog.spark_validation.columnar.validation import Validator, make_validator
 from contractlog.spark_validation.subject_strategies import (
-    GivenStrategies,
     SubjectStrategy,
-    VersionCatalogue,
-    choose_strategy,
 )
-from contractlog.spark_validation.validators import PlannedSchema, ValidatorCache
 
-__all__ = ["AuditPlan", "AuditPlanner", "Expectation", "make_plan"]
+__all__ = ["AuditPlan", "Expectation", "PlannedSchema", "ValidatorCache", "choose_guid_ids"]
 
-MAX_CONCURRENT: Final = 8  #: requests to the registry
-ENGINE_VERSION: Final = 4  #: increased when the same range may have a different result
 _NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
 _NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
-_NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
 
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True)
+class PlannedSchema:
+    """A schema with the texts of its references."""
+
+    schema: RegisteredSchema
+    referenced: Mapping[str, str] = field(default_factory=dict)
+    fault: str = ""  #: reason why validators cannot use the schema; empty if they can
+
+
+class _UnusableSchemaValidator:
+    """Validator for a schema that cannot be used, so that records which carry it cannot be checked."""
+
+    def validate(
+        self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
+    ) -> RecordOutcomes:
+        """Give each record the outcome ``SCHEMA_NOT_USABLE``."""
+        del data, ends, columns
+        codes = np.full(starts.size, Outcome.SCHEMA_NOT_USABLE, np.uint8)
+        return RecordOutcomes(codes, np.full(starts.size, -1, np.int32), [], {}, [])
+
+
+class ValidatorCache(Mapping[int, Validator]):
+    """Validators of the registry's ids, prepared on first use; only ids that decode bodies have a schema."""
+
+    def __init__(
+        self, known_ids: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: ValidationLimits
+    ) -> None:
+        self._known = known_ids
+        self._schemas = schemas
+        self._limits = limits
+        self._prepared: dict[int, Validator] = {}
+
+    def __getitem__(self, schema_id: int) -> Validator:
+        if schema_id not in self._prepared:
+            planned = self._schemas[schema_id]
+            self._prepared[schema_id] = (
+                _UnusableSchemaValidator()
+                if planned.fault
+                else make_validator(planned.schema, planned.referenced, limits=self._limits)
+            )
+        return self._prepared[schema_id]
+
+    def __contains__(self, schema_id: object) -> bool:
+        return schema_id in self._known
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +85,7 @@ class Expectation:
     """The expected schemas of one part of a topic's records."""
 
     audited: bool
-    known: frozenset[int] = frozenset()  #: ids that exist in the registry
+    known_ids: frozenset[int] = frozenset()  #: ids that exist in the registry
     allowed: frozenset[int] | None = None  #: ids of the strategy's subjects; None: all
     notes: tuple[str, ...] = ()
     strategy: SubjectStrategy | None = None
@@ -75,44 +105,25 @@ class AuditPlan:
     limits: ValidationLimits = field(default_factory=ValidationLimits)
     samples: bool = True  #: whether values are sampled
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash that is equal for plans that give every record the same outcome."""
-        body = {
-            "engine": ENGINE_VERSION,
-            "limits": asdict(self.limits),
-            "samples": self.samples,
-            "guids": [[guid.hex(), ids] for guid, ids in sorted(self.guids.items())],
-            "parts": [
-                [topic, part, one.audited, sorted(one.known), None if one.allowed is None else sorted(one.allowed)]
-                for (topic, part), one in sorted(self.parts.items())
-            ],
-            "schemas": [
-                [schema_id, planned.schema.type, planned.schema.text, dict(planned.referenced), bool(planned.fault)]
-                for schema_id, planned in sorted(self.schemas.items())
-            ],
-        }
-        return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
     def validators(self, topic: str, part: Part) -> ValidatorCache:
         """Return the validators of a part, for ``validate_column``."""
-        return ValidatorCache(self.parts[topic, part].known, self.schemas, self.limits)
+        return ValidatorCache(self.parts[topic, part].known_ids, self.schemas, self.limits)
 
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
-        return _choose_guid_ids(self.guids, self.parts[topic, part].allowed)
+        return choose_guid_ids(self.guids, self.parts[topic, part].allowed)
 
     def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
         """Return a description of each id that belongs only to subjects not allowed by a part's strategy."""
-        one = self.parts[topic, part]
-        if one.allowed is None or one.strategy is None:
+        expectation = self.parts[topic, part]
+        if expectation.allowed is None or expectation.strategy is None:
             return {}
-        admitted = one.strategy.subjects or frozenset()
-        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {one.strategy.name}"
+        admitted = expectation.strategy.subjects or frozenset()
+        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {expectation.strategy.name}"
         return {
             schema_id: f"version {uses[0][1]} of `{uses[0][0]}`, {allowed}"
             for schema_id, uses in self.subjects.items()
-            if schema_id not in one.allowed
+            if schema_id not in expectation.allowed
         }
 
     @property
@@ -123,11 +134,15 @@ class AuditPlan:
     @property
     def strategies(self) -> dict[tuple[str, str], SubjectStrategy]:
         """The strategies by topic and part."""
-        return {key: one.strategy for key, one in self.parts.items() if one.strategy is not None}
+        return {
+            key: expectation.strategy for key, expectation in self.parts.items() if expectation.strategy is not None
+        }
 
     def notes(self) -> dict[tuple[str, str], Sequence[str]]:
         """Return notes by topic and part, such as why a part is not audited."""
-        return {(topic, part): one.notes for (topic, part), one in self.parts.items() if one.notes}
+        return {
+            (topic, part): expectation.notes for (topic, part), expectation in self.parts.items() if expectation.notes
+        }
 
     def unusable(self) -> dict[int, str]:
         """Return the reasons why validators cannot use a schema, by id."""
@@ -147,8 +162,8 @@ class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
     def __getitem__(self, key: tuple[str, str, int]) -> VersionUse:
         topic, part, schema_id = key
         uses = self._plan.subjects[schema_id]
-        one = self._plan.parts[topic, cast("Part", part)]
-        admitted = None if one.strategy is None else one.strategy.subjects
+        expectation = self._plan.parts[topic, cast("Part", part)]
+        admitted = None if expectation.strategy is None else expectation.strategy.subjects
         for subject, version in uses:
             if admitted is None or subject in admitted:
                 return VersionUse(subject, version)
@@ -161,235 +176,9 @@ class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
         return len(self._plan.parts) * len(self._plan.subjects)
 
 
-def make_plan(
-    registry: Registry,
-    source: RecordSource,
-    ranges: Sequence[OffsetRange],
-    *,
-    limits: ValidationLimits | None = None,
-    strategies: GivenStrategies | None = None,
-) -> AuditPlan:
-    """Return the initial plan of an ``AuditPlanner``."""
-    return AuditPlanner(registry, source, ranges, limits=limits, strategies=strategies).plan()
-
-
-class AuditPlanner:
-    """Determines the expected schemas of the records of topics.
-
-    A part is checked against the subjects of its strategy (``subject_strategies.choose_strategy``), soft-deleted
-    versions included. If the strategy depends on the ids that records carry, the first plan is based on a few records;
-    once all records are counted, ``refine`` returns the plan based on all of them.
-
-    Args:
-        registry: client of the registry with the schemas.
-        source: source of the records.
-        ranges: the ranges to audit.
-        limits: bounds on how much of a record is processed.
-        strategies: strategies given by the user.
-        samples: whether values are sampled.
-
-    Raises:
-        Unreachable: the registry or the source does not respond.
-        UsageError: a strategy is given for a topic that is not audited.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        source: RecordSource,
-        ranges: Sequence[OffsetRange],
-        *,
-        limits: ValidationLimits | None = None,
-        strategies: GivenStrategies | None = None,
-        samples: bool = True,
-    ) -> None:
-        self._registry = registry
-        self._limits = limits or ValidationLimits()
-        self._given = strategies or GivenStrategies()
-        self._samples = samples
-        topics = list(dict.fromkeys(one.topic for one in ranges))
-        self._given.require_topics(topics)
-        self._wanted: list[tuple[str, Part]] = [(topic, part) for topic in topics for part in PARTS]
-        self._catalogue = _fetch_catalogue(registry)
-        self._associated = self._associations(topics)
-        self._schemas: dict[int, PlannedSchema] = {}
-        unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
-        self._sampled = sample_topics(source, ranges, unclear)
-
-    def plan(self) -> AuditPlan:
-        """Return the plan based on the registry and a few records."""
-        return self._plan({key: self._count_known_ids(key) for key in self._wanted})
-
-    def refine(self, plan: AuditPlan, state: AuditState) -> tuple[AuditPlan, frozenset[str]]:
-        """Return the plan based on all records, and the topics that have to be read again because it differs.
-
-        Args:
-            plan: the plan with which the records were read.
-            state: the resulting state.
-        """
-        counts: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
-        for key, cell in state.cells.items():
-            records = sum(number for outcome, number in cell.counts.items() if outcome not in NO_BODY)
-            counts[key.topic, key.part][key.schema_id] += records
-        exact = self._plan(
-            {key: counts[key] if plan.parts[key].audited else self._count_known_ids(key) for key in self._wanted}
-        )
-        changed = {
-            topic
-            for (topic, part), one in exact.parts.items()
-            if (one.audited, one.allowed) != (plan.parts[topic, part].audited, plan.parts[topic, part].allowed)
-        }
-        return exact, frozenset(changed)
-
-    def _plan(self, counts: Mapping[tuple[str, Part], Mapping[int, int]]) -> AuditPlan:
-        parts = {key: self._expectation(*key, counts.get(key, _NO_COUNTS)) for key in self._wanted}
-        return AuditPlan(
-            parts,
-            dict(self._schemas),
-            self._catalogue.subjects,
-            self._catalogue.guids,
-            self._limits,
-            self._samples,
-        )
-
-    def _is_named(self, topic: str, part: Part) -> bool:
-        """Return true if the strategy of a part does not depend on its records."""
-        given = self._given.of(topic, part)
-        return given is Kind.TOPIC or (given in {None, Kind.ASSOCIATED} and bool(self._associated.get((topic, part))))
-
-    def _associations(self, topics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-        wanted = [topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)]
-
-        def ask(topic: str) -> list[tuple[str, str]]:
-            with suppress(NotFound):  # the registry has no associations
-                found = self._registry.associations_by_resource_name(topic, resource_type="topic")
-                return [(one.association_type or "value", one.subject) for one in found]
-            return []
-
-        subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for topic, found in zip(wanted, _map_concurrently(ask, wanted), strict=True):
-            for part, subject in found:
-                subjects[topic, part].append(subject)
-        return {key: tuple(sorted(set(names))) for key, names in subjects.items()}
-
-    def _wants_association(self, topic: str, part: Part) -> bool:
-        return self._given.of(topic, part) in {None, Kind.ASSOCIATED}
-
-    def _count_known_ids(self, key: tuple[str, Part]) -> Mapping[int, int]:
-        """Count the known ids in the sampled records."""
-        sampled = self._sampled.get(key)
-        if sampled is None:
-            return _NO_COUNTS
-        frames = read_frames(
-            cast("pa.BinaryArray", sampled.bodies), sampled.heads, _choose_guid_ids(self._catalogue.guids, None)
-        )
-        ids, numbers = np.unique(frames.schema_ids[frames.framed].view(np.uint32), return_counts=True)
-        return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
-
-    def _expectation(self, topic: str, part: Part, counts: Mapping[int, int]) -> Expectation:
-        given = self._given.of(topic, part)
-        named = f"{topic}-{part}"
-        associated = self._associated.get((topic, part), ())
-        strategy = choose_strategy(topic, part, self._catalogue, counts, given=given, associated=associated)
-        missing = f"No subject `{named}` has a version"
-        unframed = given is Kind.RECORD and named not in self._catalogue.versions and not self._known_ids(counts)
-        if strategy is None or unframed:
-            sampled = self._sampled.get((topic, part))
-            empty = sampled is None or sampled.bodies.null_count == len(sampled.bodies)
-            note = f"{missing}." if empty else f"{missing}, and its records {_NO_KNOWN_IDS}."
-            return Expectation(audited=False, notes=(note,), strategy=strategy)
-        allowed = self._catalogue.ids_of(strategy.subjects)
-        for schema_id in sorted(allowed):
-            self._take(self._catalogue.by_id[schema_id])
-        if strategy.chosen_by == "evidence":
-            return self._by_evidence(topic, part, strategy, allowed)
-        if not allowed:
-            subjects = strategy.subjects or frozenset()
-            none = (
-                f"{missing}."
-                if subjects == {named}
-                else f"No subject by {strategy.name} ({strategy.reason}) has a version."
-            )
-            return Expectation(audited=False, notes=(none,), strategy=strategy)
-        return Expectation(audited=True, known=self._catalogue.ids, allowed=allowed, strategy=strategy)
-
-    def _by_evidence(self, topic: str, part: Part, strategy: SubjectStrategy, allowed: frozenset[int]) -> Expectation:
-        """Return the expectation of a part whose strategy was chosen by the ids that its records carry."""
-        named = f"{topic}-{part}"
-        known = self._catalogue.ids
-        if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
-            note = f"No subject `{named}` has a version, and its records {_NO_KNOWN_IDS}."
-            return Expectation(audited=False, notes=(note,))
-        if strategy.subjects is not None:
-            return Expectation(audited=True, known=known, allowed=allowed, strategy=strategy)
-        note = f"No subject `{named}` has a version: audited by the ids that its records carry."
-        return Expectation(audited=True, known=known, notes=(note,), strategy=strategy)
-
-    def _known_ids(self, counts: Mapping[int, int]) -> frozenset[int]:
-        return frozenset(schema_id for schema_id, records in counts.items() if records) & self._catalogue.ids
-
-    def _are_framed(self, key: tuple[str, Part], known: frozenset[int]) -> bool:
-        """Return true if records carry known ids too often for it to be by chance.
-
-        That is the case if half of all records carry one, or half of those that do conform to its schema. Plain
-        eight-byte numbers occasionally look like frames with low ids.
-        """
-        sampled = self._sampled.get(key)
-        if sampled is None:
-            return False
-        bodies = cast("pa.BinaryArray", sampled.bodies)
-        validators = ValidatorCache(known, self._schemas, self._limits)
-        guids = _choose_guid_ids(self._catalogue.guids, None)
-        codes = validate_column(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
-        carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
-        conforming = int((codes == Outcome.CONFORMS).sum())
-        present = len(bodies) - bodies.null_count
-        return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)
-
-    def _take(self, version: RegisteredSchema) -> None:
-        """Add a schema that bodies may be decoded by, or the reason why validators cannot use it."""
-        schema_id = int(version.schema_id)
-        if schema_id in self._schemas:
-            return
-        try:
-            planned = PlannedSchema(version, dict(self._registry.referenced(version.draft)))
-            ValidatorCache(frozenset({schema_id}), {schema_id: planned}, self._limits)[schema_id]
-        except (InvalidSchema, NotFound) as error:
-            planned = PlannedSchema(version, fault=_describe_fault(error))
-        self._schemas[schema_id] = planned
-
-
-_NO_KNOWN_IDS: Final = "carry no ids of this registry"
-
-
-def _describe_fault(error: ContractlogError) -> str:
-    """Return why validators cannot use a schema, as one bounded line without control characters."""
-    reason, at = error.facts.get("reason"), error.facts.get("at")
-    return reason or escape_line(shorten_message(error.message) + (f", at `{shorten_message(at)}`" if at else ""))
-
-
-def _choose_guid_ids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
+def choose_guid_ids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
+    """Return one id for each guid: the first that is allowed, else the first."""
     return {
-        guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()
+        guid: next((schema_id for schema_id in ids if allowed is None or schema_id in allowed), ids[0])
+        for guid, ids in guids.items()
     }
-
-
-def _fetch_catalogue(registry: Registry) -> VersionCatalogue:
-    """Fetch every version of the default context, soft-deleted ones too; skip those deleted meanwhile."""
-    subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    found = zip(subjects, _map_concurrently(lambda name: _fetch_versions(registry, name), subjects), strict=True)
-    return VersionCatalogue({subject: versions for subject, versions in found if versions})
-
-
-def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
-    found: list[RegisteredSchema] = []
-    with suppress(NotFound):  # a subject or version may be deleted meanwhile
-        for number in registry.versions(subject, deleted=True):
-            with suppress(NotFound):
-                found.append(registry.version(subject, number, deleted=True))
-    return found
-
-
-def _map_concurrently(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
-    with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
-        return list(threads.map(ask, names))

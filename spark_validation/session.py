@@ -13,15 +13,17 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.errors import SparkFailed
+from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.spark_validation.java import find_java
 
-__all__ = ["open_session", "prepare_environment"]
+__all__ = ["SparkFailed", "open_session", "prepare_environment"]
 
+_PY4J_PREFIX: Final = "An error occurred while calling"
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_LONGEST: Final = 300
 LOCAL: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -37,6 +39,32 @@ LOCAL: Final[Mapping[str, str]] = {
     "spark.shuffle.compress": "false",
 }
 CLUSTER: Final[Mapping[str, str]] = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+
+class SparkFailed(ContractlogError):
+    """Spark ended a job with an error that was not raised by contractlog; exit code 2."""
+
+    template = "the audit's Spark job failed: {reason} (Spark's own log: {log})"
+
+    @classmethod
+    def of(cls, error: Exception, log: str = "where the session writes it") -> SparkFailed:
+        """Return the failure for an exception raised by Spark, Java or a worker."""
+        return cls(reason=_describe_error(error), log=log)
+
+    def logged_in(self, log: str) -> SparkFailed:
+        """Return the same failure with the path of Spark's log."""
+        return type(self)(reason=self.facts["reason"], log=log)
+
+
+def _describe_error(error: Exception) -> str:
+    """Return the most informative line of an error: a worker's own exception, else Java's first line."""
+    if isinstance(error, OSError | Py4JNetworkError):
+        return f"its Java process has ended ({error})"
+    head, _, raised = str(error).rpartition(_TRACEBACK)
+    lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]
+    informative = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
+    reason = (informative or lines or [type(error).__name__])[0]
+    return reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]} …"
 
 
 @contextmanager
@@ -99,7 +127,7 @@ def _start_session(master: str, name: str, settings: Mapping[str, str], log: Pat
     except Exception as error:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         last = lines[-1] if lines else str(error)
-        raise UsageError(f"Spark does not start on `{master}`: {last} (all of it: {log})", log=str(log)) from error
+        raise UsageError(f"Spark does not start on `{master}`: {last} (full log: {log})", log=str(log)) from error
 
 
 @contextmanager

@@ -20,14 +20,13 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.contracts.audit.state import AuditState
-from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.errors import SparkFailed
-from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
 from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.state_files import read_samples, write_samples
 from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES
 
 __all__ = ["audit_ranges"]
@@ -102,11 +101,11 @@ def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditSt
     for outcome in outcomes:
         if isinstance(outcome, ContractlogError):
             raise outcome
-        found = outcome.state
+        result = outcome.state
         if outcome.samples is not None:
-            found = replace(found, samples=read_samples(outcome.samples))
+            result = replace(result, samples=read_samples(outcome.samples))
             shutil.rmtree(outcome.samples, ignore_errors=True)
-        state = limit_samples(limit_state(state.merge(found)))
+        state = limit_samples(limit_state(state.merge(result)))
     return state
 
 
@@ -134,8 +133,8 @@ class AuditTask:
         state = AuditState()
         try:
             for offsets in ranges:
-                found = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
-                state = limit_samples(limit_state(state.merge(found)), SAMPLED_VALUES)
+                range_state = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
+                state = limit_samples(limit_state(state.merge(range_state)), SAMPLED_VALUES)
                 self.done.add(len(offsets))
         except ContractlogError as error:
             self.failed.add([error])

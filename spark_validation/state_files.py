@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.samples import FieldSample, SampleDesign, SampledValue
 from contractlog.contracts.audit.state import (
     AuditState,
     Cell,
@@ -22,9 +23,8 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
-from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
 
-__all__ = ["read_state", "write_state"]
+__all__ = ["read_samples", "read_state", "write_samples", "write_state"]
 
 FORMAT: Final = "contractlog.state/1"
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
@@ -33,6 +33,22 @@ CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
 
 Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
+SAMPLES: Final = "samples.parquet"
+ROWS: Final = "sampled_rows.parquet"
+Samples = Mapping[tuple[str, str, str], FieldSample]
+_SAMPLES_COLUMNS: Final[list[pa.Field[Any]]] = [
+    *(pa.field(name, pa.string()) for name in ("topic", "part", "field", "key")),
+    *(pa.field(name, pa.int64()) for name in ("breadth", "depth", "repeats")),
+    pa.field("value_hash", pa.list_(pa.uint64())),
+    pa.field("turn", pa.list_(pa.uint32())),
+    pa.field("row", pa.list_(pa.int32())),  # index into the table of rows
+]
+_ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
+    pa.field("timestamp", pa.int64()),
+    pa.field("partition", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("cells", pa.binary()),
+]
 
 
 def write_state(state: AuditState, folder: Path) -> None:
@@ -60,22 +76,22 @@ def write_state(state: AuditState, folder: Path) -> None:
         {
             **_make_columns(ViolationKey, [key for key, _ in violations]),
             "outcome": (pa.string(), [key.outcome.name for key, _ in violations]),
-            "records": (pa.int64(), [one.records for _, one in violations]),
-            "first_seen": (pa.int64(), [one.first_seen for _, one in violations]),
-            "last_seen": (pa.int64(), [one.last_seen for _, one in violations]),
+            "records": (pa.int64(), [violation.records for _, violation in violations]),
+            "first_seen": (pa.int64(), [violation.first_seen for _, violation in violations]),
+            "last_seen": (pa.int64(), [violation.last_seen for _, violation in violations]),
             "examples": (
                 pa.list_(pa.struct([("partition", pa.int32()), ("offset", pa.int64())])),
                 [
-                    [{"partition": place.partition, "offset": place.offset} for place in one.examples]
-                    for _, one in violations
+                    [{"partition": example.partition, "offset": example.offset} for example in violation.examples]
+                    for _, violation in violations
                 ],
             ),
-            "detail": (pa.string(), [one.detail for _, one in violations]),
+            "detail": (pa.string(), [violation.detail for _, violation in violations]),
         },
     )
     write_samples(state.samples, folder)
-    told = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
-    (folder / STATE).write_text(json.dumps(told) + "\n")
+    description = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
+    (folder / STATE).write_text(json.dumps(description) + "\n")
 
 
 def read_state(folder: Path) -> AuditState:
@@ -85,9 +101,9 @@ def read_state(folder: Path) -> AuditState:
         UsageError: the folder contains no state, or one of another format.
     """
     try:
-        told = json.loads((folder / STATE).read_text())
-        if told.get("format") != FORMAT:
-            raise UsageError(f"{folder} holds a state of another format: {told.get('format')}")
+        description = json.loads((folder / STATE).read_text())
+        if description.get("format") != FORMAT:
+            raise UsageError(f"{folder} has a state of another format: {description.get('format')}")
         cells: dict[CellKey, Cell] = {}
         for row in pq.read_table(folder / CELLS).to_pylist():
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
@@ -98,14 +114,14 @@ def read_state(folder: Path) -> AuditState:
             cells,
             dict(_read_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
-            frozenset((topic, part, field) for topic, part, field in told.get("unsampled", ())),
+            frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
         )
     except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError) as error:
-        raise UsageError(f"{folder} holds no state of an audit that can be read: {error}") from error
+        raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
 
 
 def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
-    examples = tuple(ViolationExample(place["partition"], place["offset"]) for place in row["examples"])
+    examples = tuple(ViolationExample(example["partition"], example["offset"]) for example in row["examples"])
     violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"])
     return _make_value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
 
@@ -128,3 +144,37 @@ def _make_columns(kind: type[Any], values: Iterable[Any]) -> Rows:
 def _write_table(path: Path, columns: Rows) -> None:
     arrays: dict[str, pa.Array[Any]] = {name: pa.array(values, kind) for name, (kind, values) in columns.items()}
     pq.write_table(pa.table(arrays), path, compression="zstd")
+
+
+def write_samples(samples: Samples, folder: Path) -> None:
+    """Write samples, by topic, part and field, into an existing folder."""
+    numbers: dict[tuple[int, int, int, bytes], int] = {}
+    lines = []
+    for (topic, part, field), sample in sorted(samples.items()):
+        design = sample.design
+        rows = [numbers.setdefault(value[2:], len(numbers)) for value in sample.values]
+        hashes, turns = [value.value_hash for value in sample.values], [value.turn for value in sample.values]
+        key = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
+        lines.append((*key, hashes, turns, rows))
+    _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
+    _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
+
+
+def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
+    """Read the samples from a folder; empty if none were written."""
+    if not (folder / SAMPLES).exists():
+        return {}
+    rows = list(zip(*(column.to_pylist() for column in pq.read_table(folder / ROWS).columns), strict=True))
+    samples = {}
+    for line in pq.read_table(folder / SAMPLES).to_pylist():
+        design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
+        occurrences = zip(line["value_hash"], line["turn"], line["row"], strict=True)
+        values = tuple(SampledValue(value_hash, turn, *rows[row]) for value_hash, turn, row in occurrences)
+        samples[line["topic"], line["part"], line["field"]] = FieldSample(design, values)
+    return samples
+
+
+def _write(lines: Sequence[tuple[object, ...]], schema: pa.Schema, path: Path) -> None:
+    columns = zip(*lines, strict=True) if lines else ([] for _ in schema)
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
+    pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd")

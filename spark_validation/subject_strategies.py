@@ -11,9 +11,11 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.report import StrategyUse
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
+from contractlog.serdes.subject_names import parse_strategy
 
 __all__ = ["GivenStrategies", "SubjectStrategy", "VersionCatalogue", "choose_strategy"]
 
@@ -59,26 +61,26 @@ class VersionCatalogue:
     @cached_property
     def subjects(self) -> Mapping[int, tuple[tuple[str, int], ...]]:
         """Every (subject, version) of each id, sorted by subject; the highest version of each subject."""
-        found: dict[int, dict[str, int]] = {}
+        versions_by_id: dict[int, dict[str, int]] = {}
         for subject, versions in sorted(self.versions.items()):
-            for one in versions:
-                found.setdefault(int(one.schema_id), {})[subject] = int(one.version or 0)
-        return {schema_id: tuple(uses.items()) for schema_id, uses in found.items()}
+            for version in versions:
+                versions_by_id.setdefault(int(version.schema_id), {})[subject] = int(version.version or 0)
+        return {schema_id: tuple(uses.items()) for schema_id, uses in versions_by_id.items()}
 
     @cached_property
     def by_id(self) -> Mapping[int, RegisteredSchema]:
         """One version of each id."""
-        return {int(one.schema_id): one for versions in self.versions.values() for one in versions}
+        return {int(version.schema_id): version for versions in self.versions.values() for version in versions}
 
     @cached_property
     def guids(self) -> Mapping[bytes, tuple[int, ...]]:
         """The ids of each guid, ascending; registries before Confluent's 8.0 have no guids."""
-        found: dict[bytes, set[int]] = {}
+        ids_by_guid: dict[bytes, set[int]] = {}
         for versions in self.versions.values():
-            for one in versions:
+            for version in versions:
                 with suppress(ValueError):
-                    found.setdefault(UUID(one.guid or "").bytes, set()).add(int(one.schema_id))
-        return {guid: tuple(sorted(ids)) for guid, ids in found.items()}
+                    ids_by_guid.setdefault(UUID(version.guid or "").bytes, set()).add(int(version.schema_id))
+        return {guid: tuple(sorted(ids)) for guid, ids in ids_by_guid.items()}
 
     @cached_property
     def record_subjects(self) -> frozenset[str]:
@@ -87,19 +89,18 @@ class VersionCatalogue:
 
     def topic_record_subjects(self, topic: str) -> frozenset[str]:
         """Return the subjects named ``<topic>-<record>`` after the record of one of their versions."""
-        start = f"{topic}-"
         return frozenset(
             name
             for name, records in self._records.items()
-            if name.startswith(start) and name.removeprefix(start) in records
+            if any(name == topic_subject(topic, record) for record in records)
         )
 
     def ids_of(self, subjects: frozenset[str] | None) -> frozenset[int]:
         """Return the ids of all versions of the given subjects, or of all subjects if None."""
         if subjects is None:
             return self.ids
-        found = (self.versions.get(subject, ()) for subject in subjects)
-        return frozenset(int(one.schema_id) for versions in found for one in versions)
+        histories = (self.versions.get(subject, ()) for subject in subjects)
+        return frozenset(int(version.schema_id) for versions in histories for version in versions)
 
     @cached_property
     def _records(self) -> Mapping[str, frozenset[str]]:
@@ -123,13 +124,13 @@ class GivenStrategies:
         for_all: Kind | None = None
         by_topic: dict[tuple[str, str], Kind] = {}
         for argument in arguments:
-            place, equals, name = argument.rpartition("=")
+            target, equals, name = argument.rpartition("=")
             kind = _parse_strategy(name, argument)
-            topic, colon, part = place.partition(":")
+            topic, colon, part = target.partition(":")
             if (equals and not topic) or (colon and part not in {"key", "value"}):
                 raise UsageError(f"`--strategy {argument}` names no topic. Write TOPIC=STRATEGY or TOPIC:key=STRATEGY")
-            known = by_topic.setdefault((topic, part or "value"), kind) if equals else for_all or kind
-            if known is not kind:
+            existing = by_topic.setdefault((topic, part or "value"), kind) if equals else for_all or kind
+            if existing is not kind:
                 raise UsageError(f"`--strategy {argument}` contradicts another --strategy for the same topic")
             if not equals:
                 for_all = kind
@@ -172,7 +173,7 @@ def choose_strategy(
     Returns:
         The strategy, or None if none is given, the part has no subject, and no record carries a known id.
     """
-    named = f"{topic}-{part}"
+    named = topic_subject(topic, part)
     topic_subjects = frozenset({named})
     if given not in {None, Kind.ASSOCIATED}:
         subjects = {
@@ -198,11 +199,13 @@ def choose_strategy(
     best = max((Kind.TOPIC_RECORD, Kind.RECORD), key=lambda kind: fits[kind][0])  # the first of equal ones
     fitting, subjects_of_best = fits[best]
     if total and 100 * fitting >= MIN_MATCHING_PERCENT * total and fitting > fits[Kind.TOPIC][0]:
-        told = _describe_match(fitting, total, "a subject named after its record")
-        return SubjectStrategy(_NAMES[best], "evidence", f"found in the records: {told}", subjects_of_best)
+        match = _describe_match(fitting, total, "a subject named after its record")
+        return SubjectStrategy(_NAMES[best], "evidence", f"found in the records: {match}", subjects_of_best)
     if named in catalogue.versions:
-        told = f"; {_describe_match(fits[Kind.TOPIC][0], total, f'`{named}`')}" if total else ""
-        return SubjectStrategy(_NAMES[Kind.TOPIC], "default", f"the default, as `{named}` exists{told}", topic_subjects)
+        match = f"; {_describe_match(fits[Kind.TOPIC][0], total, f'`{named}`')}" if total else ""
+        return SubjectStrategy(
+            _NAMES[Kind.TOPIC], "default", f"the default, as `{named}` exists{match}", topic_subjects
+        )
     if not total:
         return None
     reason = (
@@ -221,13 +224,12 @@ def _count_records(carried: Mapping[int, int], ids: frozenset[int]) -> int:
 
 
 def _parse_strategy(name: str, argument: str) -> Kind:
-    text = name.strip().lower().replace("-", "").replace("_", "").removesuffix("strategy").removesuffix("name")
-    known = {kind.value.lower().replace("_", ""): kind for kind in _NAMES}
-    if text not in known:
+    try:
+        return parse_strategy(name)
+    except ValueError:
         raise UsageError(
             f"`--strategy {argument}` names no strategy. Use topic, record, topic-record or associated", given=argument
-        )
-    return known[text]
+        ) from None
 
 
 def _record_name(version: RegisteredSchema) -> str:

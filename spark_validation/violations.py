@@ -88,8 +88,8 @@ class ViolationsFile:
         self, batch: pa.RecordBatch, part: Part, checked: ColumnOutcomes, rows: npt.NDArray[np.int64]
     ) -> pa.RecordBatch:
         taken = batch.select(["offset", "timestamp", part]).take(rows)
-        places = [checked.places_table[place] if place >= 0 else ("", "") for place in checked.places[rows].tolist()]
-        ids = checked.schema_ids[rows].astype(np.int64) & 0xFFFFFFFF
+        paths = [checked.path_table[index] if index >= 0 else ("", "") for index in checked.paths[rows].tolist()]
+        ids = checked.schema_ids[rows]
         bodies = cast("pa.BinaryArray", taken.column(part))
         columns: dict[str, pa.Array[Any]] = {
             "topic": pa.repeat(pa.scalar(self._range.topic), len(rows)),
@@ -99,8 +99,8 @@ class ViolationsFile:
             "part": pa.repeat(pa.scalar(part), len(rows)),
             "schema_id": pa.array(ids, mask=ids == 0),
             "code": pa.array([_NAMES[code] for code in checked.codes[rows].tolist()], pa.string()),
-            "path": pa.array([path for path, _ in places], pa.string()),
-            "field": pa.array([field for _, field in places], pa.string()),
+            "path": pa.array([path for path, _ in paths], pa.string()),
+            "field": pa.array([field for _, field in paths], pa.string()),
             "detail": pa.array([checked.details.get(row, "") for row in rows.tolist()], pa.string()),
             "bytes": bodies if self._cap is None else pc.binary_slice(bodies, 0, self._cap),
             "size": pc.binary_length(bodies).cast(pa.int64()),

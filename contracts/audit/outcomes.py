@@ -1,11 +1,16 @@
-"""Catalogue of outcome codes, which classify audited records."""
+"""Catalogue of outcome codes of audited records: numbers, meanings and suggested fixes."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final
+from typing import Final, Self
 
-__all__ = ["CONFORMING", "NO_BODY", "Outcome"]
+__all__ = ["NO_BODY", "Outcome"]
+
+_ENCODER: Final = (
+    "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
+    "consumers fail here."
+)
 
 
 class Outcome(IntEnum):
@@ -14,32 +19,85 @@ class Outcome(IntEnum):
     Names are for people, states and reports; numbers are stored in columns (one unsigned byte) and never change.
     """
 
-    CONFORMS = 0  #: decodes exactly with the schema of the id that it carries
-    TOMBSTONE = 1  #: null value (or null key)
-    UNAUDITED = 2  #: the part has no schema to check against; counts neither as conforming nor as violating
-    SCHEMA_NOT_USABLE = 3  #: validators cannot use the record's schema; counts neither as conforming nor as violating
+    meaning: str  #: for people
+    fix: str  #: advice for the owner of the topic
 
-    NOT_FRAMED = 10  #: no magic byte, or too short for an id
-    UNKNOWN_SCHEMA_ID = 11  #: the registry does not have the id
-    WRONG_SUBJECT = 12  #: the id exists, but belongs to no version of this topic's subject
+    def __new__(cls, number: int, meaning: str = "", fix: str = _ENCODER) -> Self:
+        """Make a member of its number, its meaning and the suggested fix."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.meaning = meaning
+        member.fix = fix
+        return member
 
-    TRUNCATED = 20  #: the bytes end early, also inside a string
-    BAD_VARINT = 21  #: longer than its type allows, or overflowing 64 bits
-    INT_OUT_OF_RANGE = 22  #: a five-byte int beyond 32 bits
-    BAD_LENGTH = 23  #: negative, or over the limit
-    BAD_UTF8 = 24
-    BAD_ENUM_INDEX = 25
-    BAD_UNION_INDEX = 26
-    BAD_BOOLEAN = 27  #: neither 0 nor 1; in strict audits only
-    TOO_DEEP = 28
-    TOO_MANY_ITEMS = 29
-    TRAILING_BYTES = 30  #: decodes, but bytes remain
-    LOGICAL_TYPE = 31  #: decodes, but violates the rule of a logical type
+    CONFORMS = 0, "the record decodes exactly with the schema whose id it carries", ""
+    TOMBSTONE = 1, "the value, or the key, is null", ""
+    UNAUDITED = 2, "the part has no schema to check against; counts neither as conforming nor as violating", ""
+    SCHEMA_NOT_USABLE = (
+        3,
+        "validators cannot use the record's schema; counts neither as conforming nor as violating",
+        "Register a corrected version, and write with it.",
+    )
 
-    NOT_JSON = 40
-    SCHEMA_VIOLATION = 41  #: valid JSON, but not valid under the schema; with keyword and pointer
+    NOT_FRAMED = (
+        10,
+        "no schema id before the body, and no id or guid in a header",
+        "Something writes here without a serializer. Find it by the time of its records, and give it a serializer.",
+    )
+    UNKNOWN_SCHEMA_ID = (
+        11,
+        "the registry does not have the schema id",
+        (
+            "The producer uses another registry, or its subject was deleted. "
+            "Point the producer here, or find out which registry assigned the id."
+        ),
+    )
+    WRONG_SUBJECT = (
+        12,
+        "the schema id belongs to a subject that the topic's strategy does not allow",
+        (
+            "The producer writes ids of another subject. If that is its subject name strategy, audit with "
+            "`--strategy`; otherwise find out which topic it should write to."
+        ),
+    )
 
-    RULE_BROKEN = 60  #: conforms to the schema, but violates a rule of the contract
+    TRUNCATED = 20, "the bytes end early, perhaps inside a string"
+    BAD_VARINT = 21, "an integer is longer than its type allows, or overflows 64 bits"
+    INT_OUT_OF_RANGE = 22, "an int has more than 32 bits"
+    BAD_LENGTH = 23, "a length is negative or over the limit"
+    BAD_UTF8 = 24, "a string is not UTF-8"
+    BAD_ENUM_INDEX = 25, "an enum index has no symbol"
+    BAD_UNION_INDEX = 26, "a union index has no branch"
+    BAD_BOOLEAN = 27, "a boolean is neither 0 nor 1 (reported by strict audits only)"
+    TOO_DEEP = 28, "the value is nested deeper than the limit"
+    TOO_MANY_ITEMS = 29, "an array or map has more items than the limit"
+    TRAILING_BYTES = (
+        30,
+        "the value decodes, but bytes are left over",
+        "The producer writes with a schema other than that of the id. Compare the two.",
+    )
+    LOGICAL_TYPE = (
+        31,
+        "the value decodes, but breaks a rule of its logical type",
+        "Clients disagree on such values. Fix the producer, or drop the logical type.",
+    )
+
+    NOT_JSON = (
+        40,
+        "the bytes are not JSON",
+        "Something writes bytes other than JSON under this id. Find it by the time of its records.",
+    )
+    SCHEMA_VIOLATION = (
+        41,
+        "the bytes are JSON, but not valid under the schema",
+        "Fix the producer, or widen the schema if the value is right.",
+    )
+
+    RULE_BROKEN = (
+        60,
+        "the value conforms to the schema, but breaks a rule of its contract",
+        "Fix the producer, or the rule.",
+    )
 
     @property
     def violating(self) -> bool:
@@ -47,5 +105,4 @@ class Outcome(IntEnum):
         return self >= Outcome.NOT_FRAMED
 
 
-CONFORMING: Final = Outcome.CONFORMS
 NO_BODY: Final = frozenset({Outcome.TOMBSTONE, Outcome.UNAUDITED})

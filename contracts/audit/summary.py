@@ -1,38 +1,64 @@
-"""Report entries made from a state: consistent counts, verdicts and notes for each part of a topic."""
+"""Report entries made from a state: consistent counts, verdicts and notes for each part of a topic.
+
+Every offset is accounted for: conforming + violating + tombstones + unaudited + absent = the range.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.part_counts import (
-    PartState,
-    RecordTotals,
-    count_partitions,
-    describe_gaps,
-    mark_unaudited,
-    split_by_part,
-    sum_cells,
-)
 from contractlog.contracts.audit.report import (
     PARTS,
     THRESHOLD,
     AuditVerdict,
     Part,
+    PartitionCounts,
     SchemaUse,
     SeriesPoint,
     StrategyUse,
     TopicPart,
     ViolationLine,
 )
-from contractlog.contracts.audit.state import AuditState, Cell, ViolationCounts, ViolationKey
-from contractlog.contracts.audit.state_limits import describe_unsampled_fields
+from contractlog.contracts.audit.state import (
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    ViolationCounts,
+    ViolationKey,
+    describe_unsampled_fields,
+)
 
-__all__ = ["VersionUse", "VersionUses", "format_timestamp", "newest_audited", "newest_in_use", "summarize"]
+__all__ = [
+    "PartState",
+    "RecordTotals",
+    "VersionUse",
+    "VersionUses",
+    "count_partitions",
+    "describe_gaps",
+    "format_timestamp",
+    "mark_unaudited",
+    "newest_audited",
+    "newest_in_use",
+    "split_by_part",
+    "sum_cells",
+    "summarize",
+]
+
+Notes = Mapping[tuple[str, str], Sequence[str]]
+Strategies = Mapping[tuple[str, str], StrategyUse]
+_NOTHING: Final[Notes] = MappingProxyType({})
+_NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
+_NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
+_NAMED: Final = 10  #: maximum number of unusable schemas named per part
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class VersionUse(NamedTuple):
@@ -44,13 +70,6 @@ class VersionUse(NamedTuple):
 
 
 VersionUses = Mapping[tuple[str, str, int], VersionUse]  #: keyed by topic, part and schema id
-Notes = Mapping[tuple[str, str], Sequence[str]]
-Strategies = Mapping[tuple[str, str], StrategyUse]
-_NOTHING: Final[Notes] = MappingProxyType({})
-_NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
-_NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
-_NAMED: Final = 10  #: maximum number of unusable schemas named per part
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def summarize(
@@ -117,13 +136,13 @@ def _entry(
         sentences.append(f"{total.unaudited:,} of {read:,} records were not checked against any schema.")
         observed = mark_unaudited(observed)
         total = sum_cells(cell for _, cell in observed.cells)
-    elif not total.judged + total.unusable:
-        sentences.append("There is nothing but nulls." if total.tombstones else "There are no records.")
+    elif not total.audited + total.unusable:
+        sentences.append("All records are tombstones." if total.tombstones else "There are no records.")
     partitions = count_partitions(observed)
     schemas = _schemas(topic, part, observed, uses)
     if total.unusable:
         sentences += _unusable_notes(observed, schemas, unusable)
-    conformance = total.conforming / total.judged if total.judged else None
+    conformance = total.conforming / total.audited if total.audited else None
     missed = _missed_thresholds(conformance, schemas, threshold)
     return {
         "topic": topic,
@@ -271,4 +290,118 @@ def _series(observed: PartState) -> list[SeriesPoint]:
     return [
         {"window": window, "schema_id": schema_id or None, "records": total.records, "violating": total.violating}
         for (window, schema_id), total in totals.items()
+    ]
+
+
+@dataclass(slots=True)
+class PartState:
+    """The contents of a state for one part of one topic."""
+
+    coverage: list[Coverage] = field(default_factory=list)
+    cells: list[tuple[CellKey, Cell]] = field(default_factory=list)
+    violations: list[tuple[ViolationKey, ViolationCounts]] = field(default_factory=list)
+
+
+def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
+    """Return the contents of a state by topic and part, for all parts that it covers."""
+    observed: defaultdict[tuple[str, str], PartState] = defaultdict(PartState)
+    for coverage in sorted(state.coverage):
+        for part in PARTS:
+            observed[coverage.topic, part].coverage.append(coverage)
+    for key, cell in sorted(state.cells.items(), key=lambda item: item[0]):
+        observed[key.topic, key.part].cells.append((key, cell))
+    for violated, violation in state.violations.items():
+        observed[violated.topic, violated.part].violations.append((violated, violation))
+    return observed
+
+
+def mark_unaudited(observed: PartState) -> PartState:
+    """Return a part with its records counted as read but not audited; tombstones and absent offsets stay."""
+    cells = [
+        (replace(key, schema_id=0), Cell(_unaudited_counts(cell), cell.first_seen, cell.last_seen))
+        for key, cell in observed.cells
+    ]
+    return PartState(observed.coverage, cells)
+
+
+def _unaudited_counts(cell: Cell) -> dict[Outcome, int]:
+    tombstones = cell.counts.get(Outcome.TOMBSTONE, 0)
+    return {Outcome.TOMBSTONE: tombstones, Outcome.UNAUDITED: sum(cell.counts.values()) - tombstones}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTotals:
+    """Record counts by result."""
+
+    conforming: int = 0
+    violating: int = 0
+    tombstones: int = 0
+    without_schema: int = 0  #: records of a part without a schema
+    unusable: int = 0  #: records whose schema validators cannot use
+
+    @property
+    def audited(self) -> int:
+        """Number of audited records, the base of conformance."""
+        return self.conforming + self.violating
+
+    @property
+    def unaudited(self) -> int:
+        """Number of records that could not be checked."""
+        return self.without_schema + self.unusable
+
+    @property
+    def records(self) -> int:
+        """Number of all records."""
+        return self.audited + self.tombstones + self.unaudited
+
+
+def sum_cells(cells: Iterable[Cell]) -> RecordTotals:
+    """Return the sum of some cells."""
+    counts: defaultdict[Outcome, int] = defaultdict(int)
+    for cell in cells:
+        for outcome, records in cell.counts.items():
+            counts[outcome] += records
+    violating = sum(records for outcome, records in counts.items() if outcome.violating)
+    return RecordTotals(
+        counts[Outcome.CONFORMS],
+        violating,
+        counts[Outcome.TOMBSTONE],
+        counts[Outcome.UNAUDITED],
+        counts[Outcome.SCHEMA_NOT_USABLE],
+    )
+
+
+def count_partitions(observed: PartState) -> list[PartitionCounts]:
+    """Return the counts of each partition."""
+    by_partition: defaultdict[int, list[Cell]] = defaultdict(list)
+    for key, cell in observed.cells:
+        by_partition[key.partition].append(cell)
+    ranges: defaultdict[int, list[Coverage]] = defaultdict(list)
+    for coverage in observed.coverage:
+        ranges[coverage.partition].append(coverage)
+    return [_count_partition(number, covered, sum_cells(by_partition[number])) for number, covered in ranges.items()]
+
+
+def _count_partition(number: int, covered: Collection[Coverage], total: RecordTotals) -> PartitionCounts:
+    start = min(coverage.from_offset for coverage in covered)
+    end = max(coverage.to_offset for coverage in covered)
+    return {
+        "partition": number,
+        "from_offset": start,
+        "to_offset": end,
+        "records": total.records,
+        "conforming": total.conforming,
+        "violating": total.violating,
+        "tombstones": total.tombstones,
+        "unaudited": total.unaudited,
+        "absent": end - start - total.records,
+    }
+
+
+def describe_gaps(coverage: Sequence[Coverage]) -> list[str]:
+    """Return sentences about unread offsets between the ranges, which count as absent."""
+    return [
+        f"Offsets {left.to_offset} to {right.from_offset} of partition {left.partition} were not read."
+        for left, right in pairwise(coverage)
+        if left.partition == right.partition and left.to_offset < right.from_offset
     ]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject, topic_subject
 
 __all__ = [
     "ALL_PERMISSIONS",
@@ -98,7 +98,7 @@ def topic_permission_subject(topic: str, part: str = "value") -> Subject:
     >>> str(topic_permission_subject("orders"))
     'orders-value'
     """
-    return Subject(DEFAULT_CONTEXT, f"{topic}-{part}")
+    return Subject(DEFAULT_CONTEXT, topic_subject(topic, part))
 
 
 class Permission(StrEnum):

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from contractlog.clients.cli.files import collect_files
 from contractlog.compatibility.errors import NotFound, UsageError
+from contractlog.compatibility.names import topic_subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.cli.headers import HeaderPairs, headers_from_json
@@ -159,7 +160,9 @@ class RecordEncoder:
         if draft.type is SchemaType.JSON:
             return JSONSerializer(draft, self._registry, conf=conf)
         if draft.type is not SchemaType.AVRO:
-            raise UsageError(f"`{self._topic}-{field}` is of type {draft.type}, which `produce` does not write")
+            raise UsageError(
+                f"`{topic_subject(self._topic, field)}` is of type {draft.type}, which `produce` does not write"
+            )
         return AvroSerializer(self._registry, draft, conf=conf)
 
     def _make_part_encoder(
@@ -179,7 +182,7 @@ def load_schema(path: str, topic: str, references: Sequence[Reference]) -> Schem
     """
     if Path(path).is_dir():
         raise UsageError(f"`{path}` is a folder: --schema takes one file")
-    [[file]] = collect_files([path], subject=f"{topic}-value", references=references).values()
+    [[file]] = collect_files([path], subject=topic_subject(topic, MessageField.VALUE), references=references).values()
     return file.draft
 
 

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from contractlog.compatibility.errors import InvalidSchema, NotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject, topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.body_codec import find_record_name
@@ -51,7 +51,7 @@ class TopicSubjects:
         self._registry = registry
         self._topic = topic
         self._strategy = strategy
-        by_topic = {part: f"{topic}-{part}" for part in (MessageField.KEY, MessageField.VALUE)}
+        by_topic = {part: topic_subject(topic, part) for part in (MessageField.KEY, MessageField.VALUE)}
         self._associated: dict[MessageField, list[str]] = {
             part: find_associated_subjects(registry, topic, part) if self._uses_associations else []
             for part in by_topic
@@ -96,8 +96,8 @@ class TopicSubjects:
         """Return the subjects of this part that a schema belongs to, the most likely first."""
         schema_id = self.schema_id(part, head)
         uses = () if schema_id is None else self._find_subjects(schema_id, Subject.parse(self.subject(part)).context)
-        known = set(map(_normalize_subject, uses))
-        return [name for name in self._allowed_subjects(part, schema) if _normalize_subject(name) in known]
+        used = set(map(_normalize_subject, uses))
+        return [name for name in self._allowed_subjects(part, schema) if _normalize_subject(name) in used]
 
     def require_allowed_subject(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> None:
         """Check that a schema belongs to one of this part's subjects.
@@ -135,11 +135,11 @@ class TopicSubjects:
             case SubjectNameStrategyType.RECORD if name:
                 return [name]
             case SubjectNameStrategyType.TOPIC_RECORD if name:
-                return [f"{self._topic}-{name}"]
+                return [topic_subject(self._topic, name)]
             case SubjectNameStrategyType.ASSOCIATED if associated:
                 return associated
             case None:
-                named = [name, f"{self._topic}-{name}"] if name else []
+                named = [name, topic_subject(self._topic, name)] if name else []
                 return list(dict.fromkeys((*associated, by_topic, *named)))
         return [by_topic]  # a schema without a name, under any strategy
 

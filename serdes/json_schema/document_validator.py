@@ -12,7 +12,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.jsonschema_messages import JsonschemaMessages
 from contractlog.serdes.json_schema.prepared_schema import prepare_parsed
-from contractlog.serdes.json_schema.violations import SchemaViolation
+from contractlog.serdes.json_schema.violation_finder import SchemaViolation
 
 __all__ = ["DEFAULT_VALIDATION", "DocumentValidator", "ValidationSettings", "format_path"]
 

@@ -49,8 +49,8 @@ def read_document(body: bytes | bytearray | memoryview) -> Any:
     body = bytes(body)
     if not _has_long_numbers(body):
         return value
-    quoted, found = _TOKENS.subn(_quote_long_integer, body)
-    return _restore_integers(value, orjson.loads(quoted)) if found else value
+    quoted, long_numbers = _TOKENS.subn(_quote_long_integer, body)
+    return _restore_integers(value, orjson.loads(quoted)) if long_numbers else value
 
 
 def compact_json(value: Any, default: Callable[[Any], Any] | None = None) -> str:
@@ -172,10 +172,10 @@ def _restore_integers(value: Any, quoted: Any) -> Any:
     waiting: list[tuple[Any, Any]] = [(root, [quoted])]
     while waiting:
         holder, twin = waiting.pop()
-        for place in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            inner, other = holder[place], twin[place]
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            inner, other = holder[key], twin[key]
             if isinstance(inner, float) and isinstance(other, str):
-                holder[place] = int(other)
+                holder[key] = int(other)
             elif isinstance(inner, dict | list):
                 waiting.append((inner, other))
     return root[0]

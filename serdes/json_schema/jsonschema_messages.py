@@ -78,25 +78,31 @@ class JsonschemaMessages:
         return partial(self._check_keyword, keyword, own or check)
 
     def _check_keyword(  # noqa: PLR0917 -- the package's order of arguments
-        self, keyword: str, check: Callable[..., Any], validator: Any, asked: Any, value: Any, schema: Mapping[str, Any]
+        self,
+        keyword: str,
+        check: Callable[..., Any],
+        validator: Any,
+        argument: Any,
+        value: Any,
+        schema: Mapping[str, Any],
     ) -> Iterator[ValidationError]:
         self._used.steps += _check_cost(keyword, value)
         if self._used.steps > MAX_STEPS or (keyword in _PATTERN_DEPENDENT and "patternProperties" in schema):
             raise _StepsExhausted
-        yield from check(validator, asked, value, schema) or ()
+        yield from check(validator, argument, value, schema) or ()
 
-    def _pattern(self, validator: Any, asked: str, value: Any, schema: Any) -> Iterator[ValidationError]:
+    def _pattern(self, validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[ValidationError]:
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415
 
         del schema
-        if validator.is_type(value, "string") and not self._matches(asked, value):
-            yield ValidationError(f"{value!r} does not match {asked!r}")
+        if validator.is_type(value, "string") and not self._matches(pattern, value):
+            yield ValidationError(f"{value!r} does not match {pattern!r}")
 
-    def _pattern_properties(self, validator: Any, asked: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    def _pattern_properties(self, validator: Any, patterns: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
         del schema
         if not validator.is_type(value, "object"):
             return
-        for pattern, inner in asked.items():
+        for pattern, inner in patterns.items():
             for name, member in value.items():
                 if self._matches(pattern, name):
                     yield from validator.descend(member, inner, path=name, schema_path=pattern)

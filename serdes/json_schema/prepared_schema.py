@@ -17,8 +17,7 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts
-from contractlog.serdes.json_schema.violation_finder import ViolationFinder
-from contractlog.serdes.json_schema.violations import NOT_VALID
+from contractlog.serdes.json_schema.violation_finder import NOT_VALID, ViolationFinder
 
 __all__ = [
     "MAX_BACKTRACKING",

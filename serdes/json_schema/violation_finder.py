@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,10 +17,11 @@ import jsonschema_rs
 
 from contractlog.serdes.json_schema.estimates import count_parts, has_few_errors
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subschema
-from contractlog.serdes.json_schema.violations import NOT_VALID, SchemaViolation, make_violation
 
-__all__ = ["ViolationFinder"]
+__all__ = ["NOT_VALID", "SchemaViolation", "ViolationFinder", "make_violation"]
 
+NOT_VALID: Final = "the document is not valid"  #: if no error gives a reason, e.g. if a pattern exceeded its limit
+_TYPE_KEYWORD: Final = "type"
 _UNQUOTED_MESSAGE: Final = "the value, too large to be quoted, does not keep to it"
 _MAX_QUOTED_SIZE: Final = 10_000  #: size of a value that may be quoted
 _MIN_BUDGET: Final = 3_000_000  #: least budget of parts of documents checked against parts of schemas
@@ -33,10 +35,49 @@ _PLAIN_KEYWORDS: Final = frozenset(
 )
 _EXCLUSIVE_KEYWORDS: Final = {"maximum": "exclusiveMaximum", "minimum": "exclusiveMinimum"}  #: in draft 4
 _NAMING_KEYWORDS: Final = ("properties", "patternProperties")
-
 PathSteps = list[str | int]
 CompileSchema = Callable[[Any], jsonschema_rs.Validator]  #: prepares a schema without references
 CompileParts = Callable[[str, Any], jsonschema_rs.ValidatorMap]  #: prepares all parts of a text
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaViolation:
+    """One violation of a schema."""
+
+    keyword: str = ""
+    message: str = NOT_VALID
+    instance_path: tuple[str | int, ...] = ()
+    schema_path: tuple[str | int, ...] = ()  #: into the text of the schema
+    evaluation_path: tuple[str | int, ...] = ()  #: through the references
+
+    @property
+    def sentence(self) -> str:
+        """The keyword and the message."""
+        return f"{self.keyword}: {self.message}" if self.keyword else self.message
+
+
+def make_violation(error: jsonschema_rs.ValidationError | None, *, deepest: bool = False) -> SchemaViolation:
+    """Return an error's violation; ``deepest`` selects the most relevant error of its alternatives."""
+    if error is None:
+        return SchemaViolation()
+    if deepest:
+        error = _most_relevant_error(error)
+    paths = error.instance_path, error.schema_path, error.evaluation_path
+    return SchemaViolation(error.kind.name, error.message, *map(tuple, paths))
+
+
+def _most_relevant_error(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
+    """Follow alternatives to the most relevant error: deepest in the document, or of the right type."""
+    while True:
+        branches = [branch[0] for branch in getattr(error.kind, "context", ()) if branch]
+        deeper = [branch for branch in branches if len(branch.instance_path) > len(error.instance_path)]
+        typed = [branch for branch in branches if branch.kind.name != _TYPE_KEYWORD]
+        if deeper:
+            error = max(deeper, key=lambda branch: len(branch.instance_path))
+        elif len(typed) == 1:
+            error = typed[0]
+        else:
+            return error
 
 
 class _BudgetExhausted(Exception):
@@ -176,8 +217,8 @@ class _Descent:
     ) -> Iterator[tuple[PathSteps, Iterable[tuple[PathSteps, Any]]]]:
         """Yield the path to each subschema that the value or parts of it must satisfy, with those values."""
         node = at.node
-        for place in range(len(_list_of(node, "allOf"))):
-            yield ["allOf", place], [([], value)]
+        for index in range(len(_list_of(node, "allOf"))):
+            yield ["allOf", index], [([], value)]
         if "if" in node:
             word = "else" if self._rejects(at.child("if"), value) else "then"
             if word in node:
@@ -207,11 +248,11 @@ class _Descent:
     ) -> Iterator[tuple[PathSteps, Iterable[tuple[PathSteps, Any]]]]:
         word = "items" if isinstance(node.get("items"), list) else "prefixItems"
         first = _list_of(node, word)
-        for place in range(min(len(first), len(value))):
-            yield [word, place], [([place], value[place])]
+        for index in range(min(len(first), len(value))):
+            yield [word, index], [([index], value[index])]
         word = "additionalItems" if word == "items" else "items"
         if isinstance(node.get(word), dict):
-            yield [word], (([place], value[place]) for place in range(len(first), len(value)))
+            yield [word], (([index], value[index]) for index in range(len(first), len(value)))
 
     def _explain(self, at: Subschema, value: Any) -> SchemaViolation:
         """Return the keyword of a schema that a value violates, as no subschema rejects it."""
@@ -244,7 +285,7 @@ class _Descent:
                 yield "contains", "no item is what one has to be"
 
     def _count_matching(self, at: Subschema, word: str, value: Any) -> int:
-        return sum(not self._rejects(at.child(word, place), value) for place in range(len(_list_of(at.node, word))))
+        return sum(not self._rejects(at.child(word, index), value) for index in range(len(_list_of(at.node, word))))
 
     def _make_violation(self, at: Subschema, keyword: str, message: str) -> SchemaViolation:
         inner = [keyword] if keyword and isinstance(at.node, dict) else []

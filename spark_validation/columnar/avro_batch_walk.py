@@ -12,11 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.array_items import skip_fixed_items, skip_integer_items
 from contractlog.spark_validation.columnar.avro_program import CONTAINERS, AvroKind, ValuePath
 from contractlog.spark_validation.columnar.avro_record_walk import RecordWalk, RuleViolated
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors
-from contractlog.spark_validation.columnar.primitives import PRIMITIVE_READERS, read_index, read_integers, read_lengths
+from contractlog.spark_validation.columnar.primitives import (
+    PRIMITIVE_READERS,
+    read_index,
+    read_integers,
+    read_lengths,
+    skip_fixed_items,
+    skip_integer_items,
+)
 from contractlog.spark_validation.columnar.varints import LONG_BYTES
 
 __all__ = ["MAX_ROWS_ITEM_BY_ITEM", "MAX_ROWS_ONE_BY_ONE", "BatchWalk"]
@@ -49,12 +55,12 @@ class BatchWalk:
     def run(self, path: ValuePath, cursors: Cursors) -> None:
         """Read one value of every record."""
         self.read(path, cursors)
-        for found, values in self._found.items():
-            self.tally.collect_each(found, values)
+        for value_path, values in self._found.items():
+            self.tally.collect_each(value_path, values)
         self._found.clear()
 
     def read(self, path: ValuePath, cursors: Cursors) -> None:
-        """Read the value at a place with every cursor."""
+        """Read the value at a path with every cursor."""
         kind = path.node.kind
         if path.node.empty or not cursors.size:
             return

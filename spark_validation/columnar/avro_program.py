@@ -1,12 +1,20 @@
-"""Avro schemas compiled for the walkers: nodes (what to read) and places (paths of the value)."""
+"""Avro schemas compiled for the walkers: nodes (what to read) and paths of the value."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
-__all__ = ["CONTAINERS", "AvroKind", "AvroProgram", "LogicalType", "ProgramNode", "ValuePath"]
+from contractlog.compatibility.avro import types as avro
+from contractlog.compatibility.json_text import Number
+
+__all__ = ["CONTAINERS", "AvroKind", "AvroProgram", "LogicalType", "ProgramNode", "ValuePath", "compile_schema"]
+
+_LONGEST_NUMBER: Final = 10
 
 
 class AvroKind(IntEnum):
@@ -58,10 +66,10 @@ class ProgramNode:
 
 @dataclass(slots=True, eq=False)
 class AvroProgram:
-    """A schema that is ready to be walked; places are created as data reaches them."""
+    """A schema that is ready to be walked; paths are created as data reaches them."""
 
     root: ValuePath
-    limit: int  #: maximum number of cached places
+    limit: int  #: maximum number of cached paths
     grown: int = 1
 
     @classmethod
@@ -91,12 +99,12 @@ class ValuePath:
         self._children: list[ValuePath | None] | None = None
 
     def child(self, index: int) -> ValuePath:
-        """Return the place of a field, a branch, the items, or a map's keys (0) and values (1)."""
+        """Return the path of a field, a branch, the items, or a map's keys (0) and values (1)."""
         if self._children is None:
             self._children = [None] * len(self.node.children)
-        known = self._children[index]
-        if known is not None:
-            return known
+        existing = self._children[index]
+        if existing is not None:
+            return existing
         made = self._grow(index)
         if self.program.grown < self.program.limit:
             self.program.grown += 1
@@ -126,3 +134,126 @@ class ValuePath:
 
     def __repr__(self) -> str:
         return f"<{self.node.kind.name} {self.node.pointer!r} {self.field!r}>"
+
+
+_SIZES: Final[Mapping[AvroKind, int]] = MappingProxyType({AvroKind.BOOLEAN: 1, AvroKind.FLOAT: 4, AvroKind.DOUBLE: 8})
+_LOGICAL: Final[Mapping[str, frozenset[AvroKind]]] = MappingProxyType(
+    {
+        "date": frozenset({AvroKind.INT}),
+        "decimal": frozenset({AvroKind.BYTES, AvroKind.FIXED}),
+        "time-millis": frozenset({AvroKind.INT}),
+        "time-micros": frozenset({AvroKind.LONG}),
+        "timestamp-millis": frozenset({AvroKind.LONG}),
+        "timestamp-micros": frozenset({AvroKind.LONG}),
+        "timestamp-nanos": frozenset({AvroKind.LONG}),
+        "uuid": frozenset({AvroKind.STRING}),
+    }
+)
+
+
+def compile_schema(schema: avro.AvroSchema) -> ProgramNode:
+    """Return the root node; each named type is a single node, so recursive schemas become cycles."""
+    named: dict[str, ProgramNode] = {}
+    waiting: list[tuple[avro.AvroType, ProgramNode]] = []
+    made: list[ProgramNode] = []
+
+    def node_of(written: avro.AvroType) -> ProgramNode:
+        resolved = schema.resolve(written)
+        if isinstance(resolved, avro.NamedType) and resolved.name in named:
+            return named[resolved.name]
+        node = _make_node(resolved)
+        if isinstance(resolved, avro.NamedType):
+            named[resolved.name] = node
+        made.append(node)
+        waiting.append((resolved, node))
+        return node
+
+    root = node_of(schema.root)
+    while waiting:
+        written, node = waiting.pop()
+        match written:
+            case avro.Record():
+                node.children = [node_of(member.type) for member in written.fields]
+            case avro.Array():
+                node.children = [node_of(written.items)]
+            case avro.Map():
+                made.append(key := ProgramNode(AvroKind.STRING, written.at))
+                node.children = [key, node_of(written.values)]
+            case avro.Union():
+                node.children = [node_of(branch) for branch in written.branches]
+    _mark_empty(made)
+    return root
+
+
+def _make_node(written: avro.AvroType) -> ProgramNode:
+    """Return a node that is complete except for its children."""
+    kind = (
+        AvroKind[written.type.upper()]
+        if isinstance(written, avro.Primitive)
+        else AvroKind[type(written).__name__.upper()]
+    )
+    node = ProgramNode(kind, written.at, size=_SIZES.get(kind, 0))
+    match written:
+        case avro.Record():
+            node.names = tuple(member.name for member in written.fields)
+        case avro.Enum():
+            node.symbols = written.symbols
+        case avro.Fixed():
+            node.size = written.size
+    node.logical = _parse_logical_type(written, node)
+    return node
+
+
+def _parse_logical_type(written: avro.AvroType, node: ProgramNode) -> LogicalType | None:
+    """Return the logical type; None if there is none or the specification says to ignore it."""
+    name = written.logical_type
+    if name is None or node.kind not in _LOGICAL.get(name, ()):
+        return None
+    if name != "decimal":
+        return LogicalType(name)
+    precision, scale = (
+        _parse_integer(written.props.get("precision")),
+        _parse_integer(written.props.get("scale", Number("0"))),
+    )
+    if precision is None or scale is None or not 0 <= scale <= precision or not precision:
+        return None
+    if node.kind is AvroKind.FIXED and precision > _max_digits(node.size):
+        return None
+    return LogicalType(name, precision, scale)
+
+
+def _parse_integer(number: Any) -> int | None:
+    """Return a schema attribute as int if it is a whole number of at most 10 characters, else None."""
+    if isinstance(number, Number) and number.integral and len(number.text) <= _LONGEST_NUMBER:
+        return int(number.text)
+    return None
+
+
+def _max_digits(size: int) -> int:
+    """Return how many decimal digits always fit into a two's complement number of ``size`` bytes."""
+    return (8 * size - 1) * 30103 // 100000 if size else 0
+
+
+def _mark_empty(made: list[ProgramNode]) -> None:
+    """Mark nodes whose values take no bytes, including records of only such fields, unless recursive."""
+    users: dict[int, list[ProgramNode]] = defaultdict(list)
+    filled: dict[int, int] = {}
+    for node in made:
+        if node.kind is AvroKind.RECORD:
+            filled[id(node)] = len(node.children)
+            for child in node.children:
+                users[id(child)].append(node)
+    empty = [
+        node
+        for node in made
+        if node.kind is AvroKind.NULL
+        or (node.kind is AvroKind.FIXED and not node.size)
+        or (node.kind is AvroKind.RECORD and not node.children)
+    ]
+    while empty:
+        node = empty.pop()
+        node.empty = True
+        for user in users[id(node)]:
+            filled[id(user)] -= 1
+            if not filled[id(user)]:
+                empty.append(user)

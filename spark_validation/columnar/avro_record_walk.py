@@ -26,7 +26,7 @@ Collect = Callable[[ValuePath, int, int], None]
 
 
 class RuleViolated(Exception):
-    """The record cannot be read any further: outcome, place in the schema, and position."""
+    """The record cannot be read any further: outcome, path of the value, and position."""
 
     def __init__(self, code: Outcome, path: ValuePath, at: int) -> None:
         super().__init__(code.name)
@@ -143,7 +143,7 @@ class RecordWalk:
         self.collect(path, start, index)
 
     def branch(self, path: ValuePath) -> ValuePath:
-        """Read the branch index of a union and return the place of that branch; its value comes next."""
+        """Read the branch index of a union and return the path of that branch; its value comes next."""
         start = self.pos
         index = self.varint(path, INT_BYTES)
         if not 0 <= index < len(path.node.children):

@@ -1,4 +1,8 @@
-"""Validator of Avro binary records: exact, and without building values."""
+"""Validator of Avro binary records: exact, and without building values.
+
+Rules of logical types are checked in a second pass, so the first agrees with decoders that ignore logical types. Any
+int is a date and any long a timestamp, however far from today; a uuid, a decimal and a time of day have rules.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,19 @@ from numpy.typing import NDArray
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_batch_walk import MAX_ROWS_ONE_BY_ONE, BatchWalk
-from contractlog.spark_validation.columnar.avro_compiler import compile_schema
-from contractlog.spark_validation.columnar.avro_program import AvroKind, AvroProgram, ValuePath
-from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors
+from contractlog.spark_validation.columnar.avro_program import (
+    AvroKind,
+    AvroProgram,
+    LogicalType,
+    ValuePath,
+    compile_schema,
+)
+from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors, ValueChunk
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.logical_types import check_logical_types
 from contractlog.spark_validation.columnar.outcomes import RecordOutcomes
 from contractlog.spark_validation.columnar.primitive_columns import build_pieces
 
-__all__ = ["AvroValidator"]
+__all__ = ["AvroValidator", "check_logical_types", "read_big_endian"]
 
 _SENTENCES: Final = MappingProxyType(
     {
@@ -31,19 +39,27 @@ _SENTENCES: Final = MappingProxyType(
         Outcome.BAD_ENUM_INDEX: "{what} is none of the {symbols} symbols",
         Outcome.BAD_UNION_INDEX: "{what} is none of the {children} branches",
         Outcome.BAD_BOOLEAN: "{what} is neither 0 nor 1",
-        Outcome.TOO_DEEP: "{what} lies deeper than {depth} containers",
+        Outcome.TOO_DEEP: "{what} is nested deeper than {depth} containers",
         Outcome.TOO_MANY_ITEMS: "{what} has more than {items} items that take no bytes",
         Outcome.TRAILING_BYTES: "{left} left after the value",
-        Outcome.LOGICAL_TYPE: "{what} is no {logical}",
+        Outcome.LOGICAL_TYPE: "{what} is not a valid {logical}",
     }
 )
+_DAY: Final = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
+_UUID_LENGTH: Final = 36
+_HYPHENS: Final = np.array([8, 13, 18, 23])
+_HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", np.uint8))
+_WORD: Final = 8  # bytes of an int64
+_WORD_DIGITS: Final = 18  # decimal digits that always fit into it
+_DIGITS_PER_BIT: Final = 0.30103  # just above log10(2)
+_LONGEST_POWER: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
 class AvroValidator:
     """Validates records against one Avro schema."""
 
     def __init__(self, schema: AvroSchema, limits: ValidationLimits, *, few: int = MAX_ROWS_ONE_BY_ONE) -> None:
-        self._program = AvroProgram.of(compile_schema(schema), limits.places)
+        self._program = AvroProgram.of(compile_schema(schema), limits.paths)
         self._limits = limits
         self._few = few
 
@@ -63,7 +79,7 @@ class AvroValidator:
         return RecordOutcomes(
             tally.codes,
             tally.where,
-            [(path.node.pointer, path.field) for path in tally.places],
+            [(path.node.pointer, path.field) for path in tally.paths],
             {row: self._detail(tally, row, starts, ends) for row in np.flatnonzero(tally.codes).tolist()},
             list(build_pieces(tally)) if columns else [],
         )
@@ -72,7 +88,7 @@ class AvroValidator:
         """Describe the violation of a record, with its position in the body."""
         number = int(tally.where[row])
         left = int(ends[row] - tally.at[row])
-        path = tally.places[number] if number >= 0 else self._program.root
+        path = tally.paths[number] if number >= 0 else self._program.root
         node, at = path.node, int(tally.at[row] - starts[row])
         sentence = _SENTENCES[Outcome(int(tally.codes[row]))].format(
             what=_describe_value(path),
@@ -91,3 +107,81 @@ def _describe_value(path: ValuePath) -> str:
     kind = path.node.kind.name.lower()
     article = "an" if path.node.kind in {AvroKind.INT, AvroKind.ENUM, AvroKind.ARRAY} else "a"
     return f"`{path.field}` ({kind})" if path.field else f"{article} {kind}"
+
+
+def check_logical_types(tally: BatchTally) -> None:
+    """Set ``LOGICAL_TYPE`` for records that decode but violate a rule; report the first in byte order."""
+    first = np.full(tally.codes.size, np.iinfo(np.int64).max)
+    for path, chunks in tally.chunks.items():
+        logical = path.node.logical
+        if logical is None:
+            continue
+        for chunk in chunks:
+            rows, starts, _ = chunk
+            bad = _find_violations(tally, path, logical, chunk)
+            if bad is None or not bad.any():
+                continue
+            bad &= (tally.codes[rows] == Outcome.CONFORMS) | (tally.codes[rows] == Outcome.LOGICAL_TYPE)
+            for row, start in zip(rows[bad].tolist(), starts[bad].tolist(), strict=True):
+                if start < first[row]:
+                    first[row] = start
+                    tally.fail_one(path, row, Outcome.LOGICAL_TYPE, start)
+
+
+def _find_violations(
+    tally: BatchTally, path: ValuePath, logical: LogicalType, chunk: ValueChunk
+) -> NDArray[np.bool_] | None:
+    """Return which values violate the rule of their type, or None if the type has no rule."""
+    _, starts, values = chunk
+    match logical.name:
+        case "time-millis" | "time-micros":
+            bad: NDArray[np.bool_] = (values < 0) | (values >= _DAY[logical.name])
+            return bad
+        case "uuid" if path.node.kind is AvroKind.STRING:
+            return _find_invalid_uuids(tally, starts, values)
+        case "decimal":
+            return _find_excess_precision(tally, starts, values, logical.precision)
+    return None
+
+
+def _find_invalid_uuids(tally: BatchTally, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which texts are not 8-4-4-4-12 hexadecimal digits."""
+    bad: NDArray[np.bool_] = lengths != _UUID_LENGTH
+    right = np.flatnonzero(~bad)
+    letters = tally.data[starts[right][:, None] + np.arange(_UUID_LENGTH)]
+    hyphens = (letters[:, _HYPHENS] == ord("-")).all(axis=1)
+    digits = _HEX[np.delete(letters, _HYPHENS, axis=1)].all(axis=1)
+    bad[right] = ~(hyphens & digits)
+    return bad
+
+
+def _find_excess_precision(
+    tally: BatchTally, starts: NDArray[np.int64], lengths: NDArray[np.int64], precision: int
+) -> NDArray[np.bool_]:
+    """Return which two's complement numbers have more decimal digits than allowed, or no bytes at all."""
+    bad: NDArray[np.bool_] = lengths == 0
+    if precision <= _WORD_DIGITS:
+        short = (lengths > 0) & (lengths <= _WORD)
+        numbers = read_big_endian(tally.data, starts[short], lengths[short])
+        limit = 10**precision
+        bad[short] = (numbers >= limit) | (numbers <= -limit)
+    suspects = (8 * lengths - 1) * _DIGITS_PER_BIT >= precision
+    suspects &= (lengths > _WORD) | (precision > _WORD_DIGITS)
+    if precision <= _LONGEST_POWER and suspects.any():
+        power = 10**precision
+        for where in np.flatnonzero(suspects).tolist():
+            start, length = int(starts[where]), int(lengths[where])
+            number = int.from_bytes(tally.data[start : start + length].tobytes(), "big", signed=True)
+            bad[where] = abs(number) >= power
+    return bad
+
+
+def read_big_endian(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return two's complement numbers of one to eight bytes."""
+    numbers = np.where(data.take(starts, mode="clip") >= 0x80, np.int64(-1), np.int64(0))  # noqa: PLR2004
+    for nth in range(int(lengths.max(initial=0))):
+        byte = data.take(starts + nth, mode="clip").astype(np.int64)
+        numbers = np.where(nth < lengths, (numbers << 8) | byte, numbers)
+    return numbers

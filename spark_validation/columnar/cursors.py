@@ -41,15 +41,11 @@ class Cursors:
         """Drop all cursors except those selected by the mask."""
         self.rows, self.pos, self.end = self.rows[kept], self.pos[kept], self.end[kept]
 
-    def become(self, other: Cursors) -> None:
-        """Take over the rows and positions of another set."""
-        self.rows, self.pos, self.end = other.rows, other.pos, other.end
-
 
 class BatchTally:
-    """Results by record: outcome, place and position of the failure, and the values of collected places."""
+    """Results by record: outcome, path and position of the failure, and the values of collected paths."""
 
-    __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "places", "where")
+    __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "paths", "where")
 
     def __init__(self, data: NDArray[np.uint8], records: int, limits: ValidationLimits, *, columns: bool) -> None:
         self.data = data if data.size else np.zeros(1, np.uint8)  # so that clipped reads are possible
@@ -57,17 +53,17 @@ class BatchTally:
         self.limits = limits
         self.columns = columns
         self.codes = np.zeros(records, np.uint8)
-        self.where = np.full(records, -1, np.int32)  #: index into ``places``
+        self.where = np.full(records, -1, np.int32)  #: index into ``paths``
         self.at = np.zeros(records, np.int64)  #: position of the failure in the data
-        self.places: list[ValuePath] = []
+        self.paths: list[ValuePath] = []
         self.chunks: dict[ValuePath, list[ValueChunk]] = {}
         self._numbers: dict[ValuePath, int] = {}
 
     def number(self, path: ValuePath) -> int:
-        """Return the index of a place in ``places``; add it if it is new."""
-        number = self._numbers.setdefault(path, len(self.places))
-        if number == len(self.places):
-            self.places.append(path)
+        """Return the index of a path in ``paths``; add it if it is new."""
+        number = self._numbers.setdefault(path, len(self.paths))
+        if number == len(self.paths):
+            self.paths.append(path)
         return number
 
     def fail(
@@ -94,7 +90,7 @@ class BatchTally:
         self.at[row] = at
 
     def wants(self, path: ValuePath) -> bool:
-        """Return true if the values at a place are needed, for a column or for the rule of a logical type."""
+        """Return true if the values at a path are needed, for a column or for the rule of a logical type."""
         return path.node.logical is not None or (self.columns and path.collected)
 
     def collect(
@@ -103,7 +99,7 @@ class BatchTally:
         """Store values for later passes."""
         self.chunks.setdefault(path, []).append((rows, starts, values))
 
-    def collect_each(self, path: ValuePath, found: Iterable[tuple[int, int, int]]) -> None:
+    def collect_each(self, path: ValuePath, values_found: Iterable[tuple[int, int, int]]) -> None:
         """Store values that were read one by one: triples of row, start and integer."""
-        rows, starts, values = (np.array(column, np.int64) for column in zip(*found, strict=True))
+        rows, starts, values = (np.array(column, np.int64) for column in zip(*values_found, strict=True))
         self.collect(path, rows, starts, values)

@@ -14,12 +14,13 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, MAGIC
-from contractlog.spark_validation.columnar.arrow import read_numbers
+from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER
+from contractlog.spark_validation.columnar.arrow import from_numpy, read_numbers
 
-__all__ = ["Frames", "Guids", "read_frames"]
+__all__ = ["Frames", "Guids", "read_frames", "read_schema_headers"]
 
 Guids = Mapping[bytes, int]
 """Schema ids by guid (16 bytes)."""
@@ -27,6 +28,7 @@ Guids = Mapping[bytes, int]
 _NO_GUIDS: Final[Guids] = MappingProxyType({})
 _GUID_FRAME: Final = 17
 _UNKNOWN_ID: Final = 0
+_NAMES: Final[Mapping[str, str]] = MappingProxyType({"key": KEY_ID_HEADER, "value": VALUE_ID_HEADER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Frames:
     ends: NDArray[np.int64]
     null: NDArray[np.bool_]
     framed: NDArray[np.bool_]
-    schema_ids: NDArray[np.int32]  #: 0 if there is no frame or the guid is unknown
+    schema_ids: NDArray[np.int64]  #: unsigned numbers of 32 bits; 0 if there is no frame or the guid is unknown
     faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, for invalid headers and unknown guids
 
     def by_schema(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -76,10 +78,10 @@ def read_frames(
     padded = data if data.size else np.zeros(1, np.uint8)
     first = padded.take(starts, mode="clip")
     framed = long & (first == MAGIC)
-    ids = np.zeros(size, np.uint32)
+    ids = np.zeros(size, np.int64)
     for nth in range(1, HEADER_SIZE):
-        ids = (ids << np.uint32(8)) | padded.take(starts + nth, mode="clip")
-    schema_ids = np.where(framed, ids.view(np.int32), np.int32(_UNKNOWN_ID))
+        ids = (ids << 8) | padded.take(starts + nth, mode="clip")
+    schema_ids = np.where(framed, ids, _UNKNOWN_ID)
     frames = Frames(data, starts + HEADER_SIZE, ends, null, framed, schema_ids)
     if guids:
         _read_guid_prefixes(
@@ -103,10 +105,10 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
     encoded: Any = heads.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
-    known = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
+    parsed = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
     faults: dict[int, str] = {}
     for row in rows.tolist():
-        framed, schema_id, fault = known[indexes[row]]
+        framed, schema_id, fault = parsed[indexes[row]]
         frames.framed[row], frames.schema_ids[row] = framed, schema_id
         if fault:
             faults[row] = fault
@@ -114,13 +116,38 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     return Frames(frames.data, frames.starts, frames.ends, frames.null, frames.framed, frames.schema_ids, faults)
 
 
-def _parse_header(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
+def _parse_header(head: bytes, guids: Guids) -> tuple[bool, int, str]:
     """Return whether a header has the form of an id or guid, the id, and a description of any fault."""
     if len(head) == HEADER_SIZE and head[0] == MAGIC:
-        return True, np.frombuffer(head[1:], ">u4").astype(np.uint32).view(np.int32)[0], ""
+        return True, int.from_bytes(head[1:]), ""
     if len(head) == _GUID_FRAME and head[0] == GUID_MAGIC:
         schema_id = guids.get(head[1:])
         if schema_id is None:
-            return True, np.int32(_UNKNOWN_ID), f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
-        return True, np.int32(schema_id), ""
-    return False, np.int32(_UNKNOWN_ID), f"the schema header holds {len(head)} bytes that are no schema id or guid"
+            return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
+        return True, schema_id, ""
+    return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes that are no schema id or guid"
+
+
+def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:
+    """Return each record's schema header value, null if it has none; None if no record has one.
+
+    Of several headers with the name, the last one counts, as in deserializers.
+
+    Args:
+        headers: ``array<struct<key string, value binary>>``, null if a record has no headers.
+        part: ``key`` or ``value``.
+    """
+    if headers.null_count == len(headers):
+        return None
+    entries: Any = pc.list_flatten(headers)
+    named = np.flatnonzero(np.asarray(pc.equal(entries.field("key"), pa.scalar(_NAMES[part])).fill_null(False)))  # noqa: FBT003
+    if not named.size:
+        return None
+    rows = np.asarray(pc.list_parent_indices(headers))[named]
+    last = np.append(rows[1:] != rows[:-1], True)
+    positions = np.full(len(headers), -1, np.int64)
+    positions[rows[last]] = named[last]
+    picked: pa.Array[Any] = entries.field("value").take(from_numpy(np.where(positions < 0, 0, positions)))
+    missing = from_numpy(positions < 0)
+    values: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
+    return values

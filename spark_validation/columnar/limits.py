@@ -19,7 +19,7 @@ class ValidationLimits:
     length: int = 2**31 - 1  #: bytes of one string or block; more is ``BAD_LENGTH``
     strict_booleans: bool = False  #: whether a boolean other than 0 and 1 is ``BAD_BOOLEAN``
     formats: bool = False  #: whether a JSON Schema's ``format`` is asserted
-    places: int = 20_000  #: value paths of one schema that are cached and become columns
+    paths: int = 20_000  #: value paths of one schema that are cached and become columns
     backtracking: int = 100_000  #: steps of a JSON Schema pattern that cannot be matched in linear time
 
     def __post_init__(self) -> None:

@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.arrow import from_numpy, to_buffer
+from contractlog.spark_validation.columnar.arrow import from_numpy, gather_slices, to_buffer
 from contractlog.spark_validation.columnar.avro_program import AvroKind, LogicalType, ValuePath
-from contractlog.spark_validation.columnar.byte_slices import gather_slices
 from contractlog.spark_validation.columnar.cursors import BatchTally, ValueChunk
-from contractlog.spark_validation.columnar.field_columns import ColumnPiece
+from contractlog.spark_validation.columnar.outcomes import ColumnPiece
 
 __all__ = ["build_pieces"]
 
@@ -27,7 +26,7 @@ _MOST_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
 
 
 def build_pieces(tally: BatchTally) -> Iterator[ColumnPiece]:
-    """Yield the values of conforming records at each collected place."""
+    """Yield the values of conforming records at each collected path."""
     broken = tally.codes != Outcome.CONFORMS
     for path, chunks in tally.chunks.items():
         if not path.collected:

@@ -11,25 +11,60 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from contractlog.compatibility.avro.types import AvroSchema, Primitive
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
-from contractlog.spark_validation.columnar.bytes_validator import BytesValidator, is_bytes_schema
-from contractlog.spark_validation.columnar.field_columns import ColumnPiece, FieldColumn, join_pieces
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.outcomes import RecordOutcomes, Validator
+from contractlog.spark_validation.columnar.outcomes import (
+    ColumnPiece,
+    FieldColumn,
+    RecordOutcomes,
+    Validator,
+    join_pieces,
+)
 
-__all__ = ["ColumnOutcomes", "FieldColumn", "ValidationLimits", "Validator", "make_validator", "validate_column"]
+__all__ = [
+    "BytesValidator",
+    "ColumnOutcomes",
+    "FieldColumn",
+    "ValidationLimits",
+    "Validator",
+    "is_bytes_schema",
+    "make_validator",
+    "validate_column",
+]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_GUIDS: Final[Guids] = MappingProxyType({})
 _NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
 _LIMITS: Final = ValidationLimits()
 _UNKNOWN: Final = Outcome.UNKNOWN_SCHEMA_ID
-_NO_FRAME: Final = "neither the record nor a header of it begins with a magic byte and a schema id or guid"
+_NO_FRAME: Final = "neither the record nor its header starts with a magic byte and a schema id or guid"
+
+
+def is_bytes_schema(schema: AvroSchema) -> bool:
+    """Return true if values of this schema are written without their length."""
+    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
+
+
+class BytesValidator:
+    """Accepts every record."""
+
+    def validate(
+        self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
+    ) -> RecordOutcomes:
+        """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
+        count = starts.size
+        result = RecordOutcomes(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
+        if columns and count:
+            spans = zip(starts.tolist(), ends.tolist(), strict=True)
+            values = pa.array([data[start:end].tobytes() for start, end in spans], pa.binary())
+            result.pieces.append(ColumnPiece("", np.arange(count), starts, values))
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +72,9 @@ class ColumnOutcomes:
     """The outcome of each record of a column."""
 
     codes: NDArray[np.uint8]  #: ``Outcome`` numbers
-    schema_ids: NDArray[np.int32]  #: 0 where the record carries none
-    places: NDArray[np.int32]  #: index into ``places_table``; -1 for none, or for a record as a whole
-    places_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
+    schema_ids: NDArray[np.int64]  #: 0 where the record carries none
+    paths: NDArray[np.int32]  #: index into ``path_table``; -1 for none, or for a record as a whole
+    path_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
     details: dict[int, str]  #: row -> sentence; violating rows only
     columns: list[FieldColumn]  #: of conforming rows, if columns were requested
 
@@ -65,7 +100,7 @@ def make_validator(
 
 def validate_column(
     bodies: pa.BinaryArray | pa.LargeBinaryArray,
-    known: Mapping[int, Validator],
+    validators: Mapping[int, Validator],
     allowed: frozenset[int] | None,
     *,
     columns: bool,
@@ -77,10 +112,10 @@ def validate_column(
 
     Args:
         bodies: keys or values as stored in the log, frames included; nulls are tombstones.
-        known: the validator of each schema id in the registry.
+        validators: the validator of each schema id in the registry.
         allowed: schema ids allowed by the part's subjects; None to skip the check for ``WRONG_SUBJECT``.
         columns: whether to return the values of conforming records as columns.
-        heads: ids and guids from the records' headers (``headers.schema_headers``); None if no record has one.
+        heads: ids and guids from the records' headers (``frames.read_schema_headers``); None if no record has one.
         guids: schema ids by guid.
         names: descriptions of schema ids for messages about the wrong subject.
     """
@@ -92,15 +127,17 @@ def validate_column(
     for row in np.flatnonzero(~frames.framed & ~frames.null).tolist():
         checked.details[row] = frames.faults.get(row, _NO_FRAME)
     for schema_id, rows in frames.by_schema():
-        if schema_id not in known:
+        if schema_id not in validators:
             _set_outcome(checked, rows, Outcome.UNKNOWN_SCHEMA_ID, f"the registry has no schema {schema_id}")
             checked.details.update({row: fault for row, fault in frames.faults.items() if codes[row] == _UNKNOWN})
         elif allowed is not None and schema_id not in allowed:
             name = names.get(schema_id, "no version of a subject that this topic's strategy allows")
             _set_outcome(checked, rows, Outcome.WRONG_SUBJECT, f"schema {schema_id} is {name}")
         else:
-            judged = known[schema_id].validate(frames.data, frames.starts[rows], frames.ends[rows], columns=columns)
-            pieces += _add_outcomes(checked, rows, judged)
+            result = validators[schema_id].validate(
+                frames.data, frames.starts[rows], frames.ends[rows], columns=columns
+            )
+            pieces += _add_outcomes(checked, rows, result)
     checked.columns.extend(join_pieces(pieces))
     return checked
 
@@ -110,11 +147,11 @@ def _set_outcome(checked: ColumnOutcomes, rows: NDArray[np.intp], outcome: Outco
     checked.details.update(dict.fromkeys(rows.tolist(), sentence))
 
 
-def _add_outcomes(checked: ColumnOutcomes, rows: NDArray[np.intp], judged: RecordOutcomes) -> list[ColumnPiece]:
+def _add_outcomes(checked: ColumnOutcomes, rows: NDArray[np.intp], result: RecordOutcomes) -> list[ColumnPiece]:
     """Copy a validator's results for some rows into ``checked``; return their values by column row."""
-    checked.codes[rows] = judged.codes
-    placed = judged.places >= 0
-    checked.places[rows[placed]] = judged.places[placed] + len(checked.places_table)
-    checked.places_table.extend(judged.table)
-    checked.details.update((int(rows[record]), sentence) for record, sentence in judged.details.items())
-    return [ColumnPiece(piece.field, rows[piece.rows], piece.order, piece.values) for piece in judged.pieces]
+    checked.codes[rows] = result.codes
+    placed = result.paths >= 0
+    checked.paths[rows[placed]] = result.paths[placed] + len(checked.path_table)
+    checked.path_table.extend(result.table)
+    checked.details.update((int(rows[record]), sentence) for record, sentence in result.details.items())
+    return [ColumnPiece(piece.field, rows[piece.rows], piece.order, piece.values) for piece in result.pieces]

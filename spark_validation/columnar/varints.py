@@ -75,7 +75,7 @@ def _read_rest(
 def _check_last_byte(
     byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int
 ) -> NDArray[np.uint8] | None:
-    """Return the outcomes of integers of maximum length, judged by their last byte; None if all are valid."""
+    """Return the outcomes of integers of maximum length, by their last byte; None if all are valid."""
     most = _LAST_OF_INT if longest == INT_BYTES else _LAST_OF_LONG
     over = byte > most
     if not over.any():

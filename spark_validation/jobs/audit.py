@@ -81,11 +81,11 @@ def add_source_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
     )
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
-    place.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
+    group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
     add_broker_config(parser)
 
 
@@ -155,7 +155,7 @@ def _run(options: Namespace) -> int:
         _print_report(report, options)
         print_message(f"the report: {options.out / 'report.html'}")
         if options.publish:
-            from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when requested
+            from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested
 
             print_message(f"published {publish(registry, report)} entries to {registry.url}")
     code = FINDINGS if parts_below_limit(report) else CLEAN
@@ -180,5 +180,5 @@ def _parse_share(text: str) -> float:
     except ValueError:
         share = -1.0
     if rest or not 0.0 <= share <= 1.0:
-        raise ArgumentTypeError(f"`{text}` is no share: write 0.999 or 99.9%")
+        raise ArgumentTypeError(f"`{text}` is not a share: write 0.999 or 99.9%")
     return share

@@ -1,4 +1,4 @@
-"""A whole audit: plan, one pass, summary, and a folder that appears when it is complete."""
+"""A whole audit: plan, one pass, summary, a folder that appears when complete, and publication."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
-from contractlog.contracts.audit.state import AuditState
-from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.lineage.inference import infer_edges
-from contractlog.spark_validation.plan import AuditPlan, AuditPlanner
+from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.planner import AuditPlanner
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
@@ -36,7 +36,7 @@ from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, ensure_readable
 
-__all__ = ["AuditRequest", "audit_to_folder", "audit_to_state"]
+__all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
 REPORT: Final = "report.json"
 PAGE: Final = "report.html"
@@ -119,7 +119,7 @@ def audit_to_state(order: AuditRequest, *, say: Say, progress: ProgressLine | No
 
 def _notes(source: RecordSource, plan: AuditPlan) -> dict[tuple[str, str], list[str]]:
     """Return notes by topic and part, such as why a part is not audited or which files are skipped."""
-    notes = {key: list(said) for key, said in plan.notes().items()}
+    notes = {key: list(sentences) for key, sentences in plan.notes().items()}
     for topic, part in plan.parts:
         if part == "value":
             notes[topic, part] = [*notes.get((topic, part), ()), *source.notes(topic)]
@@ -140,7 +140,7 @@ def _audit(
         samples=order.samples,
     )
     plan = planner.plan()
-    topics = len({one.topic for one in whole})
+    topics = len({offsets.topic for offsets in whole})
     total = sum(map(len, whole))
     say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
     violations.mkdir()
@@ -163,8 +163,8 @@ def _audit(
         plan, changed = planner.refine(plan, state)
         if changed:
             named = ", ".join(map(escape_line, sorted(changed)))
-            say(f"all records tell another subject name strategy than the first ones: reading again {named}")
-            again = read([one for one in whole if one.topic in changed], plan)
+            say(f"the records follow another subject name strategy than the sampled ones; reading again: {named}")
+            again = read([offsets for offsets in whole if offsets.topic in changed], plan)
             state = limit_samples(limit_state(state.without(changed).merge(again)))
     return state, plan
 
@@ -177,33 +177,33 @@ def _replace_folder(out: Path) -> Iterator[Path]:
         UsageError: ``out`` contains something else than a report, or cannot be written.
     """
     if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
-        raise UsageError(f"{out} is there already and is no report; name another folder with --out", out=str(out))
+        raise UsageError(f"{out} exists and is not an audit report; choose another folder with --out", out=str(out))
     try:
-        place = out.absolute()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(mkdtemp(prefix=f".{place.name}.unfinished-", dir=place.parent))
+        target = out.absolute()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(mkdtemp(prefix=f".{target.name}.unfinished-", dir=target.parent))
     except OSError as error:
-        raise UsageError(f"nothing can be written to {out}: {error}", out=str(out)) from error
+        raise UsageError(f"cannot write to {out}: {error}", out=str(out)) from error
     try:
         with _interrupt_on_sigterm():
             yield fresh
             fresh.chmod(0o755)
-            _swap_folders(place, fresh)
+            _swap_folders(target, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _swap_folders(place: Path, fresh: Path) -> None:
+def _swap_folders(target: Path, fresh: Path) -> None:
     """Replace a folder by another; if that is interrupted half-way, the former one is restored."""
-    former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
-    kept = former / place.name
+    former = Path(mkdtemp(prefix=f".{target.name}.former-", dir=target.parent))
+    kept = former / target.name
     try:
-        if place.exists():
-            place.rename(kept)
-        fresh.rename(place)
+        if target.exists():
+            target.rename(kept)
+        fresh.rename(target)
     finally:
-        if kept.exists() and not place.exists():
-            kept.rename(place)
+        if kept.exists() and not target.exists():
+            kept.rename(target)
         shutil.rmtree(former, ignore_errors=True)
 
 
@@ -222,3 +222,15 @@ def _interrupt_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+def publish(registry: Registry, report: AuditReport) -> int:
+    """Publish the entry of every part and return their number; publishing a report again changes nothing.
+
+    Raises:
+        Unreachable: the registry does not respond.
+        InvalidConformance: the registry rejects an entry.
+    """
+    for entry in report["topics"]:
+        registry.publish_conformance(entry["topic"], entry)
+    return len(report["topics"])

@@ -34,13 +34,13 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--format", choices=("text", "json", "openlineage"), default="text", help="format of the output (default: text)"
     )
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
         "--bootstrap-servers",
         metavar="HOST:PORT",
         help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}): audited without --state; names topics in OpenLineage",
     )
-    place.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
+    group.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
     add_broker_config(parser)
     add_read_options(parser)
     parser.add_argument(
@@ -76,25 +76,25 @@ def _read_state(folder: Path) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.contracts.audit.state_limits import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.contracts.audit.state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
 
-    known = sorted(_topics(state))
-    missing = sorted(set(options.topics) - set(known))
+    audited = sorted(_topics(state))
+    missing = sorted(set(options.topics) - set(audited))
     if missing:
-        raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(known)}", topic=missing[0])
+        raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
     every = infer_edges(state, progress=progress) if state.samples else []
-    found = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
+    edges = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
-    written = _format_edges(found, state, options)
+    written = _format_edges(edges, state, options)
     if options.out is None:
         sys.stdout.write(written)
     else:
         _write_file(options.out, written)
-        print_message(f"{len(found)} edges are in {options.out}")
+        print_message(f"{len(edges)} edges are in {options.out}")
     return CLEAN
 
 
@@ -102,25 +102,24 @@ def _topics(state: AuditState) -> set[str]:
     return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
 
 
-def _format_edges(found: list[LineageEdge], state: AuditState, options: Namespace) -> str:
+def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
-        return json.dumps({"format": FORMAT, "lineage": found}, indent=1) + "\n"
+        return json.dumps({"format": FORMAT, "lineage": edges}, indent=1) + "\n"
     if options.format == "openlineage":
-        from contractlog.spark_validation.lineage.openlineage import build_events  # noqa: PLC0415 - only when requested
+        from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
 
-        made = build_events(found, _namespace(options), datetime.now(UTC))
+        made = build_events(edges, _namespace(options), datetime.now(UTC))
         return "".join(json.dumps(event) + "\n" for event in made)
-    from contractlog.spark_validation.lineage.text_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
 
     if not state.samples:
         return (
-            "The audit kept no samples of values, so there is nothing to find lineage in. "
-            "Audit again without --no-samples.\n"
+            "The audit stored no samples of values, so lineage cannot be inferred. Audit again without --no-samples.\n"
         )
-    if not found:
+    if not edges:
         looked_at = _join_topics(options.topics or sorted(_topics(state)))
         return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n"
-    return f"{format_edges(found)}\n\n{LIMITS_NOTE}\n"
+    return f"{format_edges(edges)}\n\n{LIMITS_NOTE}\n"
 
 
 def _join_topics(topics: Sequence[str]) -> str:
@@ -129,7 +128,7 @@ def _join_topics(topics: Sequence[str]) -> str:
 
 def _namespace(options: Namespace) -> str:
     """Return the namespace of the broker given by arguments or environment, else by the audit's report."""
-    from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when requested
+    from contractlog.spark_validation.lineage.edge_output import kafka_namespace  # noqa: PLC0415 - only when requested
 
     brokers = find_brokers(options)
     if brokers is not None:
@@ -140,7 +139,7 @@ def _namespace(options: Namespace) -> str:
             return kafka_namespace(json.loads(report.read_text(encoding="utf-8"))["source"]["bootstrap_servers"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
-    raise UsageError("OpenLineage names a topic by its broker: say which with --bootstrap-servers HOST:PORT")
+    raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
 
 
 def _write_file(path: Path, text: str) -> None:

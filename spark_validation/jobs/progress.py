@@ -79,13 +79,13 @@ class ProgressLine:
 
     def text(self, done: int, seconds: float) -> str:
         """Return the line for an amount done after some seconds."""
-        said = f"{self._doing}: {done:,} of {self._total:,} {self._noun}"
+        text = f"{self._doing}: {done:,} of {self._total:,} {self._noun}"
         if not done or seconds <= 0:
-            return said
+            return text
         speed = done / seconds
         if done >= self._total:
-            return f"{said}, {speed:,.0f}/s"
-        return f"{said}, {speed:,.0f}/s, {_format_duration((self._total - done) / speed)} left"
+            return f"{text}, {speed:,.0f}/s"
+        return f"{text}, {speed:,.0f}/s, {_format_duration((self._total - done) / speed)} left"
 
 
 def _format_duration(seconds: float) -> str:

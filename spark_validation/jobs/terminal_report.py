@@ -69,13 +69,13 @@ def _part_name(part: TopicPart) -> str:
 
 
 def _describe_part(part: TopicPart) -> str:
-    judged = part["conforming"] + part["violating"]
-    if not judged:
+    audited = part["conforming"] + part["violating"]
+    if not audited:
         return " ".join(part["notes"]) or "Nothing was audited."
     if not part["violating"]:
-        said = f"all {format_plural(judged, 'record')} conform" if judged > 1 else "its one record conforms"
+        result = f"all {format_plural(audited, 'record')} conform" if audited > 1 else "its one record conforms"
     else:
-        said = f"{format_share(part['violating'], judged)} records violate: {_format_codes(part)}"
+        result = f"{format_share(part['violating'], audited)} records violate: {_format_codes(part)}"
     rest = [
         (part["missed"] == ["newest version"], f"the newest version is below {format_percent(part['threshold'])}"),
         (part["tombstones"], format_plural(part["tombstones"], "tombstone")),
@@ -85,7 +85,7 @@ def _describe_part(part: TopicPart) -> str:
     strategy = part["strategy"]
     if strategy is not None and strategy["chosen_by"] != "default":
         rest.append((1, f"{strategy['name']} ({_CHOICE_LABELS[strategy['chosen_by']]})"))
-    return "; ".join([said, *(words for number, words in rest if number)])
+    return "; ".join([result, *(words for number, words in rest if number)])
 
 
 def _format_codes(part: TopicPart) -> str:

@@ -28,7 +28,7 @@ class Alignment:
     sources: Integers  #: rows of the source
     targets: Integers  #: rows of the target
     controls: Integers  #: other rows of the source with the same value, next to the paired one; -1 if there is none
-    found: float  #: share of target rows with a counterpart, among those whose counterpart the sample would contain
+    matched: float  #: share of target rows with a counterpart, among those whose counterpart the sample would contain
 
     @property
     def once(self) -> float:
@@ -40,7 +40,7 @@ class Alignment:
         if len(self.targets) <= most:
             return self
         chosen = np.arange(most) * len(self.targets) // most
-        return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.found)
+        return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.matched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +60,31 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     If the source sampled only some occurrences of a value, these are all of the sampled days except perhaps the last. A
     counterpart is then looked up on the same day only, and not after the last sampled occurrence.
     """
-    places = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
-    known = source.distinct[places] == target.hashes
-    whole = known & source.whole[places]
+    indexes = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
+    shared = source.distinct[indexes] == target.hashes
+    whole = shared & source.whole[indexes]
     ends = np.cumsum(source.counts)
-    last = ends[places] - 1
+    last = ends[indexes] - 1
     early = target.turns < source.turns[last]  # days sampled in full; the last one may not be
     at_last = (target.turns == source.turns[last]) & (target.times <= source.times[last])
-    b = np.flatnonzero(whole | (known & (early | at_last)))
+    b = np.flatnonzero(whole | (shared & (early | at_last)))
 
     by_time = np.lexsort((source.times, source.groups))
-    group = places[b]
+    group = indexes[b]
     before = _last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
     starts = ends - source.counts
     a = by_time[np.maximum(before, 0)]
     paired = (before >= starts[group]) & (whole[b] | (source.days[a] == target.days[b]))
-    sure = (target.hashes < np.uint64(source.deepest)) & (~known | whole | early)
+    sure = (target.hashes < np.uint64(source.deepest)) & (~shared | whole | early)
     if np.count_nonzero(sure) < MIN_CERTAIN_ROWS:
-        sure = np.isin(np.arange(len(known)), b)
-    found = int(np.count_nonzero(sure[b[paired]])) / (int(np.count_nonzero(sure)) or 1)
+        sure = np.isin(np.arange(len(shared)), b)
+    matched = int(np.count_nonzero(sure[b[paired]])) / (int(np.count_nonzero(sure)) or 1)
 
     a, b, group, before = a[paired], b[paired], group[paired], before[paired]
     beside = np.where(before > starts[group], before - 1, before + 1)
     alone = source.counts[group] == 1
     controls = np.where(alone, -1, source.rows[by_time[np.minimum(beside, len(by_time) - 1)]])
-    return Alignment(source.rows[a], target.rows[b], controls, float(found))
+    return Alignment(source.rows[a], target.rows[b], controls, float(matched))
 
 
 def _last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
@@ -144,4 +144,4 @@ def pool_alignments(alignments: list[Alignment]) -> Alignment:
     kept, firsts = np.unique(targets, return_index=True)
     sources = np.concatenate([alignment.sources for alignment in alignments])[firsts]
     controls = np.concatenate([alignment.controls for alignment in alignments])[firsts]
-    return Alignment(sources, kept, controls, max(alignment.found for alignment in alignments))
+    return Alignment(sources, kept, controls, max(alignment.matched for alignment in alignments))

@@ -44,7 +44,7 @@ class CopiedField:
 class TopicCopy:
     """Fields of a target that were copied from a source."""
 
-    found: float  #: share of target rows that have a counterpart in the source
+    matched: float  #: share of target rows that have a counterpart in the source
     kept: float  #: approximate number of target rows per source row
     fields: dict[str, CopiedField]  #: by target field
 
@@ -59,7 +59,7 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     proven: list[tuple[float, Alignment, float]] = []
     for anchor, made in candidate_pairs(source, target):
         alignment = align_rows(source.fields[anchor], target.fields[made])
-        if len(alignment.targets) < MIN_ROWS or alignment.once < MIN_USED_ONCE or alignment.found < MIN_FOUND:
+        if len(alignment.targets) < MIN_ROWS or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
         proof = float(agreement.share[find_proofs(source, target, (anchor, made), agreement)].sum())
@@ -70,8 +70,8 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
     fields = _copied_fields(source, target, pool_alignments(best))
-    found = float(np.median([alignment.found for alignment in best]))
-    return TopicCopy(found, min(kept for _, _, kept in proven), fields) if fields else None
+    matched = float(np.median([alignment.matched for alignment in best]))
+    return TopicCopy(matched, min(kept for _, _, kept in proven), fields) if fields else None
 
 
 def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:
@@ -80,19 +80,19 @@ def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[in
     if len(common) < MIN_VALUES:
         return []
     given = np.stack([_count_values(field, common) > 0 for field in source.fields]).astype(np.int64)
-    held = np.stack([_count_values(field, common) for field in target.fields])
-    shared = given @ (held > 0).T
+    target_counts = np.stack([_count_values(field, common) for field in target.fields])
+    shared = given @ (target_counts > 0).T
     highest = np.array([field.highest for field in source.fields], np.uint64)
-    known = np.stack([np.searchsorted(field.distinct, highest, side="right") for field in target.fields], axis=1)
-    pairs = np.argwhere((shared >= MIN_VALUES) & (shared >= MIN_CONTAINED * known))
-    occurrences = (given @ held.T)[tuple(pairs.T)]
+    comparable = np.stack([np.searchsorted(field.distinct, highest, side="right") for field in target.fields], axis=1)
+    pairs = np.argwhere((shared >= MIN_VALUES) & (shared >= MIN_CONTAINED * comparable))
+    occurrences = (given @ target_counts.T)[tuple(pairs.T)]
     return [(int(f), int(g)) for f, g in pairs[np.argsort(-occurrences, kind="stable")[:MAX_ANCHORS]]]
 
 
 def _count_values(field: SampledField, values: npt.NDArray[np.uint64]) -> Integers:
     """Return the number of sampled occurrences of each value in a field."""
-    places = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
-    return np.where(field.distinct[places] == values, field.counts[places], 0)
+    indexes = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
+    return np.where(field.distinct[indexes] == values, field.counts[indexes], 0)
 
 
 def find_proofs(
@@ -115,12 +115,12 @@ def find_proofs(
     return strong
 
 
-def is_same_field(topic: SampledTopic, one: int, other: int) -> bool:
+def is_same_field(topic: SampledTopic, first: int, second: int) -> bool:
     """Return true if two fields of a topic have the same value in nearly every row."""
-    if one == other:
+    if first == second:
         return True
-    present = topic.cells[:, one] != 0
-    equal = topic.cells[present, one] == topic.cells[present, other]
+    present = topic.cells[:, first] != 0
+    equal = topic.cells[present, first] == topic.cells[present, second]
     return bool(equal.size and np.count_nonzero(equal) >= MIN_AGREEMENT * equal.size)
 
 
@@ -160,8 +160,8 @@ def _last_name(field: str) -> str:
 
 def _kept_share(source: SampledField, target: SampledField) -> float:
     """Return target occurrences per source occurrence, over values that both samples contain completely."""
-    places = np.minimum(np.searchsorted(target.distinct, source.distinct), len(target.distinct) - 1)
-    shared = target.distinct[places] == source.distinct
-    known = source.whole & np.where(shared, target.whole[places], source.distinct <= np.uint64(target.highest))
-    given = int(source.counts[known].sum())
-    return float(target.counts[places[known & shared]].sum() / given) if given else 1.0
+    indexes = np.minimum(np.searchsorted(target.distinct, source.distinct), len(target.distinct) - 1)
+    shared = target.distinct[indexes] == source.distinct
+    complete = source.whole & np.where(shared, target.whole[indexes], source.distinct <= np.uint64(target.highest))
+    given = int(source.counts[complete].sum())
+    return float(target.counts[indexes[complete & shared]].sum() / given) if given else 1.0

@@ -71,13 +71,13 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
                     found_copies[a.name, b.name] = made
                 step()
     copies = _drop_ambiguous(found_copies)
-    found = []
+    edges = []
     for target in topics:
         explained = _copy_edges(target, copies)
-        found += explained
+        edges += explained
         names = {edge["to"]["field"] for edge in explained}
-        found += _lookup_edges(target, topics, {field.name for field in target.fields} - names, copies, step)
-    return sorted(found, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
+        edges += _lookup_edges(target, topics, {field.name for field in target.fields} - names, copies, step)
+    return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
 
 
 def _drop_ambiguous(copies: Copies) -> Copies:
@@ -92,18 +92,18 @@ def _drop_ambiguous(copies: Copies) -> Copies:
         (a, b): made
         for (a, b), made in copies.items()
         if (b, a) not in copies
-        or (made.found >= 1 - CLEAR_DIFFERENCE and made.found - copies[b, a].found > CLEAR_DIFFERENCE)
+        or (made.matched >= 1 - CLEAR_DIFFERENCE and made.matched - copies[b, a].matched > CLEAR_DIFFERENCE)
     }
 
 
 def _copy_edges(target: SampledTopic, copies: Copies) -> list[LineageEdge]:
-    found: list[LineageEdge] = []
+    edges: list[LineageEdge] = []
     for field in target.fields:
         sources = [a for (a, b), made in copies.items() if b == target.name and field.name in made.fields]
         source = _nearest_source(sources, target.name, copies)
         if source is not None:
             made = copies[source, target.name].fields[field.name]
-            found.append(
+            edges.append(
                 {
                     "from": {"topic": source, "field": made.source},
                     "to": {"topic": target.name, "field": field.name},
@@ -113,7 +113,7 @@ def _copy_edges(target: SampledTopic, copies: Copies) -> list[LineageEdge]:
                     "lag_ms": made.lag_ms,
                 }
             )
-    return found
+    return edges
 
 
 def _nearest_source(sources: list[str], target: str, copies: Copies) -> str | None:
@@ -125,8 +125,8 @@ def _nearest_source(sources: list[str], target: str, copies: Copies) -> str | No
     """
     if not sources:
         return None
-    most = max(copies[source, target].found for source in sources)
-    equal = sorted(source for source in sources if most - copies[source, target].found <= CLEAR_DIFFERENCE)
+    most = max(copies[source, target].matched for source in sources)
+    equal = sorted(source for source in sources if most - copies[source, target].matched <= CLEAR_DIFFERENCE)
     nearest = equal[0]
     for source in equal[1:]:
         chain, back = copies.get((nearest, source)), copies.get((source, nearest))

@@ -39,14 +39,14 @@ def find_lookups(table: SampledTopic, target: SampledTopic, unexplained: Abstrac
         if not _is_key(table.fields[key], target.fields[foreign]):
             continue
         rows = _align_by_key(table.fields[key], target.fields[foreign])
-        found = _prove_fields(table, target, (key, foreign), rows)
-        if found:
+        proven = _prove_fields(table, target, (key, foreign), rows)
+        if proven:
             # Prefer the table's record key, then a target field explained by a copy, then the most frequent one.
             keyed = _key_share(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - more than half
             present = int(np.count_nonzero(target.cells[:, foreign]))
             rank = (keyed, target.fields[foreign].name not in unexplained, present, len(rows.targets))
             if best is None or rank > best[0]:
-                best = rank, found
+                best = rank, proven
     return {field: source for field, source in best[1].items() if field in unexplained} if best else {}
 
 
@@ -62,11 +62,11 @@ def _key_share(field: SampledField, keys: frozenset[int]) -> float:
 
 def _align_by_key(key: SampledField, foreign: SampledField) -> Alignment:
     """Pair every target row with the table's latest row of the same key, regardless of time."""
-    places = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
-    shared = key.distinct[places] == foreign.hashes
+    indexes = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
+    shared = key.distinct[indexes] == foreign.hashes
     by_time = np.lexsort((key.times, key.groups))
     latest = key.rows[by_time[np.cumsum(key.counts) - 1]]
-    sources, targets = latest[places[shared]], foreign.rows[shared]
+    sources, targets = latest[indexes[shared]], foreign.rows[shared]
     return Alignment(sources, targets, np.full(len(sources), -1), float(np.mean(shared)))
 
 
@@ -76,13 +76,13 @@ def _prove_fields(
     _, firsts = np.unique(rows.sources, return_index=True)
     if len(firsts) < MIN_KEYS:
         return {}
-    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], rows.found)
+    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], rows.matched)
     agreement = measure_agreement(table, target, by_key)
     everywhere = measure_agreement(table, target, rows)
     strong = find_proofs(table, target, anchor, agreement, fewest=MIN_KEYS)
-    found = {}
+    proven = {}
     for g in np.flatnonzero(strong.any(axis=0)).tolist():
         f = int(np.argmax(np.where(strong[:, g], agreement.share[:, g], -1)))
         score = round(float(agreement.share[f, g]), 4)
-        found[target.fields[g].name] = LookupField(table.fields[f].name, score, int(everywhere.equal[f, g]))
-    return found
+        proven[target.fields[g].name] = LookupField(table.fields[f].name, score, int(everywhere.equal[f, g]))
+    return proven

@@ -76,13 +76,13 @@ def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign
     rows: list[SampledValue] = []
     fields = []
     for field, sample in samples.items():
-        places = []
+        row_numbers = []
         for value in sample.values:
             number = numbers.setdefault((value.partition, value.offset), len(numbers))
             if number == len(rows):
                 rows.append(value)
-            places.append(number)
-        fields.append(_make_field(field, sample, np.array(places, np.int64), design))
+            row_numbers.append(number)
+        fields.append(_make_field(field, sample, np.array(row_numbers, np.int64), design))
     times = np.array([row.timestamp for row in rows], np.int64)
     values = np.unique(np.concatenate([field.distinct for field in fields]))
     return SampledTopic(
@@ -116,10 +116,10 @@ def _decode_rows(rows: list[SampledValue], fields: list[str]) -> npt.NDArray[np.
     order = np.argsort(ids)
     flat = np.frombuffer(b"".join([row.row for row in rows]), _CELLS)
     at = np.repeat(np.arange(len(rows)), [len(row.row) // _CELLS.itemsize for row in rows])
-    places = np.minimum(np.searchsorted(ids[order], flat["field"]), len(ids) - 1)
-    known = ids[order][places] == flat["field"]
+    indexes = np.minimum(np.searchsorted(ids[order], flat["field"]), len(ids) - 1)
+    matching = ids[order][indexes] == flat["field"]
     cells = np.zeros((len(rows), len(fields)), np.uint32)
-    cells[at[known], order[places[known]]] = np.maximum(flat["value"][known], 1)
+    cells[at[matching], order[indexes[matching]]] = np.maximum(flat["value"][matching], 1)
     return cells
 
 

@@ -1,9 +1,16 @@
-"""Coordinated sampling of a batch: each distinct value is hashed once, the rest is array operations."""
+"""Coordinated sampling of a batch: each distinct value is hashed once, the rest is array operations.
+
+Equal values have equal canonical texts, regardless of their format: integers and integral floats are decimal digits,
+timestamps are microseconds since 1970 UTC (RFC 3339 texts too), dates are ISO dates, other strings are unchanged.
+``5``, ``5.0`` and ``"5"`` are equal, and so are a timestamp in Avro and a date-time in JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, Protocol, cast
@@ -11,6 +18,7 @@ from typing import Any, Final, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from contractlog.contracts.audit.samples import (
     DESIGN,
@@ -20,16 +28,19 @@ from contractlog.contracts.audit.samples import (
     SampledValue,
     merge_samples,
 )
-from contractlog.spark_validation.lineage.canonical_text import canonical_texts
 
 __all__ = ["FieldValues", "canonical_texts", "field_id", "sample_fields"]
 
 Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_MOMENT: Final = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)$"
+_EXACT_FLOAT: Final = 2.0**63
 
 
 class FieldValues(Protocol):
@@ -40,7 +51,7 @@ class FieldValues(Protocol):
         """Path of the values, such as ``legs[].carrier``."""
 
     @property
-    def rows(self) -> Places:
+    def rows(self) -> Rows:
         """Row of each value."""
 
     @property
@@ -51,7 +62,7 @@ class FieldValues(Protocol):
 @dataclass(frozen=True, slots=True)
 class _HashedColumn:
     field: str
-    rows: Places
+    rows: Rows
     hashes: Words
 
 
@@ -90,8 +101,8 @@ def sample_fields(
             map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
         )
         taken = FieldSample(design, tuple(values))
-        known = samples.get(column.field)  # a field with values of several types has several columns
-        samples[column.field] = taken if known is None else merge_samples(known, taken)
+        existing = samples.get(column.field)  # a field with values of several types has several columns
+        samples[column.field] = taken if existing is None else merge_samples(existing, taken)
     return samples
 
 
@@ -108,7 +119,7 @@ def _hash_column(column: FieldValues, key: str) -> _HashedColumn:
 def _select_sample(
     column: _HashedColumn, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
 ) -> tuple[_HashedColumn, Words]:
-    """Return the sampled occurrences, in order, and their turns; ``samples.kept`` on arrays."""
+    """Return the sampled occurrences, in order, and their turns; ``samples.select_sample`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
     if len(distinct) > most:  # values with higher hashes cannot be sampled
@@ -137,18 +148,67 @@ def _compute_turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words
     return np.asarray((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32), np.uint64)
 
 
-def _encode_rows(columns: list[_HashedColumn], wanted: Places) -> list[bytes]:
+def _encode_rows(columns: list[_HashedColumn], wanted: Rows) -> list[bytes]:
     """Return each wanted row as cells, ascending by field; of repeated values, the first is used."""
     columns = sorted(columns, key=lambda column: field_id(column.field))
     table = np.zeros((len(wanted), len(columns), 2), "<u4")
     present = np.zeros((len(wanted), len(columns)), bool)
     for index, column in enumerate(columns):
         rows, firsts = np.unique(column.rows, return_index=True)
-        places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
-        here = rows[places] == wanted
+        indexes = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+        here = rows[indexes] == wanted
         present[:, index] = here
         table[here, index, 0] = field_id(column.field)
-        table[here, index, 1] = column.hashes[firsts[places[here]]] >> np.uint64(32)
+        table[here, index, 1] = column.hashes[firsts[indexes[here]]] >> np.uint64(32)
     flat = table[present].tobytes()
     ends = (np.cumsum(present.sum(axis=1)) * 8).tolist()
     return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def canonical_texts(values: pa.Array[Any]) -> pa.Array[Any]:
+    """Return the canonical text of each value; nulls stay null."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _canonical_strings(values.cast(pa.large_string()))
+    if pa.types.is_timestamp(kind):
+        return values.cast(pa.timestamp("us", "UTC")).cast(pa.int64()).cast(pa.large_string())
+    if pa.types.is_floating(kind):
+        return _map_values(values.cast(pa.float64()), _float_text)
+    if pa.types.is_decimal(kind):
+        return _map_values(values, _decimal_text)
+    if _is_binary(kind):
+        return _map_values(values, bytes.hex)
+    return values.cast(pa.large_string())  # integers, booleans, dates
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _map_values(values: pa.Array[Any], text: Callable[[Any], str]) -> pa.Array[Any]:
+    return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.large_string())
+
+
+def _canonical_strings(values: pa.Array[Any]) -> pa.Array[Any]:
+    matched: Any = pc.match_substring_regex(values, _MOMENT)
+    moments: Any = matched.fill_null(False)  # noqa: FBT003 - replaces nulls
+    if not pc.any(moments).as_py():
+        return values
+    return cast("pa.Array[Any]", pc.replace_with_mask(values, moments, _map_values(values.filter(moments), _time_text)))
+
+
+def _time_text(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text.upper())
+        return str((moment - _EPOCH) // _MICROSECOND)
+    except (ValueError, OverflowError):  # invalid dates, such as 30 February, are plain strings
+        return text
+
+
+def _float_text(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < _EXACT_FLOAT else repr(value)
+
+
+def _decimal_text(value: Decimal) -> str:
+    text = format(value, "f")
+    return (text.rstrip("0").rstrip(".") or "0") if "." in text else text

@@ -1,15 +1,11 @@
-"""Formatting of numbers, shares, times and outcome codes for people."""
+"""Formatting of numbers, shares and times for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from contractlog.contracts.audit.outcomes import Outcome
-
 __all__ = [
-    "CODE_MEANINGS",
     "format_count",
     "format_day",
     "format_percent",
@@ -20,27 +16,6 @@ __all__ = [
 ]
 
 _HUNDREDTH_OF_A_PERCENT: Final = 0.0001
-
-CODE_MEANINGS: Final[Mapping[str, str]] = {
-    Outcome.NOT_FRAMED.name: "no schema id before the body, and no id or guid in a header",
-    Outcome.UNKNOWN_SCHEMA_ID.name: "the registry does not know the schema id",
-    Outcome.WRONG_SUBJECT.name: "the schema id belongs to a subject that the topic's strategy does not allow",
-    Outcome.TRUNCATED.name: "the bytes end early",
-    Outcome.BAD_VARINT.name: "a number is longer than its type allows",
-    Outcome.INT_OUT_OF_RANGE.name: "an int holds more than 32 bits",
-    Outcome.BAD_LENGTH.name: "a length is negative or over the limit",
-    Outcome.BAD_UTF8.name: "a string is not UTF-8",
-    Outcome.BAD_ENUM_INDEX.name: "an enum index names no symbol",
-    Outcome.BAD_UNION_INDEX.name: "a union index names no branch",
-    Outcome.BAD_BOOLEAN.name: "a boolean is neither 0 nor 1",
-    Outcome.TOO_DEEP.name: "the value is nested deeper than the limit",
-    Outcome.TOO_MANY_ITEMS.name: "an array or map holds more items than the limit",
-    Outcome.TRAILING_BYTES.name: "the value decodes, and bytes are left over",
-    Outcome.LOGICAL_TYPE.name: "the value decodes, but breaks the rule of its logical type",
-    Outcome.NOT_JSON.name: "the bytes are not JSON",
-    Outcome.SCHEMA_VIOLATION.name: "the JSON is not what the schema admits",
-    Outcome.RULE_BROKEN.name: "the value breaks a rule of its contract",
-}
 
 
 def format_count(number: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
 from contractlog.spark_validation.report import formatters
@@ -28,7 +29,6 @@ from contractlog.spark_validation.report.charts.version_timeline import (
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
-    describe_code,
     describe_counts,
     describe_exit_code,
     describe_result,
@@ -37,7 +37,6 @@ from contractlog.spark_validation.report.sentences import (
     describe_verdict_rule,
     format_conformance,
     group_by_code,
-    suggest_fix,
     summarize_verdict,
 )
 
@@ -49,7 +48,7 @@ MAX_BYTES: Final = 1_000_000
 MAX_TODO: Final = 4  #: initially shown; the others are folded
 MAX_FOLDED_TODO: Final = 40
 MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
-MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
+MAX_LINES: Final = 20  #: lines per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
@@ -165,8 +164,8 @@ def _violation_groups(report: AuditReport, part: TopicPart) -> list[dict[str, An
             "code": code,
             "anchor": f"{stem}/{code}",
             "records": sum(line["records"] for line in lines),
-            "meaning": describe_code(code),
-            "mend": suggest_fix(code),
+            "meaning": Outcome[code].meaning,
+            "fix": Outcome[code].fix,
             "lines": lines[:MAX_LINES],
             "left_out": max(0, len(lines) - MAX_LINES),
             "command": consume_command(report, part, lines[0]),
@@ -200,8 +199,11 @@ def _river_headline(part: TopicPart) -> str:
     if len(newest) > 1:
         subjects = formatters.format_plural(len(newest), "subject")
         return f"{formatters.format_plural(len(uses), 'version')} of {subjects} are in use."
-    (one,) = newest
-    name, since = f"Version {one['version']} (id {one['schema_id']})", formatters.format_time(one["first_seen"])
+    (version,) = newest
+    name, since = (
+        f"Version {version['version']} (id {version['schema_id']})",
+        formatters.format_time(version["first_seen"]),
+    )
     if len(uses) == 1:
         return f"{name} is the only one in use, since {since}."
     return f"{name} is the newest of {len(uses)} versions in use; its first record is of {since}."
@@ -210,7 +212,7 @@ def _river_headline(part: TopicPart) -> str:
 def _coverage_headline(part: TopicPart) -> str:
     total = sum(row["to_offset"] - row["from_offset"] for row in part["partitions"])
     if not total:
-        return "The topic holds no offsets."
+        return "The topic has no offsets."
     return f"Every one of {formatters.format_plural(total, 'offset')} is accounted for."
 
 
@@ -224,12 +226,12 @@ def _lineage_scope(report: AuditReport) -> Markup:
     """Return a sentence on whether lineage was inferred, and how it can be."""
     scope = report["scope"]
     if scope["lineage"]:
-        return Markup("Lineage was looked for in bounded samples of the values of each field.")
+        return Markup("Lineage was inferred from bounded samples of each field's values.")
     if not scope["samples"]:
-        return _render_code("Lineage was not looked for, and no samples of values were kept (`--no-samples`).")
+        return _render_code("Lineage was not inferred, and no samples of values were stored (`--no-samples`).")
     return _render_code(
-        "Lineage was not looked for: `contractlog lineage --state DIR` finds it in the samples that this "
-        "audit kept in its folder, `--lineage` in the course of an audit."
+        "Lineage was not inferred: `contractlog lineage --state DIR` infers it from the samples that this audit "
+        "stored, `--lineage` during an audit."
     )
 
 

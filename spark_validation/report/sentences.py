@@ -1,17 +1,15 @@
-"""Sentences of the report: the result, the meaning of each kind of violation, and what to do about it."""
+"""Sentences of the report: the result, the verdicts, the counts, and the command that shows a record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from markupsafe import Markup
 
-from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolationLine
 from contractlog.contracts.audit.summary import newest_audited, newest_in_use
 from contractlog.spark_validation.report.formatters import (
-    CODE_MEANINGS,
     format_count,
     format_percent,
     format_plural,
@@ -20,10 +18,8 @@ from contractlog.spark_validation.report.formatters import (
 )
 
 __all__ = [
-    "FIXES",
     "VERDICT_ORDER",
     "consume_command",
-    "describe_code",
     "describe_counts",
     "describe_exit_code",
     "describe_result",
@@ -32,39 +28,10 @@ __all__ = [
     "describe_verdict_rule",
     "format_conformance",
     "group_by_code",
-    "suggest_fix",
     "summarize_verdict",
 ]
 
 VERDICT_ORDER: Final[tuple[AuditVerdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
-
-_ENCODER: Final = (
-    "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
-    "consumers fail here."
-)
-FIXES: Final[Mapping[str, str]] = {
-    Outcome.NOT_FRAMED.name: (
-        "Something writes here without the serializer. Find it by the time of its records, and give it the serializer."
-    ),
-    Outcome.UNKNOWN_SCHEMA_ID.name: (
-        "The producer uses another registry, or its subject was deleted. "
-        "Point the producer here, or find out which registry gave the id."
-    ),
-    Outcome.WRONG_SUBJECT.name: (
-        "The producer writes ids of another subject. If that is its subject name strategy, audit with `--strategy`; "
-        "else find out which topic it means."
-    ),
-    Outcome.TRUNCATED.name: _ENCODER,
-    Outcome.TRAILING_BYTES.name: (
-        "The producer writes with another schema than it names. Compare its schema with the one of the id."
-    ),
-    Outcome.LOGICAL_TYPE.name: "Clients disagree on such values. Fix the producer, or drop the logical type.",
-    Outcome.SCHEMA_VIOLATION.name: "Fix the producer, or widen the schema if the value is right.",
-    Outcome.NOT_JSON.name: (
-        "Something writes other bytes than JSON under this id. Find it by the time of its records."
-    ),
-    Outcome.RULE_BROKEN.name: "Fix the producer, or the rule.",
-}
 
 
 def describe_result(report: AuditReport) -> Markup:
@@ -79,7 +46,7 @@ def describe_result(report: AuditReport) -> Markup:
     }
     failing_topics = {part["topic"] for part in failing}
     keeping = len(topics) - len(failing_topics) - len(unknown)
-    said = [
+    sentences = [
         Markup("{} of {} {} schemas.").format(
             format_count(keeping),
             format_plural(len(topics), "topic"),
@@ -87,18 +54,18 @@ def describe_result(report: AuditReport) -> Markup:
         )
     ]
     if unknown:
-        said.append(
-            Markup("{} could not be judged, for lack of a usable schema or of records.").format(
+        sentences.append(
+            Markup("{} could not be audited: no usable schema, or no records.").format(
                 format_plural(len(unknown), "topic")
             )
         )
     if failing:
-        said.append(
+        sentences.append(
             _describe_worst(
                 max(failing, key=lambda part: (part["verdict"] == "failing", part["violating"])), len(failing_topics)
             )
         )
-    return Markup(" ").join(said)
+    return Markup(" ").join(sentences)
 
 
 def _describe_worst(part: TopicPart, failing: int) -> Markup:
@@ -143,20 +110,20 @@ def describe_verdict_rule(threshold: float) -> str:
 
 def describe_verdict(part: TopicPart) -> Markup:
     """Return the reason for a part's verdict."""
-    judged = part["conforming"] + part["violating"]
+    audited = part["conforming"] + part["violating"]
     if part["verdict"] == "unknown":
         return Markup("Nothing was audited.")
     if part["verdict"] == "passing":
-        return Markup("{} records conform.").format(format_share(part["conforming"], judged))
+        return Markup("{} records conform.").format(format_share(part["conforming"], audited))
     threshold = format_percent(part["threshold"])
-    whole = format_share(part["conforming"], judged)
+    whole = format_share(part["conforming"], audited)
     if "all versions" in part["missed"]:
         return Markup("Below the threshold of {}: {} records conform.").format(threshold, whole)
     newest = newest_audited(part["schemas"])
     if not newest:
         return Markup("Within the threshold of {}: {} records conform.").format(threshold, whole)
     lowest = min(newest, key=lambda use: use["conforming"] / (use["conforming"] + use["violating"]))
-    told = Markup("of version {} of <code>{}</code> (id {}), the newest {}, {} records conform").format(
+    newest_share = Markup("of version {} of <code>{}</code> (id {}), the newest {}, {} records conform").format(
         lowest["version"],
         lowest["subject"],
         lowest["schema_id"],
@@ -164,8 +131,10 @@ def describe_verdict(part: TopicPart) -> Markup:
         format_share(lowest["conforming"], lowest["conforming"] + lowest["violating"]),
     )
     if part["missed"]:
-        return Markup("Below the threshold of {}: {}; of all versions together {}.").format(threshold, told, whole)
-    return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, told)
+        return Markup("Below the threshold of {}: {}; of all versions together {}.").format(
+            threshold, newest_share, whole
+        )
+    return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, newest_share)
 
 
 def summarize_verdict(part: TopicPart) -> str:
@@ -208,22 +177,12 @@ def consume_command(report: AuditReport, part: TopicPart, line: ViolationLine) -
     """Return the command that shows a violating record, or None if it cannot be read again from Kafka."""
     if report["source"].get("kind") != "kafka" or not line["examples"]:
         return None
-    place = line["examples"][0]
+    position = line["examples"][0]
     servers = report["source"].get("bootstrap_servers")
     broker = f" --bootstrap-servers {servers}" if servers else ""
     registry = f" --registry {report['source']['registry']}" if "registry" in report["source"] else ""
-    at = f"--partition {place['partition']} --offset {place['offset']} --limit 1"
+    at = f"--partition {position['partition']} --offset {position['offset']} --limit 1"
     return f"contractlog consume {part['topic']} {at}{broker}{registry}"
-
-
-def describe_code(code: str) -> str:
-    """Return the meaning of an outcome code."""
-    return CODE_MEANINGS.get(code, "the record breaks its contract")
-
-
-def suggest_fix(code: str) -> str:
-    """Return the suggested fix for an outcome code."""
-    return FIXES.get(code, _ENCODER)
 
 
 def group_by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:

@@ -33,10 +33,10 @@ def list_topics(archive: Path) -> list[str]:
     Raises:
         UsageError: the folder is no archive.
     """
-    found = sorted(folder.name.removeprefix("topic=") for folder in archive.glob("topic=*") if folder.is_dir())
-    if not found:
-        raise UsageError(f"{archive} is no archive: it has no folder topic=NAME", archive=str(archive))
-    return found
+    topics = sorted(folder.name.removeprefix("topic=") for folder in archive.glob("topic=*") if folder.is_dir())
+    if not topics:
+        raise UsageError(f"{archive} is not an archive: it has no folder topic=NAME", archive=str(archive))
+    return topics
 
 
 def plan_ranges(
@@ -57,11 +57,11 @@ def plan_ranges(
         UsageError: no archive, no such topic in it, a file that is not Parquet with records, or integer timestamps
         without a unit.
     """
-    found = list_topics(archive)
+    topics = list_topics(archive)
     for name in names:
-        if name not in found:
+        if name not in topics:
             raise UsageError(f"the topic `{name}` is not in the archive {archive}", topic=name)
-    return list(split_ranges((whole for name in names or found for whole in _topic_ranges(archive, name, unit)), span))
+    return list(split_ranges((whole for name in names or topics for whole in _topic_ranges(archive, name, unit)), span))
 
 
 def find_empty_files(archive: Path, topic: str) -> list[str]:
@@ -101,16 +101,16 @@ def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.Record
     target = folder / f"{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}.parquet"
     unfinished = target.with_name(f".{target.name}.unfinished")
     kept = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
-    place = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
-    with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE_KEY: place}), compression="zstd") as writer:
+    range_text = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
+    with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE_KEY: range_text}), compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch.select(kept.names))
     return unfinished.replace(target)
 
 
 def _parquet_files(archive: Path, topic: str) -> list[Path]:
-    found = sorted((archive / f"topic={topic}").rglob("*.parquet"))
-    return [file for file in found if not file.name.startswith((".", "_")) and file.is_file()]
+    files = sorted((archive / f"topic={topic}").rglob("*.parquet"))
+    return [file for file in files if not file.name.startswith((".", "_")) and file.is_file()]
 
 
 def _non_empty_files(archive: Path, topic: str) -> list[str]:
@@ -134,28 +134,28 @@ def _file_ranges(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
         schema = pq.read_schema(file)
         lacking = [name for name in REQUIRED_COLUMNS if name not in schema.names]
         if lacking:
-            raise UsageError(f"{file} is no file of an archive: it has no column `{lacking[0]}`")
+            raise UsageError(f"{file} is not a file of an archive: it has no column `{lacking[0]}`")
         if unit is None and "timestamp" in schema.names and pa.types.is_integer(schema.field("timestamp").type):
             raise UsageError(
-                f"{file} holds timestamps as integers without a unit. Name it with --timestamp-unit "
+                f"{file} has integer timestamps without a unit. Set it with --timestamp-unit "
                 f"({', '.join(UNITS)}; Kafka's own are ms)"
             )
-        told = (schema.metadata or {}).get(RANGE_KEY)
-        if told is not None:
-            partition, start, end = map(int, json.loads(told))
+        range_text = (schema.metadata or {}).get(RANGE_KEY)
+        if range_text is not None:
+            partition, start, end = map(int, json.loads(range_text))
             return [(partition, start, end)]
         columns = pq.read_table(file, columns=["partition", "offset"])
         rows = columns.group_by("partition").aggregate([("offset", "min"), ("offset", "max")]).to_pylist()
         return [(int(row["partition"]), int(row["offset_min"]), int(row["offset_max"]) + 1) for row in rows]
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{file} is no file of an archive: {error}") from error
+        raise UsageError(f"{file} is not a file of an archive: {error}") from error
 
 
 def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Iterator[pa.RecordBatch]:
-    places = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
-    _, first = np.unique(places, return_index=True)
-    kept = np.sort(first[~seen[places[first]]])
-    seen[places] = True
+    indexes = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
+    _, first = np.unique(indexes, return_index=True)
+    kept = np.sort(first[~seen[indexes[first]]])
+    seen[indexes] = True
     if len(kept) == batch.num_rows:
         yield batch
     elif len(kept):
@@ -186,7 +186,7 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
     kind = RECORDS.field("timestamp").type
     if pa.types.is_integer(column.type):
         if unit is None:
-            raise UsageError("the archive holds timestamps as integers without a unit; name it with --timestamp-unit")
+            raise UsageError("the archive has integer timestamps without a unit; set it with --timestamp-unit")
         column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
     if pa.types.is_timestamp(column.type):
         least, most = (pa.scalar(at, pa.int64()) for at in _time_limits(column.type.unit))

@@ -1,45 +1,48 @@
-"""Reader of a range of a Kafka topic, read committed, as Arrow batches; it does not need Spark.
+"""Kafka topics: their offset ranges, and a range as Arrow batches, read committed, without Spark.
 
-A range is complete when the consumer's position has passed its end, not when its last record has arrived: compaction,
-aborted records and transaction markers leave gaps anywhere.
+The end of a range is fixed at planning: the last stable offset. A range is complete when the consumer's position has
+passed its end, not when its last record has arrived: compaction, aborted records and transaction markers leave gaps
+anywhere.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
     Consumer,
+    IsolationLevel,
     KafkaError,
     Message,
     TopicPartition,
 )
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.serdes.kafka_client import ClientErrors, make_client
+from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client, quiet_config
 from contractlog.spark_validation.sources.kafka_connection import (
     MISSING_TOPIC_CODES,
     NO_SETTINGS,
     KafkaSettings,
-    base_config,
     error_code,
     raise_if_denied,
+    retry_without_leader,
     send_request,
     unreachable_error,
 )
-from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
+from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, OffsetRange, split_ranges
 
-__all__ = ["read_range"]
+__all__ = ["plan_ranges", "read_range"]
 
 BATCH_RECORDS: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
 MAX_MESSAGES: Final = 10_000  #: records requested from the client per call
 WAIT: Final = 0.2  #: seconds that a call may wait for the last records, and therefore short
-PATIENCE: Final = 30.0
+PATIENCE: Final = 30.0  #: seconds without progress in a range
 
 _DEFAULTS: Final[KafkaSettings] = {
     "isolation.level": "read_committed",
@@ -53,6 +56,7 @@ _REQUIRED_SETTINGS: Final[KafkaSettings] = {
     "auto.offset.reset": "error",
 }
 _DELETED_CODES: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
+PLAN_PATIENCE: Final = 10.0  #: seconds for the answer to a request
 
 
 def read_range(
@@ -75,7 +79,7 @@ def read_range(
     if not len(offsets):
         return
     reasons = ClientErrors()
-    config = {**base_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
+    config = {**quiet_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
     consumer = make_client(Consumer, config)
     try:
         yield from _group_messages(_consume_messages(consumer, bootstrap, offsets, patience), offsets, batch)
@@ -119,27 +123,27 @@ def _position_after_event(
     if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have an underscore
         return max(position, int(event.offset() or 0))
     if code in _DELETED_CODES:  # deleted by retention: continue where the log now begins
-        place = TopicPartition(offsets.topic, offsets.partition)
-        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
+        partition = TopicPartition(offsets.topic, offsets.partition)
+        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(partition, timeout=patience))
         position = max(int(low), position)
         if position < offsets.end:
             consumer.assign([TopicPartition(offsets.topic, offsets.partition, position)])
     if code in MISSING_TOPIC_CODES:
-        raise UsageError(f"the topic `{offsets.topic}` is gone from {bootstrap}", topic=offsets.topic)
+        raise UsageError(f"the topic `{offsets.topic}` no longer exists at {bootstrap}", topic=offsets.topic)
     return position
 
 
 def _group_messages(messages: Iterable[Message], offsets: OffsetRange, size: int) -> Iterator[pa.RecordBatch]:
-    held: list[Message] = []
-    held_bytes = 0
+    pending: list[Message] = []
+    pending_bytes = 0
     for message in messages:
-        held.append(message)
-        held_bytes += len(message)
-        if len(held) >= size or held_bytes >= BATCH_BYTES:
-            yield _make_batch(held, offsets)
-            held, held_bytes = [], 0
-    if held:
-        yield _make_batch(held, offsets)
+        pending.append(message)
+        pending_bytes += len(message)
+        if len(pending) >= size or pending_bytes >= BATCH_BYTES:
+            yield _make_batch(pending, offsets)
+            pending, pending_bytes = [], 0
+    if pending:
+        yield _make_batch(pending, offsets)
 
 
 def _make_batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordBatch:
@@ -161,6 +165,66 @@ def _make_batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordB
 
 def _make_headers(headers: Sequence[Any]) -> pa.Array[Any]:
     kind = RECORDS.field("headers").type
-    rows: list[Any] = [one and [{"key": key, "value": value} for key, value in one] for one in headers]
+    rows: list[Any] = [
+        record_headers and [{"key": key, "value": value} for key, value in record_headers] for record_headers in headers
+    ]
     column: pa.Array[Any] = pa.array(rows, kind) if any(rows) else pa.nulls(len(rows), kind)
     return column
+
+
+def plan_ranges(
+    bootstrap: str,
+    topics: Sequence[str] = (),
+    *,
+    settings: KafkaSettings = NO_SETTINGS,
+    span: int = SPAN,
+    patience: float = PLAN_PATIENCE,
+) -> list[OffsetRange]:
+    """Return the ranges that contain all current records of topics, up to the last stable offset.
+
+    Args:
+        bootstrap: the broker, ``host:port``.
+        topics: topic names; if empty, all that do not start with ``_``.
+        settings: additional librdkafka settings, for TLS and credentials.
+        span: maximum number of offsets per range; a partition without offsets gives one empty range.
+        patience: timeout of requests in seconds.
+
+    Raises:
+        UsageError: a topic does not exist, or the broker rejects the credentials.
+        BrokerDenied: the user may not see or read a topic.
+        Unreachable: the broker does not respond, or a partition has no leader.
+    """
+    reasons = ClientErrors()
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings, **reasons.config})
+    metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
+    partitions = _partitions(metadata, bootstrap, topics, secured=bool(settings))
+    starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
+    ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
+    return list(split_ranges((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
+
+
+def _partitions(
+    metadata: Mapping[str, Any], bootstrap: str, topics: Sequence[str], *, secured: bool
+) -> list[tuple[str, int]]:
+    names = list(dict.fromkeys(topics)) or sorted(name for name in metadata if not name.startswith("_"))
+    for name in names:
+        if name not in metadata or (error_code(metadata[name].error) in MISSING_TOPIC_CODES):
+            visible = ", or this user may not see it" if secured else ""
+            raise UsageError(f"the topic `{name}` does not exist at {bootstrap}{visible}", topic=name)
+    return [(name, partition) for name in names for partition in sorted(metadata[name].partitions)]
+
+
+def _list_offsets(
+    admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
+) -> dict[tuple[str, int], int]:
+    requests = {TopicPartition(topic, partition): at for topic, partition in partitions}
+    if not requests:
+        return {}
+
+    def ask() -> dict[tuple[str, int], int]:
+        answers = admin.list_offsets(requests, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
+        return {
+            (partition.topic, partition.partition): response.result().offset for partition, response in answers.items()
+        }
+
+    return send_request(bootstrap, lambda: retry_without_leader(ask, patience))

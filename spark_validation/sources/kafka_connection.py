@@ -17,7 +17,6 @@ __all__ = [
     "MISSING_TOPIC_CODES",
     "NO_SETTINGS",
     "KafkaSettings",
-    "base_config",
     "error_code",
     "raise_if_denied",
     "read_settings",
@@ -41,16 +40,6 @@ _NO_LEADER_CODES: Final = frozenset(
     }
 )
 _PAUSE: Final = 0.1  # seconds
-
-
-def base_config(bootstrap: str) -> dict[str, Any]:
-    """Return the settings that every client has."""
-    # connection errors are not logged: where they matter, they are raised as one exception
-    return {"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": _ignore}
-
-
-def _ignore(_: object) -> None:
-    """Ignore the error."""
 
 
 def require_shared_file(config: Path | None) -> Path | None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from contractlog.contracts.audit.report import AuditSource as SourceBody
-from contractlog.spark_validation.sources import archive, kafka, kafka_ranges
+from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka_connection import read_settings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
@@ -48,7 +48,7 @@ class KafkaSource:
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges from the first to the last stable offset, as of now."""
-        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=read_settings(self.config), span=span)
+        return kafka.plan_ranges(self.bootstrap, topics, settings=read_settings(self.config), span=span)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the committed records of a range."""
@@ -84,6 +84,4 @@ class ArchiveSource:
 
     def notes(self, topic: str) -> list[str]:
         """Return a note for each file of zero bytes."""
-        return [
-            f"The file `{file}` is empty and was passed over." for file in archive.find_empty_files(self.folder, topic)
-        ]
+        return [f"The file `{file}` is empty and was skipped." for file in archive.find_empty_files(self.folder, topic)]

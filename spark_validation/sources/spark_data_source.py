@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources import kafka, kafka_ranges
+from contractlog.spark_validation.sources import kafka
 from contractlog.spark_validation.sources.kafka_connection import read_settings, require_shared_file
 from contractlog.spark_validation.sources.records import RECORDS_DDL, SPAN, OffsetRange
 
@@ -74,7 +74,7 @@ class KafkaReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the ranges of offsets; their ends are fixed here."""
-        ranges = kafka_ranges.plan_ranges(self._bootstrap, self._topics, settings=self._settings, span=self._span)
+        ranges = kafka.plan_ranges(self._bootstrap, self._topics, settings=self._settings, span=self._span)
         return [InputPartition(offsets) for offsets in ranges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

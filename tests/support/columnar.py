@@ -77,8 +77,8 @@ def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: 
 def outcomes(checked: ColumnOutcomes) -> list[tuple[str, str, str]]:
     """Return outcome, pointer and field of each record."""
     return [
-        (Outcome(code).name, *(checked.places_table[place] if place >= 0 else ("", "")))
-        for code, place in zip(checked.codes.tolist(), checked.places.tolist(), strict=True)
+        (Outcome(code).name, *(checked.path_table[place] if place >= 0 else ("", "")))
+        for code, place in zip(checked.codes.tolist(), checked.paths.tolist(), strict=True)
     ]
 
 

@@ -6,9 +6,12 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from contractlog.contracts.audit.outcomes import Outcome
 
 from support.deadlines import WAIT_SECONDS
 
@@ -660,3 +663,41 @@ def modules_with(folder: str, text: str) -> set[str]:
 def test_the_bounds_of_a_setting_stand_beside_it() -> None:
     assert not (ROOT / "registry/setting_parser.py").exists()
     assert modules_with("registry", "Bounds(") == {"registry/settings.py"}
+
+
+def mappings_by_outcome(tree: ast.Module) -> Iterator[ast.Dict]:
+    """Yield each dict of a module that has texts for several outcomes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = [(ast.unparse(key), value) for key, value in zip(node.keys, node.values, strict=True) if key]
+            texts = [key for key, value in pairs if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+            if sum(key.startswith("Outcome.") for key in texts) > 1:
+                yield node
+
+
+def test_outcomes_are_explained_in_their_catalogue() -> None:
+    assert all(outcome.meaning and (outcome.fix or not outcome.violating) for outcome in Outcome)
+    described = {path for path, tree in modules() if any(mappings_by_outcome(tree))}
+    assert described <= {"spark_validation/columnar/avro_validator.py"}  # sentences with the value that failed
+
+
+def test_subjects_are_named_after_topics_by_one_function() -> None:
+    name = re.compile(r"\{[^{}]*topic[^{}]*\}-(\{[^{}]*(?<![a-z])(part|field|name|record)(?![a-z])|key|value)")
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr) and name.match(ast.unparse(node)[2:-1]) and path != "compatibility/names.py"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_schema_ids_of_records_are_unsigned_where_they_are_read() -> None:
+    mask = re.compile(r"0xFFFF_?FFFF\b|view\(np\.u?int32\)")
+    wrong = [
+        str(path.relative_to(ROOT))
+        for part in ("contracts", "serdes", "spark_validation")
+        for path in sorted((ROOT / part).rglob("*.py"))
+        if mask.search(path.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from contractlog.serdes.avro.interpreter.codecs import ValueReader
-from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.logical import LogicalCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     ConvertedReader,
@@ -14,12 +14,12 @@ from contractlog.serdes.avro.interpreter.resolved_readers import (
     RecordReader,
     WriterUnionReader,
 )
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 
 __all__ = ["MAX_FIELDS", "CodecGraph", "NotGenerated"]
 
 MAX_FIELDS: Final = 500  #: schemas with more fields are interpreted
 _MAX_NODES: Final = 5_000
+_LEVEL_CODECS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader)
 
 
 class NotGenerated(Exception):
@@ -62,9 +62,6 @@ class CodecGraph:
                     self._uses[id(part)] += 1
                     self.recursive |= id(part) in open_
                     pending.append((part, False))
-
-
-_LEVEL_CODECS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader)
 
 
 def child_codecs(node: ValueReader) -> list[ValueReader]:  # noqa: PLR0911 -- one line per class

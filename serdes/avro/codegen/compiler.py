@@ -1,4 +1,7 @@
-"""Compilation of generated source text, whose syntax tree is first checked against an allowlist."""
+"""Compilation of generated functions, imported on first use, so that start-up does not pay for it.
+
+The syntax tree of generated source text is checked against an allowlist before it is compiled.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from contractlog.serdes.avro.codegen.source_text import SourceText
+from contractlog.serdes.avro.codegen import InterpreterNeeded
+from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
+from contractlog.serdes.avro.codegen.read_emitter import generate_reader
+from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
+from contractlog.serdes.avro.codegen.write_emitter import generate_writer
+from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
+from contractlog.serdes.avro.limits import Limits
 
-__all__ = ["MAIN_FUNCTION", "SyntaxNotAllowed", "compile_source"]
-
-MAIN_FUNCTION: Final = "f0"  #: the function of a text that is returned; the others are its helpers
+__all__ = ["SyntaxNotAllowed", "compile_source", "generate_read_function", "generate_write_function"]
 
 _NODES: Final = {
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.Pass),
@@ -25,6 +32,27 @@ _ATTRIBUTES: Final = frozenset({"append", "decode", "get", "items", "toordinal"}
 _KEYWORD: Final = "signed"
 _LOCAL: Final = re.compile(r"[a-jl-r-t-z][0-9]*")
 _FUNCTION: Final = re.compile(r"f[0-9]+")
+
+
+def generate_read_function(reader: ValueReader, limits: Limits) -> Callable[..., Any]:
+    """Return a function ``(bytes, position) -> value``, or one that leaves everything to the interpreter."""
+    return _compile_or_fall_back(lambda: generate_reader(reader, limits))
+
+
+def generate_write_function(codec: Codec, limits: Limits) -> Callable[..., Any]:
+    """Return a function ``(value, prefix) -> bytes``, or one that leaves everything to the interpreter."""
+    return _compile_or_fall_back(lambda: generate_writer(codec, limits))
+
+
+def _compile_or_fall_back(write: Callable[[], SourceText]) -> Callable[..., Any]:
+    try:
+        return compile_source(write())
+    except (NotGenerated, RecursionError, SyntaxError):
+        return _use_interpreter
+
+
+def _use_interpreter(*_: Any) -> Any:
+    raise InterpreterNeeded
 
 
 class SyntaxNotAllowed(Exception):

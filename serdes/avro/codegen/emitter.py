@@ -13,9 +13,8 @@ from contractlog.serdes.avro.codegen import InterpreterNeeded
 from contractlog.serdes.avro.codegen.codec_graph import CodecGraph
 from contractlog.serdes.avro.codegen.source_text import SourceText
 from contractlog.serdes.avro.interpreter.codecs import DoubleCodec, FloatCodec, ValueReader
-from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import RecordReader, WriterUnionReader
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["CodeEmitter", "float_layout"]

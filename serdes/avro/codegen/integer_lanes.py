@@ -120,7 +120,7 @@ class IntegerLane:
         """Return the numbers of lanes.
 
         Raises:
-            Otherwise: a number is out of its range.
+            InterpreterNeeded: a number is out of its range.
         """
         number = int.from_bytes(lanes, "little") & self._sevens
         for keep, move, shift in reversed(self._spread):
@@ -173,7 +173,7 @@ def encode_numbers(values: Sequence[int]) -> bytes:
     """Return the bytes of numbers of 64 bits.
 
     Raises:
-        Otherwise: a number has more bits.
+        InterpreterNeeded: a number has more bits.
     """
     if len(values) > _MAX_LANES:
         return b"".join([encode_numbers(values[at : at + _MAX_LANES]) for at in range(0, len(values), _MAX_LANES)])
@@ -188,7 +188,7 @@ def decode_numbers(data: bytes, at: int, count: int, lanes: Sequence[IntegerLane
     """Read most of ``count`` numbers; return them, the position after them, and how many are left.
 
     Raises:
-        Otherwise: a number is out of its range.
+        InterpreterNeeded: a number is out of its range.
     """
     numbers: list[Any] = []
     for lane in lanes:
@@ -205,7 +205,7 @@ def decode_pieces(pieces: Sequence[bytes], lanes: Sequence[IntegerLane]) -> Sequ
     """Return the numbers of pieces of bytes, each of one number no longer than the widest lane.
 
     Raises:
-        Otherwise: a number is out of its range.
+        InterpreterNeeded: a number is out of its range.
     """
     longest = max(map(len, pieces), default=0)
     lane = next(lane for lane in lanes if longest <= lane.max_bytes)

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import read_runtime
-from contractlog.serdes.avro.codegen.compiler import MAIN_FUNCTION
-from contractlog.serdes.avro.codegen.flat_records import make_row_decoder
+from contractlog.serdes.avro.codegen.read_runtime import make_row_decoder
 from contractlog.serdes.avro.codegen.read_scalars import MAX_ONE_BYTE_INDEX, ScalarReadEmitter
-from contractlog.serdes.avro.codegen.source_text import SourceText
+from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
 from contractlog.serdes.avro.interpreter.codecs import (
     DoubleCodec,
     FloatCodec,
@@ -24,7 +23,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
     ValueReader,
 )
-from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     NamedRecordReader,
@@ -32,20 +31,9 @@ from contractlog.serdes.avro.interpreter.resolved_readers import (
     UnreadableReader,
     WriterUnionReader,
 )
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["generate_reader"]
-
-
-def generate_reader(root: ValueReader, limits: Limits) -> SourceText:
-    """Return the code whose main function reads a whole body: ``(bytes, position) -> value``.
-
-    Raises:
-        Unfit: the schema has to be interpreted.
-    """
-    return _ReadEmitter(root, limits).generate(root)
-
 
 _BULK_READERS: Final[Mapping[type[ValueReader], Callable[..., Any]]] = {
     IntCodec: read_runtime.read_ints,
@@ -54,6 +42,15 @@ _BULK_READERS: Final[Mapping[type[ValueReader], Callable[..., Any]]] = {
     FloatCodec: read_runtime.read_floats,
     DoubleCodec: read_runtime.read_doubles,
 }
+
+
+def generate_reader(root: ValueReader, limits: Limits) -> SourceText:
+    """Return the code whose main function reads a whole body: ``(bytes, position) -> value``.
+
+    Raises:
+        NotGenerated: the schema has to be interpreted.
+    """
+    return _ReadEmitter(root, limits).generate(root)
 
 
 class _ReadEmitter(ScalarReadEmitter):

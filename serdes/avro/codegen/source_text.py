@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["SourceText"]
+__all__ = ["MAIN_FUNCTION", "SourceText"]
+
+MAIN_FUNCTION: Final = "f0"  #: the function of a text that is returned; the others are its helpers
 
 
 class SourceText:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from contractlog.serdes.avro.codegen import conversions, write_runtime
+from contractlog.serdes.avro.codegen import write_runtime
 from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
-from contractlog.serdes.avro.codegen.compiler import MAIN_FUNCTION
-from contractlog.serdes.avro.codegen.source_text import SourceText
+from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
 from contractlog.serdes.avro.codegen.write_scalars import JOIN_BYTES, NOTHING, Pieces, UnwrapperFactory
 from contractlog.serdes.avro.codegen.write_unions import UnionWriteEmitter
 from contractlog.serdes.avro.interpreter.codecs import (
@@ -25,23 +24,12 @@ from contractlog.serdes.avro.interpreter.codecs import (
     LongCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
 from contractlog.serdes.avro.interpreter.logical import LogicalCodec
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["generate_writer"]
-
-
-def generate_writer(root: Codec, limits: Limits) -> SourceText:
-    """Return the code whose main function writes a body: ``(value, prefix) -> bytes``.
-
-    Raises:
-        Unfit: the schema has to be interpreted.
-    """
-    return _WriteEmitter(root, limits).generate(root)
-
 
 _BULK_WRITERS: Final = {
     IntCodec: write_runtime.encode_ints,
@@ -50,6 +38,15 @@ _BULK_WRITERS: Final = {
     FloatCodec: write_runtime.encode_floats,
     DoubleCodec: write_runtime.encode_doubles,
 }
+
+
+def generate_writer(root: Codec, limits: Limits) -> SourceText:
+    """Return the code whose main function writes a body: ``(value, prefix) -> bytes``.
+
+    Raises:
+        NotGenerated: the schema has to be interpreted.
+    """
+    return _WriteEmitter(root, limits).generate(root)
 
 
 class _WriteEmitter(UnionWriteEmitter):
@@ -75,10 +72,10 @@ class _WriteEmitter(UnionWriteEmitter):
         """Write code for pieces of a value: names and expressions, each of which may be evaluated later, once."""
         if self.has_own_function(node):
             if taken is not None and isinstance(node, RecordCodec):
-                self.emit_conversion(value, dict, conversions.as_dict, taken)
+                self.emit_conversion(value, dict, write_runtime.as_dict, taken)
             elif taken is not None:
                 self.emit_conversion(
-                    value, list if isinstance(node, ArrayCodec) else dict, conversions.reject_value, None
+                    value, list if isinstance(node, ArrayCodec) else dict, write_runtime.reject_value, None
                 )
             pieces = [self.assign(self.call(node, value))]
             return [self.source.literal(before), *pieces] if before else pieces
@@ -91,7 +88,7 @@ class _WriteEmitter(UnionWriteEmitter):
             case LogicalCodec():
                 return self.emit_logical(node, value, before, taken)
             case IntCodec() | LongCodec():
-                self.emit_conversion(value, int, conversions.as_int, taken)
+                self.emit_conversion(value, int, write_runtime.as_int, taken)
                 pieces = [
                     self.integer_expression(
                         value, write_runtime.encode_int if isinstance(node, IntCodec) else write_runtime.encode_varint
@@ -100,10 +97,10 @@ class _WriteEmitter(UnionWriteEmitter):
             case StringCodec():
                 return self.emit_with_length(self.assign(f"{self.constant(str.encode)}({value})"), before)
             case BytesCodec():
-                self.emit_conversion(value, bytes, conversions.as_bytes, taken)
+                self.emit_conversion(value, bytes, write_runtime.as_bytes, taken)
                 return self.emit_with_length(value, before)
             case EnumCodec():
-                self.emit_conversion(value, str, conversions.as_text, taken)
+                self.emit_conversion(value, str, write_runtime.as_text, taken)
                 table = {
                     symbol: before + write_runtime.encode_varint(index) for index, symbol in enumerate(node.symbols)
                 }
@@ -114,7 +111,7 @@ class _WriteEmitter(UnionWriteEmitter):
                 return self.emit_union(node, value)
             case ArrayCodec():
                 pieces = self._emit_array(
-                    node, value, conversions.as_list if taken is None else conversions.reject_value
+                    node, value, write_runtime.as_list if taken is None else write_runtime.reject_value
                 )
             case MapCodec():
                 pieces = self._emit_map(node, value)
@@ -123,14 +120,14 @@ class _WriteEmitter(UnionWriteEmitter):
         return [self.source.literal(before), *pieces] if before else pieces
 
     def _emit_record(self, node: RecordCodec, value: str, taken: UnwrapperFactory | None) -> Pieces:
-        self.emit_conversion(value, dict, conversions.as_dict, taken)
+        self.emit_conversion(value, dict, write_runtime.as_dict, taken)
         pieces: Pieces = []
         run: list[tuple[FloatCodec, str]] = []
         with self.nested_level():
             for field in node.fields:
                 member = self.assign(self._member_expression(field, value))
                 if isinstance(field.codec, FloatCodec):
-                    self.emit_conversion(member, float, conversions.as_float, None)
+                    self.emit_conversion(member, float, write_runtime.as_float, None)
                     run.append((field.codec, member))
                     continue
                 pieces += self.pack_floats(run)
@@ -157,7 +154,7 @@ class _WriteEmitter(UnionWriteEmitter):
         return [self._emit_block(value, f"for {item} in {value}", lambda: self.emit_pieces(node.items, item))]
 
     def _emit_map(self, node: MapCodec, value: str) -> Pieces:
-        self.emit_conversion(value, dict, conversions.as_dict, None)
+        self.emit_conversion(value, dict, write_runtime.as_dict, None)
         key, entry = self.source.name(), self.source.name()
 
         def pieces() -> Pieces:

@@ -1,4 +1,4 @@
-"""Runtime functions of generated encoding code: bytes of single values and of runs of values.
+"""Runtime functions of generated encoding code: conversions to plain classes, and bytes of values.
 
 Values that do not fit raise an exception. The tables of small numbers are tuples, not dicts: Python indexes a tuple
 several times faster.
@@ -7,8 +7,9 @@ several times faster.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any, Final
 
@@ -19,6 +20,12 @@ from contractlog.serdes.avro.interpreter.binary import INT_RANGE
 __all__ = [
     "SMALL_VARINTS",
     "TABLE_SIZE",
+    "as_bytes",
+    "as_dict",
+    "as_float",
+    "as_int",
+    "as_list",
+    "as_text",
     "encode_doubles",
     "encode_floats",
     "encode_int",
@@ -26,6 +33,8 @@ __all__ = [
     "encode_longs",
     "encode_strings",
     "encode_varint",
+    "make_unwrapper",
+    "reject_value",
     "small_lengths",
 ]
 
@@ -125,3 +134,64 @@ def encode_doubles(values: Sequence[Any]) -> bytes:
     if not _NUMBERS.issuperset(map(type, values)):
         raise InterpreterNeeded
     return struct.pack(f"<{len(values)}d", *values)
+
+
+def as_int(value: Any) -> int:
+    """Return the plain integer of an integer of another class."""
+    if isinstance(value, bool) or not isinstance(value, int | Integral):
+        raise InterpreterNeeded
+    return int(value)
+
+
+def as_float(value: Any) -> Any:
+    """Return a number that can be packed."""
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Real)):
+        raise InterpreterNeeded
+    return value
+
+
+def as_bytes(value: Any) -> bytes:
+    """Return the bytes of another bytes-like object."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    raise InterpreterNeeded
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a plain dict of another mapping."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise InterpreterNeeded
+
+
+def as_list(value: Any) -> Any:
+    """Return a tuple unchanged; other sequences may vary between reads, so the interpreter handles them."""
+    if type(value) is tuple:
+        return value
+    raise InterpreterNeeded
+
+
+def reject_value(value: Any) -> Any:  # noqa: ARG001 -- same signature as the others
+    """Reject every value: the interpreter decides whether it fits."""
+    raise InterpreterNeeded
+
+
+def as_text(value: Any) -> str:
+    """Return the plain text of a string subclass, such as a member of an enum."""
+    return str.__str__(value)
+
+
+def make_unwrapper(
+    named: Callable[[Any], int | None], index: int, plain: type, otherwise: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """Return a function that unwraps ``(branch, value)`` if it names this branch."""
+
+    def unwrap(value: Any) -> Any:
+        if type(value) is not tuple:
+            return otherwise(value)
+        if named(value) != index:
+            raise InterpreterNeeded
+        inner = value[1]
+        return inner if type(inner) is plain else otherwise(inner)
+
+    return unwrap

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from contractlog.serdes.avro.codegen import conversions, write_runtime
+from contractlog.serdes.avro.codegen import write_runtime
 from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
 from contractlog.serdes.avro.codegen.emitter import CodeEmitter, float_layout
 from contractlog.serdes.avro.interpreter.codecs import BooleanCodec, Codec, FixedCodec, FloatCodec, NullCodec
@@ -55,10 +55,10 @@ class ScalarWriteEmitter(CodeEmitter):
                 refused = f"{self.constant(NOTHING)}[0]"
                 return [f"({true} if {value} is True else {false} if {value} is False else {refused})"]
             case FloatCodec():
-                self.emit_conversion(value, float, conversions.as_float, taken)
+                self.emit_conversion(value, float, write_runtime.as_float, taken)
                 return [f"{self.constant(float_layout([node]).pack)}({value})"]
             case FixedCodec():
-                self.emit_conversion(value, bytes, conversions.as_bytes, taken)
+                self.emit_conversion(value, bytes, write_runtime.as_bytes, taken)
                 with self.source.block(f"if {self.constant(len)}({value}) != {node.size}"):
                     self.emit_fallback()
                 return [value]
@@ -89,7 +89,7 @@ class ScalarWriteEmitter(CodeEmitter):
         else:
             self.source.line(f"{raw} = {self.constant(change)}({value})")
         if isinstance(node, TimestampCodec):
-            self.emit_conversion(raw, int, conversions.as_int, None)
+            self.emit_conversion(raw, int, write_runtime.as_int, None)
             pieces = [f"{self.constant(write_runtime.encode_varint)}({raw})"]
             return [self.source.literal(before), *pieces] if before else pieces
         return self.emit_inline(node.raw, raw, before)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from contractlog.serdes.avro.codegen import conversions, write_runtime
+from contractlog.serdes.avro.codegen import write_runtime
 from contractlog.serdes.avro.codegen.write_scalars import Pieces, ScalarWriteEmitter, UnwrapperFactory
 from contractlog.serdes.avro.interpreter.codecs import (
     BooleanCodec,
@@ -24,14 +24,45 @@ from contractlog.serdes.avro.interpreter.codecs import (
     NullCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.interpreter.containers import BRANCH_HINT, ArrayCodec, MapCodec, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import BRANCH_HINT, ArrayCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.interpreter.times import DateCodec, TimeCodec, TimestampCodec
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 
 __all__ = ["UnionWriteEmitter"]
 
 _MAX_PIECES: Final = 3  #: a branch of more pieces is joined into one
+_CLASS_DECIDES: Final = (
+    StringCodec,
+    UuidCodec,
+    FloatCodec,
+    BytesCodec,
+    ArrayCodec,
+)  #: these fit all values of their classes
+_PLAIN_CLASSES: Final = (
+    *(type(None), str, dict, int, float, bool, bytes, list),
+    *(dt.datetime, dt.date, dt.time, decimal.Decimal, uuid.UUID),
+)
+_ACCEPTED_CLASSES: Final[tuple[tuple[type[Codec], tuple[type, ...]], ...]] = (
+    (UuidCodec, (str, uuid.UUID)),
+    (FixedUuidCodec, (uuid.UUID, bytes)),
+    (DecimalCodec, (decimal.Decimal, bytes)),
+    (DateCodec, (dt.date, int)),
+    (TimeCodec, (dt.time, int)),
+    (TimestampCodec, (dt.datetime, int)),
+    (NullCodec, (type(None),)),
+    (BooleanCodec, (bool,)),
+    (IntCodec, (int,)),
+    (LongCodec, (int,)),
+    (FloatCodec, (int, float)),
+    (BytesCodec, (bytes,)),
+    (StringCodec, (str,)),
+    (FixedCodec, (bytes,)),
+    (EnumCodec, (str,)),
+    (ArrayCodec, (list,)),
+    (MapCodec, (dict,)),
+    (RecordCodec, (dict,)),
+    (LogicalCodec, ()),
+)
 
 
 class UnionWriteEmitter(ScalarWriteEmitter):
@@ -51,7 +82,7 @@ class UnionWriteEmitter(ScalarWriteEmitter):
 
     def _emit_nullable(self, node: UnionCodec, other: int, value: str) -> Pieces:
         def make_unwrapper(plain: type, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            return conversions.make_unwrapper(node.find_named_branch, other, plain, otherwise)
+            return write_runtime.make_unwrapper(node.find_named_branch, other, plain, otherwise)
 
         def present() -> Pieces:
             return self.emit_pieces(node.branches[other], value, write_runtime.encode_varint(other), make_unwrapper)
@@ -193,37 +224,3 @@ def _prefer_double(node: UnionCodec, indexes: list[int]) -> list[int]:
 def _accepts_class(branch: Codec, plain: type) -> bool:
     kinds = next(kinds for codec, kinds in _ACCEPTED_CLASSES if isinstance(branch, codec))
     return plain in kinds or (isinstance(branch, LogicalCodec) and plain in kinds and _accepts_class(branch.raw, plain))
-
-
-_CLASS_DECIDES: Final = (
-    StringCodec,
-    UuidCodec,
-    FloatCodec,
-    BytesCodec,
-    ArrayCodec,
-)  #: these fit all values of their classes
-_PLAIN_CLASSES: Final = (
-    *(type(None), str, dict, int, float, bool, bytes, list),
-    *(dt.datetime, dt.date, dt.time, decimal.Decimal, uuid.UUID),
-)
-_ACCEPTED_CLASSES: Final[tuple[tuple[type[Codec], tuple[type, ...]], ...]] = (
-    (UuidCodec, (str, uuid.UUID)),
-    (FixedUuidCodec, (uuid.UUID, bytes)),
-    (DecimalCodec, (decimal.Decimal, bytes)),
-    (DateCodec, (dt.date, int)),
-    (TimeCodec, (dt.time, int)),
-    (TimestampCodec, (dt.datetime, int)),
-    (NullCodec, (type(None),)),
-    (BooleanCodec, (bool,)),
-    (IntCodec, (int,)),
-    (LongCodec, (int,)),
-    (FloatCodec, (int, float)),
-    (BytesCodec, (bytes,)),
-    (StringCodec, (str,)),
-    (FixedCodec, (bytes,)),
-    (EnumCodec, (str,)),
-    (ArrayCodec, (list,)),
-    (MapCodec, (dict,)),
-    (RecordCodec, (dict,)),
-    (LogicalCodec, ()),
-)

@@ -35,7 +35,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     NullCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec
+from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.defaults import make_default
 from contractlog.serdes.avro.interpreter.lenient import LENIENT_CODECS, LenientArrayCodec, LenientLogicalCodec
 from contractlog.serdes.avro.interpreter.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
@@ -46,7 +46,6 @@ from contractlog.serdes.avro.interpreter.times import (
     TimeCodec,
     TimestampCodec,
 )
-from contractlog.serdes.avro.interpreter.unions import UnionCodec
 
 __all__ = ["CodecBuilder", "wrap_logical_type"]
 

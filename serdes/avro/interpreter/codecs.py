@@ -61,7 +61,7 @@ class ValueReader(ABC):
             depth: how many more levels of records, arrays and maps may be opened.
 
         Raises:
-            Failure: the bytes do not fit.
+            CodecFailure: the bytes do not fit.
         """
 
 
@@ -76,7 +76,7 @@ class Codec(ValueReader):
         """Append the bytes of a value.
 
         Raises:
-            Failure: the value does not fit; ``docs/serdes.md`` lists the conversions that are made.
+            CodecFailure: the value does not fit; ``docs/serdes.md`` lists the conversions that are made.
         """
 
     @abstractmethod

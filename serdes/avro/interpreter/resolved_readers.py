@@ -1,4 +1,4 @@
-"""Readers of a writer schema's bytes as a reader schema's values; built by ``resolve.py``."""
+"""Readers of a writer schema's bytes as a reader schema's values; built by ``resolver.py``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contractlog.serdes.avro.interpreter.binary import ByteCursor
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import open_level
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
+from contractlog.serdes.errors import ReaderMismatch
 
 __all__ = [
     "ConvertedReader",
@@ -20,6 +21,7 @@ __all__ = [
     "SymbolReader",
     "UnreadableReader",
     "WriterUnionReader",
+    "require_readable",
 ]
 
 
@@ -141,3 +143,39 @@ class RecordReader(ValueReader):
             failure.add_step(name)
             raise
         return {name: read[name] for name in self.names}
+
+
+def require_readable(reader: ValueReader) -> None:
+    """Check that some record may be readable.
+
+    Unions, arrays and maps are not searched, as a record may not use the unreadable part.
+
+    Raises:
+        ReaderMismatch: no record is readable.
+    """
+    waiting: list[tuple[str, ValueReader]] = [("", reader)]
+    seen: set[int] = set()
+    while waiting:
+        path, node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, UnreadableReader):
+            raise ReaderMismatch(reason=node.reason, field=path)
+        if isinstance(node, NamedRecordReader):
+            waiting.append((path, node.record))
+        if isinstance(node, RecordReader):
+            _check_defaults(path, node)
+            waiting += [(_join_path(path, name), inner) for name, _, inner in reversed(node.steps)]
+
+
+def _check_defaults(path: str, record: RecordReader) -> None:
+    for name, default in record.missing:
+        try:
+            default()
+        except CodecFailure as failure:
+            raise ReaderMismatch(reason=failure.reason, field=_join_path(path, name)) from None
+
+
+def _join_path(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -38,7 +38,7 @@ def draw_coverage(partitions: Sequence[PartitionCounts]) -> Markup:
     drawn = partitions[:MAX_BARS]
     longest = max((partition["to_offset"] - partition["from_offset"] for partition in drawn), default=0) or 1
     rows = [_draw_bar(partition, index * _ROW, longest) for index, partition in enumerate(drawn)]
-    title = f"What the offsets of {'the partition' if len(partitions) == 1 else 'each partition'} hold"
+    title = f"Offsets of {'the partition' if len(partitions) == 1 else 'each partition'} by kind"
     return document(title, *rows, width=_WIDTH, height=len(drawn) * _ROW + 4)
 
 
@@ -55,9 +55,9 @@ def _draw_bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
         ),
     ]
     x = float(_LEFT)
-    held: dict[OffsetKind, int] = {kind: partition[kind] for kind in OFFSET_KINDS}
-    for kind, width in _widths(held, full / longest).items():
-        title = element("title", f"{OFFSET_KINDS[kind]}: {format_count(held[kind])} of {format_count(span)}")
+    counts: dict[OffsetKind, int] = {kind: partition[kind] for kind in OFFSET_KINDS}
+    for kind, width in _widths(counts, full / longest).items():
+        title = element("title", f"{OFFSET_KINDS[kind]}: {format_count(counts[kind])} of {format_count(span)}")
         pieces.append(element("rect", title, class_=f"is-{kind}", x=x, y=top + 2, width=width, height=16))
         x += width
     if not span:
@@ -65,9 +65,9 @@ def _draw_bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
     return element("g", *pieces)
 
 
-def _widths(held: Mapping[OffsetKind, int], scale: float) -> dict[OffsetKind, float]:
+def _widths(counts: Mapping[OffsetKind, int], scale: float) -> dict[OffsetKind, float]:
     """Return the drawn width of each kind; the widest gives up what slivers take beyond their share."""
-    exact = {kind: offsets * scale for kind, offsets in held.items() if offsets}
+    exact = {kind: offsets * scale for kind, offsets in counts.items() if offsets}
     widths = {kind: max(_SLIVER, width) for kind, width in exact.items()}
     if widths:
         widest = max(widths, key=widths.__getitem__)

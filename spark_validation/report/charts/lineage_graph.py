@@ -30,11 +30,14 @@ def draw_lineage(edges: Sequence[LineageEdge]) -> Markup | None:
     columns = _columns(fields)
     if not columns or len(columns) > _MAX_TOPICS:
         return None
-    places = _positions(columns)
-    drawn = [_draw_edge(places[source], places[target], found) for (source, target), found in sorted(fields.items())]
-    boxes = [_draw_box(topic, *place) for topic, place in places.items()]
-    height = max(y for _, y in places.values()) + _ROW
-    return document("Which topics were made from which", *drawn, *boxes, width=_WIDTH, height=height)
+    positions = _positions(columns)
+    drawn = [
+        _draw_edge(positions[source], positions[target], field_edges)
+        for (source, target), field_edges in sorted(fields.items())
+    ]
+    boxes = [_draw_box(topic, *position) for topic, position in positions.items()]
+    height = max(y for _, y in positions.values()) + _ROW
+    return document("Lineage between topics", *drawn, *boxes, width=_WIDTH, height=height)
 
 
 def _columns(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
@@ -55,11 +58,11 @@ def _columns(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
 def _positions(columns: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     last = max(columns.values()) or 1
     rows: dict[int, int] = defaultdict(int)
-    places = {}
+    positions = {}
     for topic, column in sorted(columns.items(), key=lambda item: (item[1], item[0])):
-        places[topic] = ((_WIDTH - _BOX) * column / last, 12.0 + rows[column] * _ROW)
+        positions[topic] = ((_WIDTH - _BOX) * column / last, 12.0 + rows[column] * _ROW)
         rows[column] += 1
-    return places
+    return positions
 
 
 def _draw_box(topic: str, x: float, y: float) -> Markup:
@@ -71,20 +74,20 @@ def _draw_box(topic: str, x: float, y: float) -> Markup:
     )
 
 
-def _draw_edge(source: tuple[float, float], target: tuple[float, float], found: Sequence[LineageEdge]) -> Markup:
+def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: Sequence[LineageEdge]) -> Markup:
     x1, y1 = source[0] + _BOX, source[1] + _BOX_HEIGHT / 2
     x2, y2 = target[0], target[1] + _BOX_HEIGHT / 2
     middle = (x1 + x2) / 2
-    support = max(edge["support"] for edge in found)
+    support = max(edge["support"] for edge in edges)
     width = 1.5 + log10(max(support, 1))
     return element(
         "g",
-        element("title", f"{format_plural(len(found), 'field')}, support up to {support:,}"),
+        element("title", f"{format_plural(len(edges), 'field')}, support up to {support:,}"),
         element(
             "path",
             class_="edge",
             d=f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2:.0f} {y2:.0f}",
             stroke_width=width,
         ),
-        text(format_plural(len(found), "field"), x=middle, y=(y1 + y2) / 2 - 7, class_="note", anchor="middle"),
+        text(format_plural(len(edges), "field"), x=middle, y=(y1 + y2) / 2 - 7, class_="note", anchor="middle"),
     )

@@ -77,7 +77,7 @@ def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
     use = uses.get(schema_id)
     if use is None or not use["version"]:
         return f"id {schema_id}"
-    subjects = {one["subject"] for one in uses.values() if one["expected"]}
+    subjects = {expected_use["subject"] for expected_use in uses.values() if expected_use["expected"]}
     if use["expected"] and len(subjects) == 1:
         return f"version {use['version']} (id {schema_id})"
     return f"{(use['subject'] or '').rpartition('.')[2]} v{use['version']} (id {schema_id})"
@@ -116,12 +116,12 @@ def _draw_row(
             continue
         x, width = _LEFT + index * step, max(step - 1, 0.6)
         height = max(1.0, _BAR * records / highest)
-        said = element("title", f"{bins.starts[index].isoformat()}: {format_share(violating, records)} violate")
+        title = element("title", f"{bins.starts[index].isoformat()}: {format_share(violating, records)} violate")
         bar = element("rect", class_="is-records", x=x, y=base - height, width=width, height=height)
         strip = element(
             "rect", class_=_shade(records, violating, threshold), x=x, y=base + 2, width=width, height=_STRIP
         )
-        pieces.append(element("g", said, bar, strip))
+        pieces.append(element("g", title, bar, strip))
     return element("g", *pieces)
 
 

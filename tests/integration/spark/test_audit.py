@@ -26,13 +26,12 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, AuditReport, Part, TopicPart
 from contractlog.contracts.audit.state import AuditState
-from contractlog.spark_validation.errors import SparkFailed
-from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder
+from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.terminal_report import format_report
 from contractlog.spark_validation.plan import AuditPlan, Expectation
-from contractlog.spark_validation.publish import publish
+from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources import archive, kafka
-from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
+from contractlog.spark_validation.sources.kafka import plan_ranges
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.spark_audit import audit_ranges
@@ -383,7 +382,7 @@ def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
         _, said = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 2, said
     last = said.splitlines()[-1]
-    assert last.startswith("contractlog: the audit's Spark job failed: its Java process has gone away")
+    assert last.startswith("contractlog: the audit's Spark job failed: its Java process has ended")
     log = Path(last.rpartition("log: ")[2].removesuffix(")"))
     assert log.exists()
     log.unlink()

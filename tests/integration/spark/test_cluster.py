@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.spark_validation.plan import PARTS, AuditPlan, Expectation
+from contractlog.contracts.audit.report import PARTS
+from contractlog.spark_validation.plan import AuditPlan, Expectation
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.spark_audit import audit_ranges

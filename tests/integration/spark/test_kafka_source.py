@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.spark_validation.sources import kafka as source
-from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
+from contractlog.spark_validation.sources.kafka import plan_ranges
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 

@@ -10,7 +10,7 @@ from confluent_kafka import schema_registry as theirs
 from confluent_kafka.schema_registry.common.serde import SchemaId
 from confluent_kafka.serialization import MessageField as TheirField
 from confluent_kafka.serialization import SerializationContext as TheirContext
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.schema import SchemaDraft
@@ -133,6 +133,7 @@ def test_own_functions_are_called_with_id_and_guid(registry: Registry) -> None:
         assert deserializer(written, VALUE) == {"n": 1}
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1), st.uuids(), st.binary())
 def test_ids_are_the_bytes_that_the_reference_makes(number: int, guid: Any, rest: bytes) -> None:
     ours, others = FrameId("AVRO", number, guid), SchemaId("AVRO", number, str(guid))
@@ -145,6 +146,7 @@ def test_ids_are_the_bytes_that_the_reference_makes(number: int, guid: Any, rest
         assert (taken.id, taken.guid) == (reference.id, reference.guid)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=20))
 def test_what_is_no_frame_is_told(data: bytes) -> None:
     if (data[:1] == b"\0" and len(data) >= 5) or (data[:1] == b"\1" and len(data) >= 17):

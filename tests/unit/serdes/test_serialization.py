@@ -6,7 +6,7 @@ from typing import Any
 
 import confluent_kafka.serialization as theirs
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog import serdes
@@ -23,6 +23,7 @@ KEY = SerializationContext("orders", "key")
 CODECS = ["utf_8", "utf_16", "latin-1"]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text() | st.none(), st.sampled_from(CODECS))
 def test_texts_are_the_bytes_of_the_reference(text: str | None, codec: str) -> None:
     write: Serializer = StringSerializer(codec)

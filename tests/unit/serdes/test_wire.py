@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.names import SchemaId
@@ -14,6 +14,7 @@ from contractlog.serdes.errors import BadFrame
 from contractlog.serdes.wire import decode_frame, encode_frame
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1), st.binary())
 def test_what_is_framed_is_unframed(schema_id: int, body: bytes) -> None:
     found, rest = decode_frame(encode_frame(SchemaId(schema_id), body))

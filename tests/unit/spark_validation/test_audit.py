@@ -11,14 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, Coverage, ViolationExample, merge_states
-from contractlog.contracts.audit.state_limits import MAX_FIELDS, limit_state
+from contractlog.contracts.audit.state import (
+    MAX_FIELDS,
+    AuditState,
+    Coverage,
+    ViolationExample,
+    limit_state,
+    merge_states,
+)
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import AuditPlan, Expectation
+from contractlog.spark_validation.plan import AuditPlan, Expectation, PlannedSchema
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import read_state, write_state
-from contractlog.spark_validation.validators import PlannedSchema
 from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, VIOLATIONS, ensure_readable
 
 from support.archives import DAY, Record, framed, order, registered, write_topic
@@ -26,7 +31,7 @@ from support.archives import DAY, Record, framed, order, registered, write_topic
 TOPIC = "orders"
 PLAN = AuditPlan(
     parts={
-        (TOPIC, "value"): Expectation(audited=True, known=frozenset({1, 9}), allowed=frozenset({1})),
+        (TOPIC, "value"): Expectation(audited=True, known_ids=frozenset({1, 9}), allowed=frozenset({1})),
         (TOPIC, "key"): Expectation(audited=False, notes=("no subject",)),
     },
     schemas={1: PlannedSchema(registered(1))},

@@ -117,7 +117,7 @@ def test_a_share_is_read_plain_or_in_percent(text: str, share: float) -> None:
 
 @pytest.mark.parametrize("text", ["99.9", "-1", "x", "1%%", "nan", "inf", "101%"])
 def test_what_is_no_share_is_refused(text: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="is no share"):
+    with pytest.raises(ArgumentTypeError, match="is not a share"):
         _parse_share(text)
 
 
@@ -177,9 +177,9 @@ def test_what_was_there_comes_back_when_taking_its_place_is_interrupted(
 
 def test_a_folder_that_is_no_report_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("keep me")
-    with pytest.raises(UsageError, match="is no report"), _replace_folder(tmp_path):
+    with pytest.raises(UsageError, match="is not an audit report"), _replace_folder(tmp_path):
         pass
-    with pytest.raises(UsageError, match="is no report"), _replace_folder(tmp_path / "notes.txt"):
+    with pytest.raises(UsageError, match="is not an audit report"), _replace_folder(tmp_path / "notes.txt"):
         pass
     assert (tmp_path / "notes.txt").read_text() == "keep me"
 

@@ -19,7 +19,8 @@ from contractlog.serdes.context import SerializationContext
 from contractlog.serdes.schema_ids import header_schema_id_serializer
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import AuditPlan, AuditPlanner
+from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.planner import AuditPlanner
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 

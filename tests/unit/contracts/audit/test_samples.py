@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.samples import (
@@ -37,6 +37,7 @@ def sampled(values: list[SampledValue]) -> FieldSample:
     return FieldSample(SMALL, select_sample(sorted(values), SMALL))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(OCCURRENCES, OCCURRENCES, OCCURRENCES)
 def test_merging_does_not_depend_on_order_or_grouping(
     a: list[SampledValue], b: list[SampledValue], c: list[SampledValue]
@@ -48,6 +49,7 @@ def test_merging_does_not_depend_on_order_or_grouping(
     assert merge_samples(merged, merged) == merged
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(OCCURRENCES)
 def test_a_sample_holds_the_lowest_values_in_breadth_and_the_very_lowest_in_depth(values: list[SampledValue]) -> None:
     sample = sampled(values).values

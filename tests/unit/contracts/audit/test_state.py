@@ -1,6 +1,6 @@
 """States are a commutative monoid: how a range was cut does not show."""
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
@@ -36,6 +36,7 @@ def state_of(records: list[tuple[Outcome, int]], start: int) -> AuditState:
     return state
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(RECORDS, RECORDS, RECORDS)
 def test_merging_does_not_depend_on_order_or_grouping(
     a: list[tuple[Outcome, int]], b: list[tuple[Outcome, int]], c: list[tuple[Outcome, int]]
@@ -44,6 +45,7 @@ def test_merging_does_not_depend_on_order_or_grouping(
     assert merge_states(states) == merge_states(reversed(states)) == states[0].merge(states[1].merge(states[2]))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(RECORDS)
 def test_counts_add_up_and_examples_are_the_lowest(records: list[tuple[Outcome, int]]) -> None:
     state = state_of(records, 0)

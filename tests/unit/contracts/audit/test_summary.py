@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
@@ -137,6 +137,7 @@ COUNTS = st.dictionaries(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(COUNTS, st.integers(0, 9))
 def test_counts_add_up_for_every_partition_and_in_all(counts: dict[tuple[int, int, Outcome], int], absent: int) -> None:
     for entry in summarize(state_of(counts, absent=absent), USES):

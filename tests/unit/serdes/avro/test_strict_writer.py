@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroSerializer as TheirSerializer
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroSerializer
-from contractlog.serdes.avro.strict_writer import StrictWriter
+from contractlog.serdes.avro.body_codec import StrictWriter
 from contractlog.serdes.errors import EncodeError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ OR_DEFAULT = {"validate.strict.allow.default": True}
 JUDGES = {name: reference(conf) for name, conf in (("strict", STRICT), ("default", OR_DEFAULT))}
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ORDERS, st.booleans())
 def test_what_the_reference_refuses_is_refused(order: Any, or_default: bool) -> None:  # noqa: FBT001
     judge = JUDGES["default" if or_default else "strict"]

@@ -6,13 +6,14 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.cli.headers import headers_from_json, headers_to_json, parse_header
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.none() | st.binary())))
 def test_what_is_printed_is_read_again(headers: list[tuple[str, bytes | None]]) -> None:
     assert headers_from_json(headers_to_json(headers)) == [

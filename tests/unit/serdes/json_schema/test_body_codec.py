@@ -14,7 +14,7 @@ from uuid import UUID
 import jsonschema_rs
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.formats import parse_schema
@@ -118,6 +118,7 @@ def has_lost(given: Any) -> bool:
     return isinstance(given, float) and not math.isfinite(given)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SCHEMAS, VALUES)
 def test_a_value_is_written_if_its_text_is_admitted(schema: Any, value: Any) -> None:
     try:
@@ -143,6 +144,7 @@ def _written(writer: JsonWriter, value: Any) -> bytes | None:
         return None
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SCHEMAS, VALUES)
 def test_without_validation_only_lost_numbers_are_refused(schema: Any, value: Any) -> None:
     try:

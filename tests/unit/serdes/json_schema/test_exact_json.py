@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.serdes.json_schema.exact_json import compact_json, count_nones, find_lost_number, read_document
@@ -24,6 +24,7 @@ DOCUMENTS: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DOCUMENTS, st.integers(0, 1))
 def test_documents_are_read_exactly(document: Any, ascii_only: int) -> None:
     text = json.dumps(document, ensure_ascii=bool(ascii_only)).encode(errors="replace")
@@ -90,6 +91,7 @@ def test_numbers_that_became_null_are_found(given: Any, steps: tuple[str | int, 
     assert find_lost_number(given, orjson.loads(orjson.dumps(given))) == steps
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DOCUMENTS)
 def test_each_none_of_a_document_is_counted(document: Any) -> None:
     def count(value: Any) -> int:

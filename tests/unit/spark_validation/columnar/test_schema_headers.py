@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.names import SchemaId
@@ -19,8 +19,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import BadFrame
 from contractlog.serdes.schema_ids import FrameId, dual_schema_id_deserializer
 from contractlog.serdes.wire import KEY_ID_HEADER, VALUE_ID_HEADER
-from contractlog.spark_validation.columnar.frames import read_frames
-from contractlog.spark_validation.columnar.schema_headers import read_schema_headers
+from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.sources.records import RECORDS
 
@@ -71,6 +70,7 @@ def expected(body: bytes, headers: Headers) -> tuple[bool, int, bytes]:
     return True, GUIDS.get(frame.guid.bytes, 0), rest.read()
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS, st.integers(0, 3))
 def test_frames_are_those_that_a_deserializer_reads(rows: list[tuple[bytes, Headers]], start: int) -> None:
     bodies: Any = pa.array([body for body, _ in rows], pa.binary()).slice(start)

@@ -49,7 +49,7 @@ RECORDS: list[tuple[bytes | None, str, int]] = [
     (framed(b'{"id": 7}', DOCUMENT), "CONFORMS", DOCUMENT),
     (framed(b"\2", UNKNOWN), "UNKNOWN_SCHEMA_ID", UNKNOWN),
     (framed(b"\2", 0), "UNKNOWN_SCHEMA_ID", 0),
-    (framed(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", -1),
+    (framed(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", 2**32 - 1),
     (framed(b"", LONG), "TRUNCATED", LONG),
     (framed(b'{"id": "7"}', DOCUMENT), "SCHEMA_VIOLATION", DOCUMENT),
     (framed(varint(-3), LONG), "CONFORMS", LONG),
@@ -61,7 +61,7 @@ def test_each_record_gets_the_first_outcome_that_holds(kind: pa.DataType, known:
     checked = validate_column(pa.array([record for record, _, _ in RECORDS], kind), known, None, columns=True)
     assert [Outcome(code).name for code in checked.codes] == [outcome for _, outcome, _ in RECORDS]
     assert checked.schema_ids.tolist() == [schema_id for _, _, schema_id in RECORDS]
-    assert (checked.codes.dtype, checked.schema_ids.dtype, checked.places.dtype) == (np.uint8, np.int32, np.int32)
+    assert (checked.codes.dtype, checked.schema_ids.dtype, checked.paths.dtype) == (np.uint8, np.int64, np.int32)
     violating = [row for row, (_, outcome, _) in enumerate(RECORDS) if Outcome[outcome].violating]
     assert sorted(checked.details) == violating
     assert all(checked.details.values())
@@ -100,7 +100,7 @@ def test_nothing_and_nulls_alone_are_columns_too(kind: pa.DataType, known: Mappi
     for column in (pa.array([], kind), pa.nulls(3, kind), pa.array([b"", b""], kind)[2:]):
         checked = validate_column(column, known, None, columns=True)
         assert checked.codes.tolist() == [Outcome.TOMBSTONE] * len(column)
-        assert (checked.places_table, checked.details, checked.columns) == ([], {}, [])
+        assert (checked.path_table, checked.details, checked.columns) == ([], {}, [])
 
 
 def test_a_column_of_texts_is_refused(known: Mapping[int, Validator]) -> None:
@@ -245,7 +245,7 @@ def test_a_schema_that_doubles_at_every_level_costs_no_more_than_its_data() -> N
     for level in range(1, 21):
         fields = [{"name": "a", "type": schema}, {"name": "b", "type": f"G{level - 1}"}]
         schema = {"type": "record", "name": f"G{level}", "fields": fields}
-    validator = avro_validator(schema, ValidationLimits(places=100))
+    validator = avro_validator(schema, ValidationLimits(paths=100))
     checked = check([b"\x02" * 300] * 20, validator, columns=True)
     assert set(checked.codes.tolist()) == {Outcome.TRUNCATED}
 

@@ -41,7 +41,7 @@ def test_text_tells_what_each_topic_was_made_from(audited: Path, capsys: pytest.
         ["order", "<-", "orders.id", "copy", "score", "1.0000", "support", fields[0].split()[7], "lag", "2.0", "s"],
         ["total", "<-", "orders.total", "copy", "score", "1.0000", "support", fields[1].split()[7], "lag", "2.0", "s"],
     ]
-    assert "first slice of lineage" in told.out
+    assert "Lineage covers fields of values" in told.out
     first, last = told.err.splitlines()
     assert first == "finding lineage: 0 of 4 comparisons of two topics"
     assert last.startswith("finding lineage: 4 of 4 comparisons of two topics, ")
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_or_written_ends_with_usage(
     assert "cannot be written" in capsys.readouterr().err
     (audited / "state" / "samples.parquet").write_bytes(b"no table")
     assert main(["lineage", "--state", str(audited)]) == 2
-    assert "no state of an audit that can be read" in capsys.readouterr().err
+    assert "has no readable state of an audit" in capsys.readouterr().err
 
 
 def test_without_a_state_or_a_place_to_audit_it_asks_for_one(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.samples import DESIGN, FieldSample, SampleDesign, SampledValue
-from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
+from contractlog.spark_validation.state_files import read_samples, write_samples
 
 VALUE = st.builds(
     SampledValue,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.samples import (
@@ -84,6 +84,7 @@ ROW = st.fixed_dictionaries(
 ROWS = st.lists(st.tuples(ROW, st.integers(-2, 3)), max_size=30)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS, ROWS)
 def test_a_topic_sampled_in_pieces_has_the_sample_of_the_whole(
     left: list[tuple[dict[str, list[int]], int]], right: list[tuple[dict[str, list[int]], int]]
@@ -96,6 +97,7 @@ def test_a_topic_sampled_in_pieces_has_the_sample_of_the_whole(
     assert merged == of(left + right, 0)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS)
 def test_a_batch_keeps_what_one_record_after_the_other_would(records: list[tuple[dict[str, list[int]], int]]) -> None:
     whole = sampled([row for row, _ in records], [day for _, day in records], 0, SMALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.report import SeriesPoint
@@ -24,6 +24,7 @@ POINTS = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(POINTS, min_size=1, max_size=50))
 def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
     bins = bin_series(points, [1, 2])

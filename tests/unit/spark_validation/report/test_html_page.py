@@ -175,12 +175,12 @@ def test_the_strategy_and_the_real_subject_of_an_id_are_named() -> None:
 @pytest.mark.parametrize(
     ("scope", "sentence"),
     [
-        ({"lineage": True, "samples": True}, "Lineage was looked for in bounded samples"),
+        ({"lineage": True, "samples": True}, "Lineage was inferred from bounded samples"),
         (
             {"lineage": False, "samples": True},
-            "Lineage was not looked for: contractlog lineage --state DIR finds it",
+            "Lineage was not inferred: contractlog lineage --state DIR infers it",
         ),
-        ({"lineage": False, "samples": False}, "no samples of values were kept (--no-samples)"),
+        ({"lineage": False, "samples": False}, "no samples of values were stored (--no-samples)"),
     ],
 )
 def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:

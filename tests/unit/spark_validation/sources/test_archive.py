@@ -66,7 +66,7 @@ def test_a_topic_or_file_without_records_does_not_refuse_the_others(tmp_path: Pa
     ]
     assert [offsets_of(tmp_path, one) for one in ranges] == [[], [], [0, 1], []]
     empty = tmp_path / "topic=t" / "half-written.parquet"
-    assert source.notes("t") == [f"The file `{empty}` is empty and was passed over."]
+    assert source.notes("t") == [f"The file `{empty}` is empty and was skipped."]
     assert source.notes("bare") == []
     assert source.plan(["bare"]) == [OffsetRange("bare", 0, 0, 0)]
 
@@ -91,7 +91,7 @@ def times_of(folder: Path, unit: str | None = None) -> list[datetime | None]:
 @pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 1_000), ("us", 1_000_000), ("ns", 1_000_000_000)])
 def test_integer_timestamps_are_read_by_their_declared_unit_or_refused(tmp_path: Path, unit: str, scale: int) -> None:
     foreign(tmp_path, pa.array([SECONDS * scale, None, 2**62], pa.int64()))
-    with pytest.raises(UsageError, match=r"timestamps as integers without a unit. Name it with --timestamp-unit"):
+    with pytest.raises(UsageError, match=r"integer timestamps without a unit. Set it with --timestamp-unit"):
         archive.plan_ranges(tmp_path)
     first, missing, wild = times_of(tmp_path, unit)
     assert (first, missing) == (MOMENT, None)
@@ -113,7 +113,7 @@ def test_nanoseconds_are_cut_and_impossible_times_are_none(tmp_path: Path) -> No
 
 
 def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no archive"):
+    with pytest.raises(UsageError, match="not an archive"):
         archive.plan_ranges(tmp_path)
     write_topic(tmp_path, "t", [Record(0)])
     with pytest.raises(UsageError, match="`gone`"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.functions import generate_read_function, generate_write_function
+from contractlog.serdes.avro.codegen.compiler import generate_read_function, generate_write_function
 from contractlog.serdes.avro.codegen.integer_lanes import (
     INT_LANES,
     LONG_LANES,

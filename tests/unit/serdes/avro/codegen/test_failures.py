@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
-from contractlog.serdes.avro.codegen import functions
-from contractlog.serdes.avro.codegen.failures import GENERATED_CODE_FAILURES, FailureCounts
+from contractlog.serdes.avro.codegen import compiler
+from contractlog.serdes.avro.codegen.function_cache import GENERATED_CODE_FAILURES, FailureCounts
 from contractlog.serdes.errors import EncodeError
 
 from support.avro_plans import parsed, record
@@ -33,8 +33,8 @@ def failing_to_generate(*_: Any) -> Callable[..., Any]:
 def test_a_broken_generator_is_logged_once_and_the_interpreter_answers(
     generator: Generator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(functions, "generate_write_function", generator)
-    monkeypatch.setattr(functions, "generate_read_function", generator)
+    monkeypatch.setattr(compiler, "generate_write_function", generator)
+    monkeypatch.setattr(compiler, "generate_read_function", generator)
     schema = parsed(record(("a", "int"), name=f"Broken_{generator.__name__}"))
     writer, reader = AvroWriter(schema, interpreted_first=0), AvroReader(schema, interpreted_first=0)
     with caplog.at_level(logging.WARNING, logger="contractlog.serdes"):

@@ -14,9 +14,14 @@ from contractlog.compatibility.avro import types
 from contractlog.serdes.avro.body_codec import INTERPRETED_FIRST, AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen import InterpreterNeeded
 from contractlog.serdes.avro.codegen.codec_graph import MAX_FIELDS, NotGenerated
-from contractlog.serdes.avro.codegen.compiler import SyntaxNotAllowed, check_tree, compile_source
+from contractlog.serdes.avro.codegen.compiler import (
+    SyntaxNotAllowed,
+    check_tree,
+    compile_source,
+    generate_read_function,
+    generate_write_function,
+)
 from contractlog.serdes.avro.codegen.function_cache import FUNCTION_CACHE, FunctionCache
-from contractlog.serdes.avro.codegen.functions import generate_read_function, generate_write_function
 from contractlog.serdes.avro.codegen.read_emitter import generate_reader
 from contractlog.serdes.avro.codegen.source_text import SourceText
 from contractlog.serdes.avro.codegen.write_emitter import generate_writer

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
@@ -89,6 +89,7 @@ def test_only_the_one_form_of_a_uuid_is_read(text: str, interpreted_first: int) 
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.uuids())
 def test_uuids_are_those_of_the_standard_library(value: UUID) -> None:
     schema = logical("string", "uuid")
@@ -98,6 +99,7 @@ def test_uuids_are_those_of_the_standard_library(value: UUID) -> None:
     assert (found, hash(found), repr(found), found.is_safe) == (value, hash(value), repr(value), value.is_safe)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(-(2**47), 2**47))
 @example(2**32 * 1_000_000 - 1)
 @example(2**32 * 1000 - 1)

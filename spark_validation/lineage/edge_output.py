@@ -1,6 +1,7 @@
-"""OpenLineage events from edges: one dataset event per target topic, with an explicit lineage facet.
+"""Lineage edges as text and as OpenLineage events.
 
-No job is named, since values show which topics were made from which, not by which program.
+OpenLineage has one dataset event per target topic, with an explicit lineage facet. No job is named, since values show
+which topics were made from which, not by which program.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any, Final
 
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import LineageEdge
 
-__all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "build_events", "kafka_namespace"]
+__all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "LIMITS_NOTE", "build_events", "format_edges", "kafka_namespace"]
 
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
@@ -21,6 +24,11 @@ _METHOD_LABELS: Final = {
     "copy": "copied row by row",
     "lookup": "looked up by a shared key",
 }
+LIMITS_NOTE: Final = (
+    "Lineage covers fields of values that were copied row by row or looked up by a key.\n"
+    "Aggregates, arithmetic, masking and record keys are not covered yet."
+)
+_SCALES: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 
 def kafka_namespace(bootstrap_servers: str) -> str:
@@ -63,7 +71,7 @@ def _build_event(topic: str, edges: Sequence[LineageEdge], namespace: str, now: 
 
 def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
     lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
-    found = (
+    description = (
         f"found in values: {_METHOD_LABELS[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
     )
     return {
@@ -71,5 +79,36 @@ def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
         "name": edge["from"]["topic"],
         "type": "DATASET",
         "field": edge["from"]["field"],
-        "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "description": found}],
+        "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "description": description}],
     }
+
+
+def format_edges(edges: Sequence[LineageEdge]) -> str:
+    """Return the edges, which are sorted by target topic, as lines with aligned columns."""
+    blocks = []
+    for topic, group in groupby(edges, key=lambda edge: edge["to"]["topic"]):
+        lines = [_format_edge(edge) for edge in group]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+        blocks.append("\n".join([f"{escape_line(topic)} was made from", *(f"  {row}".rstrip() for row in rows)]))
+    return "\n\n".join(blocks)
+
+
+def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
+    source = f"{edge['from']['topic']}.{edge['from']['field']}"
+    lag = "" if edge["lag_ms"] is None else f"lag {_format_duration(edge['lag_ms'])}"
+    return (
+        escape_line(edge["to"]["field"]),
+        escape_line(f"<- {source}"),
+        edge["method"],
+        f"score {edge['score']:.4f}",
+        f"support {edge['support']}",
+        lag,
+    )
+
+
+def _format_duration(milliseconds: float) -> str:
+    for scale, unit in _SCALES:
+        if milliseconds >= scale:
+            return f"{milliseconds / scale:.1f} {unit}"
+    return f"{milliseconds:.0f} ms"

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.lineage.openlineage import EVENT_SCHEMA, FACET_SCHEMA, build_events, kafka_namespace
-from contractlog.spark_validation.lineage.text_output import format_edges
+from contractlog.spark_validation.lineage.edge_output import (
+    EVENT_SCHEMA,
+    FACET_SCHEMA,
+    build_events,
+    format_edges,
+    kafka_namespace,
+)
 
 NOW = datetime(2013, 7, 1, 12, tzinfo=timezone(timedelta(hours=2)))
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.samples import DESIGN, FieldSample, SampledValue
-from contractlog.contracts.audit.state import AuditState, Cell, CellKey, ViolationCounts, ViolationExample, ViolationKey
-from contractlog.contracts.audit.state_limits import (
+from contractlog.contracts.audit.state import (
     MAX_FIELDS,
     MAX_PATHS,
     MAX_UNKNOWN_IDS,
+    AuditState,
+    Cell,
+    CellKey,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
     describe_unsampled_fields,
     limit_samples,
     limit_state,
@@ -36,6 +41,7 @@ def state_of(facts: list[tuple[int, int, bool]], start: int) -> AuditState:
     return AuditState(frozenset(), cells, violations)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(FACTS, FACTS)
 def test_bounding_early_or_late_gives_the_same(a: list[tuple[int, int, bool]], b: list[tuple[int, int, bool]]) -> None:
     left, right = state_of(a, 0), state_of(b, 1_000)
@@ -68,6 +74,7 @@ FIELDS = st.dictionaries(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(FIELDS, FIELDS, FIELDS)
 def test_which_fields_are_sampled_does_not_depend_on_how_a_range_was_cut(
     a: dict[tuple[str, str], int], b: dict[tuple[str, str], int], c: dict[tuple[str, str], int]
