@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all."""
+"""Files that other processes see complete or not at all; nothing is promised for a crash of the machine."""
 
 from __future__ import annotations
 

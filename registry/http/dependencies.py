@@ -44,7 +44,7 @@ __all__ = [
     "ConformanceDependency",
     "ContextsDependency",
     "DeletionDependency",
-    "DependenciesDependency",
+    "DependencyGraphDependency",
     "DiffDependency",
     "FetchCountsDependency",
     "FetchLogDependency",
@@ -145,7 +145,7 @@ ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
 DiffDependency = Annotated[DiffService, _service("diff")]
 FetchCountsDependency = Annotated[FetchCounter, _service("fetch_counter")]
 FetchLogDependency = Annotated[FetchLogService, _service("fetch_log")]
-DependenciesDependency = Annotated[DependencyService, _service("dependencies")]
+DependencyGraphDependency = Annotated[DependencyService, _service("dependencies")]
 BatchDependency = Annotated[BatchService, _service("batch")]
 ImportDependency = Annotated[OnlineImport, _service("imports")]
 SearchDependency = Annotated[SearchService, _service("search")]

@@ -79,7 +79,7 @@ def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, byte
     """Write records (key, value, time) to a topic, which must be empty or is created.
 
     Raises:
-        UsageError: the topic has records, or several partitions or no compaction.
+        UsageError: the topic has records or several partitions.
         Unreachable: the broker does not accept all of them.
     """
     _prepare_topic(brokers, name, replication)

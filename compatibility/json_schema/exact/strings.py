@@ -13,7 +13,7 @@ from contractlog.compatibility.json_schema.exact.automata import MAX_CODE, MAX_C
 from contractlog.compatibility.json_schema.exact.demands import Literal, MatchesPattern, MaxSize, MinSize, ValueIn
 from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
 
-__all__ = ["build_string", "is_unsatisfiable"]
+__all__ = ["build_string", "is_unsatisfiable", "size_limits"]
 
 
 def is_unsatisfiable(literals: list[Literal], charge: Callable[[Hashable, int], None]) -> bool:
@@ -24,7 +24,7 @@ def is_unsatisfiable(literals: list[Literal], charge: Callable[[Hashable, int], 
 def build_string(
     literals: list[Literal], charge: Callable[[Hashable, int], None] | None = None
 ) -> str | StringSearchOutcome:
-    """Return a string that satisfies all supported demands, or ``Answer.NONE`` if they contradict.
+    """Return a string that satisfies all supported demands, or ``StringSearchOutcome.NONE`` if they contradict.
 
     ``charge`` is called with each search of a text and the number of states that it visited.
     """

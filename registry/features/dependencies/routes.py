@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overl
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, VersionBody
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
-from contractlog.registry.http.dependencies import DependenciesDependency
+from contractlog.registry.http.dependencies import DependencyGraphDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectPath
@@ -61,7 +61,7 @@ _Direction = Annotated[WalkDirection, Depends(_parse_direction)]
 @requires(READ_SUBJECT)
 async def get_dependencies(
     subject: SubjectPath,
-    graphs: DependenciesDependency,
+    graphs: DependencyGraphDependency,
     *,
     version: _Version,
     direction: _Direction,

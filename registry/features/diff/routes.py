@@ -64,7 +64,9 @@ async def _parse_level(
 
 async def _parse_policy(
     policy: Annotated[
-        str, Query(description="By which it is judged; else what is in force."), enum_schema(Policy)
+        str,
+        Query(description="Policy of the verdict; by default, the one that applies to the subject."),
+        enum_schema(Policy),
     ] = "",
 ) -> Policy | None:
     return parse_enum("policy", policy, Policy)

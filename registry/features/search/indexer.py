@@ -1,4 +1,4 @@
-"""Indexer of the search index: runs in the background, behind the journal, on any node."""
+"""Background thread that updates the search index from the journal; any node may run it."""
 
 from __future__ import annotations
 

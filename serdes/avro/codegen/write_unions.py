@@ -222,5 +222,4 @@ def _prefer_double(node: UnionCodec, indexes: list[int]) -> list[int]:
 
 
 def _accepts_class(branch: Codec, plain: type) -> bool:
-    kinds = next(kinds for codec, kinds in _ACCEPTED_CLASSES if isinstance(branch, codec))
-    return plain in kinds or (isinstance(branch, LogicalCodec) and plain in kinds and _accepts_class(branch.raw, plain))
+    return plain in next(kinds for codec, kinds in _ACCEPTED_CLASSES if isinstance(branch, codec))

@@ -1,6 +1,6 @@
-"""Codecs of ``lenient=True``: values that do not fit exactly are written as fastavro writes them.
+"""Codecs of ``lenient=True``: writers of values that do not fit, as fastavro writes them.
 
-A value is tried exactly first, so lenient writing does not change the bytes of a value that fits. The value that is
+The writer tries the exact codec first, so lenient writing does not change the bytes of a value that fits. The value that is
 read back may differ: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
 """
 
