@@ -1,4 +1,7 @@
-"""Files that other processes see complete or not at all; nothing is promised for a crash of the machine."""
+"""Files that other processes see complete or not at all.
+
+Nothing is promised for a crash of the machine: the content is not flushed to disk.
+"""
 
 from __future__ import annotations
 

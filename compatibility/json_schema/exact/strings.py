@@ -24,7 +24,7 @@ def is_unsatisfiable(literals: list[Literal], charge: Callable[[Hashable, int], 
 def build_string(
     literals: list[Literal], charge: Callable[[Hashable, int], None] | None = None
 ) -> str | StringSearchOutcome:
-    """Return a string that satisfies all supported demands, or ``StringSearchOutcome.NONE`` if they contradict.
+    """Return a string that satisfies all supported demands; ``NONE`` if they contradict.
 
     ``charge`` is called with each search of a text and the number of states that it visited.
     """

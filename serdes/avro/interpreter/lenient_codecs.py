@@ -1,7 +1,7 @@
 """Codecs of ``lenient=True``: writers of values that do not fit, as fastavro writes them.
 
-The writer tries the exact codec first, so lenient writing does not change the bytes of a value that fits. The value that is
-read back may differ: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
+The writer tries the exact codec first, so lenient writing does not change the bytes of a value that fits. The value
+that is read back may differ: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
 """
 
 from __future__ import annotations
