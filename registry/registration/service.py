@@ -92,8 +92,11 @@ class RegistrationService:
         """Register a new version that differs from an existing one in tags, metadata or rules.
 
         Raises:
+            InvalidRuleSet: the derivation's rules are not valid, whether or not there is such a version.
             SubjectNotFound, VersionNotFound: there is no such live version.
         """
+        validate_rule_set(derivation.rule_set)
+        validate_rule_set(derivation.rules_to_merge)
         base = await self._threads.run(self._read_base, subject, number)
         draft = derivation.draft(base)
         return await self.register(RegistrationRequest(subject=subject, draft=draft, version=derivation.version))
