@@ -52,8 +52,8 @@ test: setup ## the tests: unit, contract, integration, e2e (about a quarter of a
 	$(BIN)/pytest --quiet -m "not slow" tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
 
-test-all: setup ## the long part: fuzz, histories, full-size data
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/unit tests/contract
+test-all: setup ## the long part: fuzz, planted defects, histories, full-size data
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/defects tests/unit tests/contract
 	$(BIN)/pytest --quiet -m slow tests/integration tests/e2e tests/foreign
 
 soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, one of JSON records, a hundred million mutants of records

@@ -1,0 +1,129 @@
+"""Proof that ``make test`` notices defects: each planted defect, a change of one line, makes its named test fail.
+
+The lines were drawn at random from all product folders, without regard to the tests. Where the line of a defect was
+rewritten, plant an equivalent one in ``planted_defects.toml`` and name a test that fails because of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("clients", "compatibility", "contracts", "migrations", "registry", "serdes", "spark_validation")
+COPIED = (
+    *PARTS,
+    "tests",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "openapi.yaml",
+    "README.md",
+    "CHANGELOG.md",
+    "Makefile",
+)
+SECONDS = 300  #: only ends a test that hangs; each takes a few seconds
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A line of the product, its defective form, and the test that fails because of it."""
+
+    file: str
+    line: str
+    defect: str
+    test: str
+
+
+DEFECTS = [
+    Defect(**entry)
+    for entry in tomllib.loads(Path(__file__).with_name("planted_defects.toml").read_text(encoding="utf-8"))["defects"]
+]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project, where defects can be planted; its own modules are the ones imported there."""
+    copy = tmp_path_factory.mktemp("copy")
+    ignore = shutil.ignore_patterns("__pycache__", "node_modules")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=ignore)
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    packages = copy / ".typing" / "contractlog"
+    packages.mkdir(parents=True)
+    for part in PARTS:
+        (packages / part).symlink_to(copy / part)
+    return copy
+
+
+def run_tests(copy: Path, *tests: str) -> subprocess.CompletedProcess[str]:
+    """Run tests of the copy that belong to ``make test``."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        *tests,
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "CONTRACTLOG"))}
+    environment["PYTHONPATH"] = str(copy / ".typing")
+    return subprocess.run(
+        command, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+
+
+@pytest.fixture
+def planted(copy: Path, request: pytest.FixtureRequest) -> Iterator[Defect]:
+    """Plant the defect for the duration of the test."""
+    defect: Defect = request.param
+    path = copy / defect.file
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    matching = [number for number, line in enumerate(lines) if line.strip() == defect.line]
+    assert len(matching) == 1, f"{defect.file} has this line {len(matching)} times: {defect.line}"
+    indentation = lines[matching[0]].removesuffix(defect.line)
+    lines[matching[0]] = indentation + defect.defect
+    _write(path, "\n".join(lines))
+    yield defect
+    _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a module with a new time of change: otherwise Python may take the bytecode of the previous text."""
+    changed = path.stat().st_mtime + 2
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (changed, changed))
+
+
+def test_the_defects_are_distinct() -> None:
+    assert len({(defect.file, defect.line) for defect in DEFECTS}) == len(DEFECTS)
+
+
+def test_without_a_defect_the_named_tests_pass(copy: Path) -> None:
+    result = run_tests(copy, *sorted({defect.test for defect in DEFECTS}))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("planted", DEFECTS, indirect=True, ids=lambda defect: defect.file)
+def test_a_planted_defect_fails_its_test(copy: Path, planted: Defect) -> None:
+    result = run_tests(copy, planted.test)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "1 failed" in result.stdout or "1 error" in result.stdout, result.stdout
