@@ -56,11 +56,7 @@ class _Moments:
         self._head = len(evidence.journal)
         written = [one for one in evidence.operations if one.name in replay.last]
         self._known = _Floor([(one.ended, replay.last[one.name]) for one in written if one.known])
-        nodes = {one.node for one in written}
-        self._known_by = {
-            node: _Floor([(one.ended, replay.last[one.name]) for one in written if one.known and one.node == node])
-            for node in nodes
-        }
+        self._acknowledged = [one for one in written if one.known]
         later = sorted(((one.began, replay.first[one.name]) for one in written), reverse=True)
         self._began = [-began for began, _ in later]
         self._ceilings = list(accumulate((position for _, position in later), min))
@@ -89,14 +85,31 @@ class _Moments:
     def _moment(self, one: Operation, low: int) -> int | None:
         """Return the first position at which the answer was true, or None."""
         if one.kind == "by-id":
-            own = self._known_by[one.node].before(one.began) if one.node in self._known_by else 0
-            low = 0 if one.stale else min(low, max(own, self._known.before(one.began - _CACHED_SECONDS)))
+            low = 0 if one.stale else min(low, max(self._own(one), self._known.before(one.began - _CACHED_SECONDS)))
         world, high = self._replay.world, self._ceiling(one.ended)
         for position in (low, *world.changed(relevant(one), low, high)):
             wanted = step(View(world, position), one)
             if not wanted.effects and wanted.answers(one):
                 return position
         return None
+
+    def _own(self, one: Operation) -> int:
+        """Return the last position at which the node itself had changed what is read, acknowledged before the read.
+
+        A node need not know what others deleted beside its own writes, nor a deletion of its own that was not
+        acknowledged: its cache may answer for some seconds with what is gone.
+        """
+        changed = set(self._replay.world.changed(relevant(one), 0, self._head))
+        return max(
+            (
+                position
+                for write in self._acknowledged
+                if write.node == one.node and write.ended <= one.began
+                for position in range(self._replay.first[write.name], self._replay.last[write.name] + 1)
+                if position in changed
+            ),
+            default=0,
+        )
 
     def _ceiling(self, ended: float) -> int:
         """Return the last position that may have been seen by what ended then."""

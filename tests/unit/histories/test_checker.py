@@ -222,6 +222,14 @@ def test_what_another_node_has_in_memory_may_be_served_for_five_seconds(scribe: 
     assert read(0, 0.1) == {"no answer is stale"}
 
 
+def test_a_node_that_wrote_something_else_may_serve_what_another_one_deleted(scribe: Scribe) -> None:
+    write = scribe.do("configure", "c", node=1, patch={"level": "NONE"})
+    read = scribe.do("by-id", "", schema_id=1, node=1)
+    read.began, read.ended = write.ended + 0.1, write.ended + 0.2
+    read.status, read.body = 200, {"content": ONE}
+    assert scribe.laws == set()
+
+
 def test_an_id_never_shows_another_content(scribe: Scribe) -> None:
     scribe.do("by-id", "", schema_id=2, node=1).body = {"content": ONE}
     assert scribe.laws == {"no answer is stale"}
