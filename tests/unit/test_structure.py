@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
@@ -100,6 +101,13 @@ def test_the_glossary_is_sorted_and_has_each_word_once() -> None:
 
 
 #: Words that say nothing to a newcomer: no module or function of the product has one of them as its whole name.
+def test_metadata_of_source_archives_is_that_of_the_locked_versions() -> None:
+    """Else uv unpacks pyspark at each compilation, and keeps every copy."""
+    locked = (ROOT / "requirements/dev.txt").read_text().splitlines()
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["dependency-metadata"]
+    assert all(f"{package['name']}=={package['version']} \\" in locked for package in described)
+
+
 BANNED_WORDS = frozenset(
     """
     among asetting asked asking awaited belonging foresight found held hopeless hot kept kinship known leaning meant

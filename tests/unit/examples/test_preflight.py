@@ -13,7 +13,10 @@ import preflight
 from preflight import HOST, free_port, look_ahead
 
 
-def test_a_machine_that_can_run_these_tests_can_run_the_demo(tmp_path: Path) -> None:
+def test_a_machine_that_runs_these_tests_can_run_the_demo_when_there_is_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=preflight.DISK))
     assert look_ahead(tmp_path / "not" / "there" / "yet").release >= 17
     assert list(tmp_path.iterdir()) == []
 
