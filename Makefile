@@ -41,7 +41,7 @@ check: setup ## lint, types, import layers, docstrings, locked versions, generat
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest --quiet tests/unit/test_structure.py
+	$(BIN)/pytest --quiet tests/unit/structure
 	@for name in $(LOCKS); do cp requirements/$$name.txt .cache/$$name.txt; $(COMPILE) requirements/$$name.in -o .cache/$$name.txt; \
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check

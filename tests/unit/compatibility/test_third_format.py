@@ -6,7 +6,6 @@ A schema of this format names the fields of a record, and whether each is option
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -24,6 +23,8 @@ from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.search_terms import Term, TermKind
 from contractlog.compatibility.steps import Steps
 from contractlog.registry.testing import Registries
+
+from support.deadlines import eventually
 
 TYPE = SchemaType.PROTOBUF  #: a type of the API that has no format yet
 FIELD_MISSING = CheckSpec(
@@ -135,10 +136,8 @@ def test_a_difference_has_the_kind_the_findings_and_verified_fixes(registry: Reg
 
 def test_a_field_is_found_by_its_name(registry: Registry) -> None:
     registry.register("trips", toy("id when?"))
-    deadline = time.monotonic() + 30
-    while (result := registry.search(field="when"))["indexed_to"] != result["head"]:
-        assert time.monotonic() < deadline, result
-        time.sleep(0.02)
+    eventually(lambda: (result := registry.search(field="when"))["indexed_to"] == result["head"])
+    result = registry.search(field="when")
     assert [(hit["subject"], hit["path"]) for hit in result["hits"]] == [("trips", "when")]
 
 

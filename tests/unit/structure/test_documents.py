@@ -1,0 +1,52 @@
+"""Rules for documents: links, the glossary, the locks."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support.source_tree import ROOT
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)")
+
+DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_each_link_of_a_document_leads_to_a_file(document: Path) -> None:
+    wrong = []
+    for target, anchor in LINK.findall(document.read_text(encoding="utf-8")):
+        path = document.parent / target if target else document
+        if not path.exists() or (anchor and anchor not in anchors(path.read_text(encoding="utf-8"))):
+            wrong.append(f"{target}#{anchor}")
+    assert not wrong
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a document's headings: lower case, without punctuation, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Return (word, path of its module) of each row of the glossary."""
+    row = re.compile(r"^\| ([^|]+?) \| .+? \| \[`([^`]+)`\]\(\.\./([^)]+)\) \|$", re.MULTILINE)
+    rows = row.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
+    assert all(label == target for _, label, target in rows)
+    return [(word, target) for word, _, target in rows]
+
+
+def test_the_glossary_is_sorted_and_has_each_word_once() -> None:
+    words = [word for word, _ in glossary()]
+    assert len(words) > 40
+    assert words == sorted(set(words))
+
+
+def test_metadata_of_source_archives_is_that_of_the_locked_versions() -> None:
+    """Else uv unpacks pyspark at each compilation, and keeps every copy."""
+    locked = (ROOT / "requirements/dev.txt").read_text().splitlines()
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["dependency-metadata"]
+    assert all(f"{package['name']}=={package['version']} \\" in locked for package in described)
