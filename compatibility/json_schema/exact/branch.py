@@ -15,6 +15,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     MaxSize,
     MinSize,
     Negation,
+    OrderedSet,
     SchemaDemand,
     TypeIn,
     ValueIn,
@@ -37,16 +38,16 @@ class Branch:
     """One way to satisfy a goal with values of one type."""
 
     kind: str
-    literals: set[Literal] = field(default_factory=set)  #: all literals assumed so far
+    literals: dict[Literal, None] = field(default_factory=dict)  #: as an ordered set: all literals assumed so far
     atoms: list[Literal] = field(default_factory=list)  #: literals that concern the branch's type directly
     choices: list[Choice] = field(default_factory=list)  #: open choices
-    keys: frozenset[Any] | None = None  #: the only possible values, if they are listed
+    keys: OrderedSet[Any] | None = None  #: the only possible values, if they are listed
     value: list[Any] = field(default_factory=list)  #: a value known to satisfy the goal
     inspected: int = 0  #: number of demands inspected, to be charged as steps
 
     def copy(self) -> Branch:
         """Return a copy to continue from."""
-        return Branch(self.kind, set(self.literals), list(self.atoms), list(self.choices), self.keys)
+        return Branch(self.kind, dict(self.literals), list(self.atoms), list(self.choices), self.keys)
 
     def truth_of(self, literal: Literal, depth: int = _INSPECTION_DEPTH) -> bool | None:
         """Return whether a literal holds in this branch; None if undecided without splitting it."""

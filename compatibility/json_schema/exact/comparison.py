@@ -17,10 +17,12 @@ from contractlog.compatibility.json_schema.exact.demand_builder import DemandBui
 from contractlog.compatibility.json_schema.exact.demands import (
     Conjunction,
     Demand,
+    Goal,
     ItemValues,
     Literal,
     MatchesPattern,
     MemberValues,
+    OrderedSet,
     SchemaDemand,
     Undecidable,
 )
@@ -124,7 +126,7 @@ class _Comparison:
 
     def _decide(self, reader: SchemaDemand, writer: SchemaDemand, *, formats: bool = False) -> list[Finding]:
         """Decide a pair, with a thorough engine if the fast one is inconclusive, and locate the findings."""
-        goal = frozenset({(writer, True), (reader, False)})
+        goal: Goal = OrderedSet(((writer, True), (reader, False)))
         with self._engine() as engine:
             if engine.is_closed(goal):
                 return []
@@ -190,7 +192,7 @@ class FindingReporter:
         self._reader = reader
         self._writer = writer
         self._formats = formats
-        self._goal = frozenset({(writer, True), (reader, False)})
+        self._goal: Goal = OrderedSet(((writer, True), (reader, False)))
 
     def findings(self) -> Iterator[Finding]:
         """Yield a finding for each keyword that rejects, or may reject, what the writer admits."""
@@ -206,10 +208,10 @@ class FindingReporter:
             yield self._finding(unproven, [])
 
     def _find_unproven(self, start: _UnprovenDemand) -> Iterator[_UnprovenDemand]:
-        pending, seen = [start], set[tuple[frozenset[Literal], str]]()
+        pending, seen = [start], set[tuple[Goal, str]]()
         while pending:
             unproven = pending.pop()
-            goal = frozenset((*unproven.position.writer, (unproven.demand, False)))
+            goal = OrderedSet((*unproven.position.writer, (unproven.demand, False)))
             if (goal, unproven.at) in seen or self._engine.is_closed(goal):
                 continue
             seen.add((goal, unproven.at))
@@ -237,7 +239,7 @@ class FindingReporter:
 
     def _descend(self, position: _WriterPosition, demand: MemberValues | ItemValues) -> _WriterPosition | None:
         """Descend to a member or item that may violate the demand."""
-        goal = frozenset((*position.writer, (demand, False)))
+        goal = OrderedSet((*position.writer, (demand, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
             inner_position = self._member(position, demand, branch.atoms) if isinstance(demand, MemberValues) else None
             if isinstance(demand, ItemValues):
@@ -316,7 +318,7 @@ class FindingReporter:
 
     def _reason(self, unproven: _UnprovenDemand) -> str:
         """Return the reason why the proof failed."""
-        goal = frozenset((*unproven.position.writer, (unproven.demand, False)))
+        goal = OrderedSet((*unproven.position.writer, (unproven.demand, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
             for demand, _ in branch.literals:
                 if isinstance(demand, Undecidable):

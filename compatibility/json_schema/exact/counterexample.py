@@ -9,7 +9,7 @@ from typing import Any, Final
 from contractlog.compatibility.json_schema.exact import numbers, strings
 from contractlog.compatibility.json_schema.exact.arrays import ArrayDemands
 from contractlog.compatibility.json_schema.exact.branch import Branch
-from contractlog.compatibility.json_schema.exact.demands import Goal, Literal, MinSize, NameSet, ValueIn
+from contractlog.compatibility.json_schema.exact.demands import Goal, Literal, MinSize, NameSet, OrderedSet, ValueIn
 from contractlog.compatibility.json_schema.exact.engine import ProofEngine
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.json_values import value_key
@@ -35,7 +35,7 @@ class ValueSearch:
 
     def value(self, literals: Iterable[Literal], depth: int = 0) -> list[Any]:
         """Return a list with a value that satisfies all literals, or an empty list."""
-        goal = frozenset(literals)
+        goal = OrderedSet(literals)
         if goal in self._found:
             return [self._found[goal]]
         if depth > _MAX_DEPTH:
@@ -127,7 +127,7 @@ class ValueSearch:
                 literals += demands.at(1)
             if True in demands.unique:
                 existing = [*items, forced[1]] if forced else items
-                literals.append((ValueIn(frozenset(map(value_key, existing))), False))
+                literals.append((ValueIn(OrderedSet(map(value_key, existing))), False))
             item = self.value(literals, depth + 1)
             if not item:
                 return None
@@ -174,7 +174,7 @@ class ValueSearch:
         if not value:
             return False
         if name is None:
-            existing_names = ValueIn(frozenset(("string", existing) for existing in members))
+            existing_names = ValueIn(OrderedSet(("string", existing) for existing in members))
             name_demands = [*case.name_demands, (existing_names, False)]
             names = self.value([*name_demands, (MinSize("string", 1), True)]) or self.value(name_demands)
             if not names:

@@ -31,6 +31,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     NameSet,
     Negation,
     NumericLimit,
+    OrderedSet,
     SchemaDemand,
     TypeIn,
     Undecidable,
@@ -159,10 +160,10 @@ class _SchemaKeywords:
         return TypeIn(names)
 
     def enum(self, _word: str, body: Any) -> Demand:
-        return ValueIn(frozenset(value_key(to_exact(value)) for value in body))
+        return ValueIn(OrderedSet(value_key(to_exact(value)) for value in body))
 
     def const(self, _word: str, body: Any) -> Demand:
-        return ValueIn(frozenset({value_key(to_exact(body))}))
+        return ValueIn(OrderedSet([value_key(to_exact(body))]))
 
     def numeric_limit(self, keyword: str, body: Any) -> Demand | None:
         upper = keyword.endswith("aximum")
@@ -197,7 +198,7 @@ class _SchemaKeywords:
 
     def pattern_properties(self, keyword: str, body: Any) -> Demand:
         return Conjunction(
-            tuple(MemberValues(NameSet(patterns=frozenset({text})), self.subschema(keyword, text)) for text in body)
+            tuple(MemberValues(NameSet(patterns=OrderedSet([text])), self.subschema(keyword, text)) for text in body)
         )
 
     def additional(self, keyword: str, body: Any) -> Demand:
@@ -208,7 +209,7 @@ class _SchemaKeywords:
     def unlisted_names(self) -> NameSet:
         """Return the names that neither ``properties`` nor ``patternProperties`` cover."""
         names, patterns = self.value.get("properties") or (), self.value.get("patternProperties") or ()
-        return NameSet(frozenset(names), frozenset(patterns), inverted=True)
+        return NameSet(frozenset(names), OrderedSet(patterns), inverted=True)
 
     def property_names(self, keyword: str, _body: Any) -> Demand:
         return MemberNames(self.subschema(keyword))

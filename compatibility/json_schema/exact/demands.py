@@ -6,10 +6,10 @@ hashes; two ``SchemaDemand`` objects are equal if they and everything that they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, dataclass_transform
 
 __all__ = [
     "FALSE",
@@ -36,6 +36,7 @@ __all__ = [
     "NameSet",
     "Negation",
     "NumericLimit",
+    "OrderedSet",
     "SchemaDemand",
     "TypeIn",
     "Undecidable",
@@ -99,6 +100,23 @@ class Negation(_CachedHash):
     body: Demand
 
 
+class OrderedSet(frozenset[T]):
+    """A set that is iterated in the order of its making: steps and examples must not depend on the hash seed."""
+
+    __slots__ = ("_order",)
+    _order: tuple[T, ...]
+
+    def __new__(cls, items: Iterable[T] = ()) -> Self:
+        """Make a set of the items; of equal ones the first counts."""
+        order = tuple(dict.fromkeys(items))
+        self = super().__new__(cls, order)
+        self._order = order
+        return self
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._order)
+
+
 @dataclass(frozen=True, slots=True)
 class TypeIn:
     """The value has one of these types; ``integer`` stands for whole numbers."""
@@ -110,7 +128,7 @@ class TypeIn:
 class ValueIn:
     """The value is one of these, given as keys."""
 
-    keys: frozenset[Any]
+    keys: OrderedSet[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +208,7 @@ class NameSet(_CachedHash):
     """A set of names: those listed or matching a pattern; if inverted, all others."""
 
     names: frozenset[str] = frozenset()
-    patterns: frozenset[str] = frozenset()
+    patterns: OrderedSet[str] = OrderedSet()
     inverted: bool = False
 
 
@@ -297,6 +315,6 @@ Demand: TypeAlias = (
     | SchemaDemand
 )
 Literal: TypeAlias = tuple[Demand, bool]  #: a demand, and True if it must hold or False if it must not
-Goal: TypeAlias = frozenset[Literal]
+Goal: TypeAlias = OrderedSet[Literal]
 TRUE: Final = Conjunction(())
 FALSE: Final = Disjunction(())

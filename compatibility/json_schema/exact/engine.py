@@ -26,6 +26,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     MinSize,
     MultipleOf,
     Negation,
+    OrderedSet,
     SchemaDemand,
     TypeIn,
     Undecidable,
@@ -56,7 +57,7 @@ class ProofEngine:
         self.steps = 0
         self.evaluator = Evaluator(self.step)
         self._open: set[Goal] = set()
-        self._dependents: dict[Goal, set[Goal]] = {}
+        self._dependents: dict[Goal, dict[Goal, None]] = {}
         self._pending: deque[Goal] = deque()
         self._searches: set[Hashable] = set()  #: searches of texts that were charged
         self._current: Goal | None = None
@@ -78,7 +79,7 @@ class ProofEngine:
         if any(negate(literal) in goal for literal in goal):
             return True
         if goal not in self._dependents:
-            self._dependents[goal] = set()
+            self._dependents[goal] = {}
             self._pending.append(goal)
             self._decide()
         return goal not in self._open
@@ -89,7 +90,7 @@ class ProofEngine:
         If that changes later, the current goal is checked again.
         """
         self.step()
-        goal = frozenset(literal for literal in literals if literal[0] != Conjunction(()) or not literal[1])
+        goal = OrderedSet(literal for literal in literals if literal[0] != Conjunction(()) or not literal[1])
         if any(negate(literal) in goal for literal in goal):
             return True
         if not goal:
@@ -103,9 +104,9 @@ class ProofEngine:
         if self._current is None:
             return self.is_closed(goal)
         if goal not in self._dependents:
-            self._dependents[goal] = set()
+            self._dependents[goal] = {}
             self._pending.append(goal)
-        self._dependents[goal].add(self._current)
+        self._dependents[goal][self._current] = None
         return goal not in self._open
 
     def open_branches(self, goal: Goal, kinds: Iterable[str] = JSON_TYPES) -> Iterable[Branch]:
@@ -163,7 +164,7 @@ class ProofEngine:
             self._current = goal
             if any(True for _ in self.open_branches(goal)):
                 self._open.add(goal)
-                self._pending.extend(self._dependents[goal] - self._open)
+                self._pending.extend(dependent for dependent in self._dependents[goal] if dependent not in self._open)
         self._current = outer
 
     def _assume(self, branch: Branch, literals: Iterable[Literal]) -> bool:
@@ -178,7 +179,7 @@ class ProofEngine:
                     return False
                 if literal in branch.literals:
                     continue
-                branch.literals.add(literal)
+                branch.literals[literal] = None
                 if not truth and not self._split(branch, literal, pending):
                     return False
             if not self._propagate(branch, pending):
@@ -204,7 +205,8 @@ class ProofEngine:
             case ValueIn():
                 branch.atoms.append(literal)
                 if wanted:
-                    branch.keys = demand.keys if branch.keys is None else branch.keys & demand.keys
+                    keys = demand.keys if branch.keys is None else branch.keys
+                    branch.keys = OrderedSet(key for key in keys if key in demand.keys)
             case Undecidable():
                 branch.atoms.append(literal)
             case _:

@@ -19,6 +19,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     MemberNames,
     MemberValues,
     NameSet,
+    OrderedSet,
     TypeIn,
     ValueIn,
 )
@@ -124,7 +125,7 @@ class ObjectDemands:
         """Yield the cases for names that are not mentioned, one for each combination of matching patterns."""
         sets = [names for names, _ in self.everywhere] + [member.names]
         patterns = sorted({pattern for names in sets for pattern in names.patterns})
-        mentioned = ValueIn(frozenset(("string", name) for name in self.mentioned_names()))
+        mentioned = ValueIn(OrderedSet(("string", name) for name in self.mentioned_names()))
         text: tuple[Literal, ...] = ((TypeIn(frozenset({"string"})), True), (mentioned, False))
         name_demands = (*text, *member.name, *self.name_demands)
         if len(patterns) > _MAX_PATTERNS:

@@ -23,6 +23,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     MemberValues,
     NameSet,
     Negation,
+    OrderedSet,
     SchemaDemand,
 )
 
@@ -77,7 +78,11 @@ def unevaluated_items_demand(
 
 
 def _members_demand(case: _BranchCase, body: Demand) -> Demand:
-    return TRUE if case.all_members else MemberValues(NameSet(case.names, case.patterns, inverted=True), body)
+    return (
+        TRUE
+        if case.all_members
+        else MemberValues(NameSet(case.names, OrderedSet(sorted(case.patterns)), inverted=True), body)
+    )
 
 
 def _items_demand(case: _BranchCase, body: Demand) -> Demand:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -22,6 +26,37 @@ def test_what_was_widened_by_construction_is_accepted() -> None:
     found = tally(range(10_000, 10_200), "widened")
     assert found.refuted == []
     assert found.verdicts["accepted"] >= 0.95 * found.verdicts.total(), str(found)
+
+
+STEPS_OF_PAIRS = """
+from contractlog.compatibility.formats import compare_schemas
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.steps import Steps
+from support.exactness import pair, parsed
+
+for seed in range(40):
+    _, old, new, _ = pair(seed, "widened")
+    budget = Steps(1_000_000)
+    findings = list(compare_schemas(parsed(new), parsed(old), Policy.EXACT, budget))
+    print(budget.left, [(finding.check, finding.detail) for finding in findings])
+"""
+
+
+def test_steps_and_examples_are_the_same_in_every_process() -> None:
+    """Else two nodes answer differently near the limit of steps."""
+    tests = str(Path(__file__).parents[4])
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", STEPS_OF_PAIRS],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": tests},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs[0])) > 20
 
 
 @pytest.mark.slow
