@@ -78,6 +78,10 @@ def main() -> None:
 
     if variant == "single":
         writer._LARGEST_BATCH = 1  # noqa: SLF001 - the alternative: one transaction per request
+    if variant.startswith("without-"):
+        from shortcuts import SHORTCUTS
+
+        SHORTCUTS[variant.removeprefix("without-")].remove()
     sys.argv[1:] = ["serve", "--port", port, "--database-url", database_url]
     sys.exit(command())
 
@@ -107,7 +111,7 @@ def running(variant: str, database_url: str, core: int | None = 0, **environment
     with cores({core} if core is not None else everywhere()):
         process = subprocess.Popen(
             command,
-            stderr=subprocess.PIPE if variant in {"registry", "single"} else None,
+            stderr=None if variant in {"bare", "select"} else subprocess.PIPE,
             env=os.environ | {"CONTRACTLOG_DRAIN_SECONDS": "0"} | environment,
         )
     try:
