@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from math import isinf
+from operator import getitem
 from typing import Any, Final
 
 import jsonschema_rs
@@ -134,8 +137,11 @@ def _check_against_draft(contents: Any, draft: Draft) -> None:
     try:
         jsonschema_rs.meta.validate({**contents, "$schema": draft.uri})
     except jsonschema_rs.ValidationError as problem:
+        value = reduce(getitem, problem.instance_path, contents)
+        is_infinite = isinstance(value, float) and isinf(value)  # which the validator takes for null
+        reason = "a number outside the range of a double" if is_infinite else truncate_message(problem.message)
         at = join_pointer("", *problem.instance_path)
-        raise InvalidSchema(f"not a schema of {draft.name}: {truncate_message(problem.message)}", at=at) from None
+        raise InvalidSchema(f"not a schema of {draft.name}: {reason}", at=at) from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
         raise InvalidSchema(f"not a schema of {draft.name}: {truncate_message(str(problem))}", at="") from None
 
