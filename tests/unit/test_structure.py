@@ -709,3 +709,16 @@ def test_schema_ids_of_records_are_unsigned_where_they_are_read() -> None:
         if mask.search(path.read_text(encoding="utf-8"))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# Caches: one bounded cache class.
+
+
+def test_the_bounded_cache_is_one_class_and_no_other_module_evicts_the_oldest_entry() -> None:
+    """An ``OrderedDict``, and a dict whose first key is removed, are caches by hand."""
+    eviction = re.compile(r"\bOrderedDict\b|popitem\(last=False\)|(del |pop\().*next\(iter\(|def _evict")
+    evicting = [path for path, _ in modules() if eviction.search((ROOT / path).read_text(encoding="utf-8"))]
+    assert evicting == [
+        "compatibility/bounded_cache.py",
+        "registry/http/password_check_queue.py",
+    ]  # the latter is a queue
