@@ -722,3 +722,19 @@ def test_the_bounded_cache_is_one_class_and_no_other_module_evicts_the_oldest_en
         "compatibility/bounded_cache.py",
         "registry/http/password_check_queue.py",
     ]  # the latter is a queue
+
+
+# HTML: pages are Jinja2 templates.
+
+
+def test_pages_are_templates_and_modules_write_html_of_one_phrase_at_most() -> None:
+    tag = re.compile(
+        r"<!doctype|</?(html|head|body|main|section|div|table|t[rdh]|ul|ol|li|h\d|p|a|details|style|script)\b"
+    )
+    wrong = [
+        f"{path}:{node.lineno}: {node.value[:80]}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and tag.search(node.value)
+    ]
+    assert not wrong, "\n".join(wrong)
