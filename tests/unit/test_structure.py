@@ -738,3 +738,15 @@ def test_pages_are_templates_and_modules_write_html_of_one_phrase_at_most() -> N
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and tag.search(node.value)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# TOML: written by tomlkit, not by regular expressions.
+
+
+def test_no_module_edits_toml_by_regular_expressions() -> None:
+    tables = re.compile(r"\\\[\w*\\?\.|f\"\[\w+\.")  # an escaped header in a pattern, or a header in an f-string
+    with_toml = [path for path, _ in modules() if "toml" in (ROOT / path).read_text(encoding="utf-8")]
+    wrong = [path for path in with_toml if tables.search((ROOT / path).read_text(encoding="utf-8"))]
+    assert not wrong
+    assert {path for path, module, _ in imports("") if module == "tomlkit"} == set()  # imported as a whole
+    assert modules_with("registry", "import tomlkit") == {"registry/access/users_file_editor.py"}

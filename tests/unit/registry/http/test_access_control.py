@@ -17,7 +17,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.principals import current_permissions
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.http import authentication
 from contractlog.registry.http.authentication import Authentication

@@ -12,7 +12,8 @@ import pytest
 
 from contractlog.compatibility.errors import Overloaded, TooManyFailures, Unauthorized, UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import UsersFile, format_entry
+from contractlog.registry.access.users_file import UsersFile
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http import password_check_queue
 from contractlog.registry.http.authentication import Authentication
 from contractlog.registry.http.failure_limits import ADDRESS_FAILURES, NAME_FAILURES, FailureLimits, parse_network
