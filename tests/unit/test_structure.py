@@ -750,3 +750,18 @@ def test_no_module_edits_toml_by_regular_expressions() -> None:
     assert not wrong
     assert {path for path, module, _ in imports("") if module == "tomlkit"} == set()  # imported as a whole
     assert modules_with("registry", "import tomlkit") == {"registry/access/users_file_editor.py"}
+
+
+# Libraries: each that was considered is adopted or has its figures.
+
+
+def test_libraries_are_dependencies_if_the_architecture_says_adopted() -> None:
+    table = re.compile(r"^\| ([\w-]+) \| .* \| ((?:not )?adopted) \|$", re.MULTILINE)
+    decisions = dict(table.findall((ROOT / "docs/architecture.md").read_text(encoding="utf-8")))
+    assert {"cachetools", "prometheus-client", "argon2-cffi", "tomlkit", "pydantic-settings", "Jinja2", "rich"} == {
+        *decisions
+    }
+    server = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["server"]
+    assert {name for name in decisions if name.lower() in server} == {
+        name for name, decision in decisions.items() if decision == "adopted"
+    }
