@@ -12,11 +12,12 @@ from typing import Any, Final, Generic, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["CachedLookups", "Caching", "ClientCaches", "SchemaCache", "TtlCache"]
+__all__ = ["CachedLookups", "Caching", "ClientCaches", "TtlCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -25,6 +26,7 @@ _OBJECT_BYTES: Final = 128  # approximate bytes of a reference, rule or metadata
 _ENTRY_BYTES: Final = 1_024  # approximate bytes of an entry, without its text
 LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
 AbsentKey = tuple[str, str | None, int | str]
+SchemaCache = BoundedCache[AbsentKey, RegisteredSchema]
 _SUBJECT_ROUTE: Final = "/subjects/{}"  #: writes below it change one subject; a POST to itself is a lookup
 _SHARED_RESOURCES: Final = ("/config", "/contexts", "/associations")  #: writes to them may change several subjects
 _ANY_CONTEXT: Final = ""  #: replaces the context in keys: a guid is the same in all contexts
@@ -40,55 +42,17 @@ class Caching:
     entries: int = 10_000  #: most latest versions, and most not-found responses, that are cached
 
 
-class SchemaCache:
-    """Byte-bounded cache of schemas by a key with fixed content; the oldest entry is evicted first.
-
-    Reads take no lock. The content of an entry is always valid; its subject, version and ``deleted`` are as of the time
-    of the response.
-    """
-
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
-        self._capacity = capacity
-        self._bytes = 0
-        self._entries: dict[Hashable, RegisteredSchema] = {}
-        self._write_lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: Hashable) -> RegisteredSchema | None:
-        """Return the cached schema, or None."""
-        return self._entries.get(key)
-
-    def put(self, key: Hashable, schema: RegisteredSchema) -> None:
-        """Cache a schema, and evict the oldest ones while the cache is over its capacity."""
-        with self._write_lock:
-            if key in self._entries:
-                return
-            self._entries[key] = schema
-            self._bytes += _entry_size(schema)
-            while self._bytes > self._capacity:
-                self._bytes -= _entry_size(self._entries.pop(next(iter(self._entries))))
-
-    def clear(self) -> None:
-        """Evict all entries."""
-        with self._write_lock:
-            self._entries.clear()
-            self._bytes = 0
-
-
 class TtlCache(Generic[K, V]):
-    """Cache of values that expire; the oldest is evicted first when there are too many.
+    """Cache of values that expire; the oldest are evicted first when there are too many.
 
-    A value is put with the ``generation`` that was current before its request was sent: if entries were invalidated in
-    the meantime, the response may be stale and is not cached.
+    A value may be put with the ``generation`` that was current before its request was sent: if entries were invalidated
+    in the meantime, the response may be stale and is not cached.
     """
 
     def __init__(self, seconds: float, entries: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
-        self._max_entries = entries
         self._clock = clock
-        self._entries: dict[K, tuple[float, V]] = {}
+        self._entries: BoundedCache[K, tuple[float, V]] = BoundedCache(entries)
         self._write_lock = threading.Lock()
         self.generation = 0
 
@@ -97,28 +61,26 @@ class TtlCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return the cached value, or None if there is none or it has expired."""
-        expires_at, value = self._entries.get(key, (0.0, None))
+        expires_at, value = self._entries.get(key) or (0.0, None)
         return value if value is not None and self._clock() < expires_at else None
 
-    def put(self, key: K, value: V, *, generation: int) -> None:
-        """Cache a value, unless entries were invalidated since ``generation``."""
+    def put(self, key: K, value: V, *, generation: int | None = None) -> V:
+        """Cache a value, unless entries were invalidated since ``generation``, and return it."""
         with self._write_lock:
-            if generation != self.generation or self._seconds <= 0:
-                return
-            self._entries.pop(key, None)
-            self._entries[key] = (self._clock() + self._seconds, value)
-            while len(self._entries) > self._max_entries:
-                del self._entries[next(iter(self._entries))]
+            if generation in {None, self.generation} and self._seconds > 0:
+                self._entries.put(key, (self._clock() + self._seconds, value))
+        return value
 
     def invalidate(self, matches: Callable[[K], bool] = lambda _key: True) -> None:
         """Invalidate the matching entries, and the responses to all requests in flight."""
         with self._write_lock:
             self.generation += 1
-            for key in list(filter(matches, self._entries)):
-                del self._entries[key]
+            for key in filter(matches, self._entries):
+                self._entries.drop(key)
 
 
-def _entry_size(schema: RegisteredSchema) -> int:
+def schema_size(schema: RegisteredSchema) -> int:
+    """Return the approximate memory of a cached schema in bytes."""
     parts = schema.references, schema.metadata, schema.rule_set
     return getsizeof(schema.text) + _ENTRY_BYTES + _object_size(parts)
 
@@ -143,8 +105,9 @@ class ClientCaches:
         self, caching: Caching | None = None, watch: Watch | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         caching = caching or Caching()
-        self.ids = SchemaCache(caching.capacity)
-        self.guids = SchemaCache(caching.capacity)
+        #: by a key with fixed content; subject, version and ``deleted`` are as of the time of the response
+        self.ids: SchemaCache = BoundedCache(caching.capacity, schema_size)
+        self.guids: SchemaCache = BoundedCache(caching.capacity, schema_size)
         self.latest: TtlCache[LatestKey, RegisteredSchema] = TtlCache(caching.latest_seconds, caching.entries, clock)
         self.absent: TtlCache[AbsentKey, NotFound] = TtlCache(caching.absent_seconds, caching.entries, clock)
         self.watch = watch

@@ -7,47 +7,17 @@ eviction costs time, but never changes a verdict. A memo is used by one thread a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import ref
 
-__all__ = ["Memo", "WeightedCache"]
+from contractlog.compatibility.bounded_cache import BoundedCache
+
+__all__ = ["Memo"]
 
 _MAX_SHAPES: Final = 500_000
 _MAX_VERDICTS: Final = 500_000
 
-K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-
-class WeightedCache(Generic[K, V]):
-    """Weight-bounded cache that evicts the oldest entries first."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.weight = 0
-        self.entries: dict[K, V] = {}  #: for lookups; only ``put`` changes it
-        self._heavy: dict[K, int] = {}  #: the weights greater than one
-
-    def put(self, key: K, value: V, weight: int = 1) -> V:
-        """Cache a value and return it; a value heavier than a tenth of the limit is not cached."""
-        if weight > 1:
-            if weight * 10 > self.limit:
-                return value
-            self._heavy[key] = weight
-        self.entries[key] = value
-        self.weight += weight
-        if self.weight > self.limit:
-            self._evict_oldest()
-        return value
-
-    def _evict_oldest(self) -> None:
-        """Evict the older half of the entries, repeatedly until the weight is at most half the limit."""
-        while self.weight > self.limit // 2:
-            for key in list(islice(self.entries, len(self.entries) // 2 + 1)):
-                del self.entries[key]
-                self._heavy.pop(key, None)
-            self.weight = len(self.entries) - len(self._heavy) + sum(self._heavy.values())
 
 
 class Memo:
@@ -59,11 +29,11 @@ class Memo:
     """
 
     def __init__(self, shapes: int = _MAX_SHAPES, verdicts: int = _MAX_VERDICTS) -> None:
-        self.shapes: WeightedCache[Hashable, Any] = WeightedCache(shapes)  #: parts of a shape -> the shape
+        self.shapes: BoundedCache[Hashable, Any] = BoundedCache(shapes)  #: parts of a shape -> the shape
         #: only final ones, which depend on no assumption
-        self.verdicts: WeightedCache[Hashable, bool] = WeightedCache(verdicts)
+        self.verdicts: BoundedCache[Hashable, bool] = BoundedCache(verdicts)
         #: indexes of readers, and of sets of writers
-        self.merged: WeightedCache[Hashable, Any] = WeightedCache(verdicts)
+        self.merged: BoundedCache[Hashable, Any] = BoundedCache(verdicts)
         self._roots: dict[int, tuple[ref[Any], Any]] = {}
 
     def root(self, tree: Any, make: Callable[[], V]) -> V:

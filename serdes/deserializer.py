@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeAlias
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.cache import BoundedDict, Clock
 from contractlog.serdes.confluent_source import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
@@ -23,9 +23,9 @@ from contractlog.serdes.schema_ids import (
     split_head,
 )
 from contractlog.serdes.serde import AsyncSerde, PlanMissing, Serde, SyncSerde
-from contractlog.serdes.settings import DeserializerSettings
+from contractlog.serdes.settings import Clock, DeserializerSettings
 from contractlog.serdes.wire import HEADER_SIZE
-from contractlog.serdes.write_plan import is_same_function
+from contractlog.serdes.write_plan import MAX_SCHEMAS, is_same_function
 
 __all__ = ["AsyncDeserializer", "DeserializerBase", "FromDict", "SyncDeserializer", "VersionSelection"]
 
@@ -57,7 +57,7 @@ class DeserializerBase(Serde[ReadPlan]):
         self._reads_header_or_prefix = is_same_function(settings.id_deserializer, dual_schema_id_deserializer)
         self._has_fast_path = self._cacheable and self._reads_header_or_prefix
         self._reads_prefix = is_same_function(settings.id_deserializer, prefix_schema_id_deserializer)
-        self._record_names: BoundedDict[bytes, str | None] = BoundedDict()
+        self._record_names: BoundedCache[bytes, str | None] = BoundedCache(MAX_SCHEMAS)
 
     def _deserialize(self, value: Any, ctx: Context | None, located: tuple[ReadPlan, bytes, int] | None = None) -> Any:
         """Return the value of framed bytes, whose plan, body and its offset may be given."""
@@ -109,7 +109,7 @@ class DeserializerBase(Serde[ReadPlan]):
                 return (None, None, head) if ctx is None else (ctx.topic, ctx.field, head), data, start
             subject = self._planner.subject_offline(ctx, None)
             if subject is None and head in self._record_names:
-                subject = self._planner.subject_offline(ctx, self._record_names[head])
+                subject = self._planner.subject_offline(ctx, self._record_names.get(head))
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
             raise error.within(topic=topic, subject=self._subject_offline(ctx)) from error.__cause__
@@ -143,9 +143,9 @@ class DeserializerBase(Serde[ReadPlan]):
             facts = {} if error.schema_id else {"schema_id": schema_id_in(head)}
             raise error.within(topic=topic, subject=subject, **facts) from error.__cause__
         if not self._cacheable and subject is None:
-            self._record_names.store(head, plan.name)
+            self._record_names.put(head, plan.name)
             key = (plan.subject, head)
-        return self._plans.store(key, plan)
+        return self._plans.put(key, plan)
 
     def _prepare_plans(self, ctx: SerializationContext, versions: VersionSelection) -> Steps[list[RegisteredSchema]]:
         """Prepare the plans for the versions that a subject has now."""
@@ -167,7 +167,7 @@ class DeserializerBase(Serde[ReadPlan]):
                 plan = yield from self._planner.plan_for(registered, subject, ctx, generation)
                 plan.require_readable()
                 for head in list_heads(registered):
-                    self._plans.store(self._plan_key(ctx, head, subject), plan)
+                    self._plans.put(self._plan_key(ctx, head, subject), plan)
         except SerializationError as error:
             raise error.within(topic=ctx.topic, subject=subject) from error.__cause__
         return versions_found

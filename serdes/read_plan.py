@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from contractlog.clients.cache import TtlCache
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.cache import BoundedDict, Clock, ExpiringCache, expiry_time
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
 from contractlog.serdes.rules import reject_migrations, reject_rules
 from contractlog.serdes.sans_io import Steps, request, run_sync
 from contractlog.serdes.schema_ids import FrameId
 from contractlog.serdes.schema_source import parse_steps
-from contractlog.serdes.settings import DeserializerSettings
+from contractlog.serdes.settings import Clock, DeserializerSettings, expiry_time
 from contractlog.serdes.wire import MAGIC
-from contractlog.serdes.write_plan import SchemaContent, make_frame_id, schema_content
+from contractlog.serdes.write_plan import MAX_SCHEMAS, SchemaContent, make_frame_id, schema_content
 
 __all__ = ["BodyReader", "ReadPlan", "ReadPlanner", "ReaderFormat", "list_heads", "schema_id_in"]
 
@@ -83,9 +84,9 @@ class ReadPlanner:
         self._clock = clock
         self._has_registry = has_registry
         self._reader_schema: ParsedSchema | None = None
-        self._readers: BoundedDict[tuple[SchemaContent, SchemaContent | None], BodyReader] = BoundedDict()
-        self.unknown_ids: ExpiringCache[tuple[str | None, bytes], NotFound] = ExpiringCache(
-            seconds=UNKNOWN_ID_SECONDS, clock=clock
+        self._readers: BoundedCache[tuple[SchemaContent, SchemaContent | None], BodyReader] = BoundedCache(MAX_SCHEMAS)
+        self.unknown_ids: TtlCache[tuple[str | None, bytes], NotFound] = TtlCache(
+            UNKNOWN_ID_SECONDS, MAX_SCHEMAS, clock
         )
         if draft is not None and not draft.references:
             self._reader_schema = run_sync(parse_steps(draft, None), None)
@@ -250,7 +251,7 @@ class ReadPlanner:
     def _find_reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
         contents = schema_content(writer), None if wanted is None else schema_content(wanted)
         try:
-            return self._readers.get(contents) or self._readers.store(contents, self._format.reader(writer, wanted))
+            return self._readers.get(contents) or self._readers.put(contents, self._format.reader(writer, wanted))
         except InvalidSchema as error:
             raise SchemaNotUsable(reason=error.message) from error
 

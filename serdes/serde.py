@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable
 from concurrent.futures import Future
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import ServerError, Unreachable
-from contractlog.serdes.cache import BoundedDict, Clock, GenerationCounter
 from contractlog.serdes.confluent_source import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
 from contractlog.serdes.sans_io import Steps, run_async, run_sync
+from contractlog.serdes.settings import Clock
 from contractlog.serdes.subject_names import SubjectResolver
 
 __all__ = ["AsyncSerde", "CachedPlan", "PlanMissing", "Serde", "SingleFlight", "SyncSerde", "TaskSingleFlight"]
@@ -105,6 +106,20 @@ class PlanMissing(Exception):
         self.key = key
 
 
+class _GenerationCounter:
+    """Counter of how often a source dropped its newest versions; always 0 for sources that do not count."""
+
+    def __init__(self, source: Any) -> None:
+        is_counting = isinstance(getattr(source, "latest_generation", None), int)
+        self._source = source if is_counting else self
+        self.latest_generation = 0
+
+    def __call__(self) -> int:
+        """Return the current count."""
+        generation: int = self._source.latest_generation
+        return generation
+
+
 class Serde(ABC, Generic[P]):
     """Cache of plans by topic and part, which makes those that are missing or stale.
 
@@ -116,11 +131,11 @@ class Serde(ABC, Generic[P]):
 
     def __init__(self, source: Any, naming: SubjectResolver, clock: Clock = time.monotonic) -> None:
         self._source = source
-        self._generation = GenerationCounter(source)
+        self._generation = _GenerationCounter(source)
         self._subject_resolver = naming
         self._cacheable = naming.cacheable
         self._clock = clock
-        self._plans: BoundedDict[Any, P] = BoundedDict(MAX_PLANS)
+        self._plans: BoundedCache[Any, P] = BoundedCache(MAX_PLANS)
         self._owns_source = False
 
     def own_schema_registry_client(self) -> None:

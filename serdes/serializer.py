@@ -8,14 +8,13 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.cache import Clock
 from contractlog.serdes.confluent_source import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.schema_ids import set_id_header
 from contractlog.serdes.serde import AsyncSerde, PlanMissing, Serde, SyncSerde
-from contractlog.serdes.settings import SerializerSettings
+from contractlog.serdes.settings import Clock, SerializerSettings
 from contractlog.serdes.write_plan import WritePlan, WritePlanner, WriterFormat
 
 __all__ = ["AsyncSerializer", "SerializerBase", "SyncSerializer", "ToDict"]
@@ -85,7 +84,7 @@ class SerializerBase(Serde[WritePlan]):
     def _make_plan(self, key: Any, ctx: Context | None) -> Steps[WritePlan]:
         subject = (yield from self._subject(ctx)) if self._cacheable else key
         try:
-            return self._plans.store(key, (yield from self._planner.plan(subject, self._generation())))
+            return self._plans.put(key, (yield from self._planner.plan(subject, self._generation())))
         except SerializationError as error:
             raise _add_topic(error, ctx, subject=subject) from None
 

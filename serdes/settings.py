@@ -5,6 +5,7 @@ A keyword is its dotted key with underscores: ``use_latest_version=True`` is ``"
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
@@ -25,20 +26,28 @@ from contractlog.serdes.subject_names import (
 )
 
 __all__ = [
+    "Clock",
     "DeserializerOptions",
     "DeserializerSettings",
     "SerializerOptions",
     "SerializerSettings",
     "SettingsReader",
+    "expiry_time",
 ]
 
 E = TypeVar("E")
+Clock = Callable[[], float]  #: returns seconds; monotonic
 
 LATEST_SECONDS: Final = 60.0  #: seconds for which the newest version is cached
 
 _NO_RULES_MESSAGE: Final = "this release runs no rules, and passes over none"
 _RULE_PREFIXES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
 _PROTOBUF_KEYS: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
+
+
+def expiry_time(seconds: float | None, clock: Clock) -> float:
+    """Return the time at which a duration ends; infinity for None."""
+    return math.inf if seconds is None else clock() + seconds
 
 
 class DeserializerOptions(TypedDict, total=False):

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final, Protocol, TypeAlias
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.names import topic_subject
-from contractlog.serdes.cache import ExpiringCache
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.sans_io import Steps, request, run_sync
@@ -39,6 +39,7 @@ SubjectNameStrategy: TypeAlias = Callable[[Context | None, str | None], str | No
 CLUSTER_ID: Final = "subject.name.strategy.kafka.cluster.id"
 FALLBACK_TYPE: Final = "subject.name.strategy.fallback.type"
 _ANY_CLUSTER: Final = "-"
+_MAX_SUBJECTS: Final = 1_000  #: cached subjects of topics
 
 
 class SubjectNameStrategyType(StrEnum):
@@ -93,7 +94,7 @@ class AssociatedNameStrategy:
         if given:
             raise ValueError(f"unknown in subject.name.strategy.conf: {', '.join(map(str, given))}")
         self._resolver: Callable[[], Any] | None = None
-        self._subjects: ExpiringCache[tuple[str, str, str | None], str] = ExpiringCache()
+        self._subjects: BoundedCache[tuple[str, str, str | None], str] = BoundedCache(_MAX_SUBJECTS)
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
         """Set the function that returns the cluster's id, called at the first lookup if none is configured.

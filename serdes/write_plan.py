@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.serdes.cache import BoundedDict, Clock, expiry_time
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import SchemaNotUsable, SerializationError
 from contractlog.serdes.rules import reject_rules
 from contractlog.serdes.sans_io import Steps, request, run_sync
 from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
 from contractlog.serdes.schema_source import parse_steps
-from contractlog.serdes.settings import SerializerSettings
+from contractlog.serdes.settings import Clock, SerializerSettings, expiry_time
 from contractlog.serdes.wire import encode_prefix
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
 
 SchemaContent = tuple[Any, ...]  #: identity of a schema's content, regardless of subject and id
 
+MAX_SCHEMAS: Final = 1_000  #: cached schemas of each kind
 _CONFLUENT_PACKAGE: Final = "confluent_kafka.schema_registry"
 
 
@@ -96,7 +97,7 @@ class WritePlanner:
         self._parsed: ParsedSchema | None = None
         self._name: str | None = None
         self.is_name_resolved = False  #: whether the record's name has been determined, if there is one
-        self._writers: BoundedDict[SchemaContent, BodyWriter] = BoundedDict()
+        self._writers: BoundedCache[SchemaContent, BodyWriter] = BoundedCache(MAX_SCHEMAS)
         self.writes_prefix = is_same_function(settings.id_serializer, prefix_schema_id_serializer)
         self.writes_header = is_same_function(settings.id_serializer, header_schema_id_serializer)
         if draft is not None and not draft.references:
@@ -173,7 +174,7 @@ class WritePlanner:
     def _find_writer(self, parsed: ParsedSchema, registered: RegisteredSchema) -> BodyWriter:
         content = schema_content(parsed)
         try:
-            return self._writers.get(content) or self._writers.store(content, self._format.writer(parsed))
+            return self._writers.get(content) or self._writers.put(content, self._format.writer(parsed))
         except InvalidSchema as error:
             raise SchemaNotUsable(reason=error.message, schema_id=int(registered.schema_id)) from error
 

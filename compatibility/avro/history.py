@@ -61,7 +61,7 @@ class HistoryCheck:
 
     def _reads(self, reader: AvroShape, writers: Writers) -> bool:
         pair = (reader, writers)
-        verdict = self._memo.verdicts.entries.get(pair)
+        verdict = self._memo.verdicts.get(pair)
         if verdict is not None:
             return verdict
         if pair in self._open:
@@ -126,7 +126,7 @@ class HistoryCheck:
 
     def _candidates(self, reader: AvroShape, writer: AvroShape) -> list[AvroShape]:
         """Return the reader branches that may match, through an index instead of a scan per writer."""
-        index = self._memo.merged.entries.get(reader)
+        index = self._memo.merged.get(reader)
         if index is None:
             self._steps.take(len(reader.parts))
             index = defaultdict(list)
@@ -179,7 +179,7 @@ class HistoryCheck:
         return not types or self._reads(field.type, frozenset(types))
 
     def _merge_writers(self, writers: Writers) -> _MergedWriters:
-        cached = self._memo.merged.entries.get(writers)
+        cached = self._memo.merged.get(writers)
         if cached is None and len(writers) == 1:
             (writer,) = writers
             if writer.kind == "RECORD":

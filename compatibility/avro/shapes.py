@@ -91,7 +91,7 @@ class ShapeBuilder:
 
     def __init__(self, schema: AvroSchema, memo: Memo) -> None:
         self._schema = schema
-        self._cached = memo.shapes.entries
+        self._cached = memo.shapes
         self._put = memo.shapes.put
         self._named: dict[str, AvroShape] = {}
         self._open: set[str] = set()

@@ -330,7 +330,7 @@ class _TreeBuilder:
         if "$ref" in text:
             return self.build_node(contents, context)
         key = ("node", context.draft.name, text)
-        shared: SchemaNode | None = self.memo.shapes.entries.get(key)
+        shared: SchemaNode | None = self.memo.shapes.get(key)
         if shared is None:
             shared = self.memo.shapes.put(
                 key, self.build_node(contents, context), 1 + len(text) // _CHARACTERS_PER_WEIGHT

@@ -14,9 +14,10 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import check_name, format_entry
+from contractlog.registry.access.users_file import check_name
 from contractlog.registry.access.users_file_editor import (
     add_user,
+    format_entry,
     read_users,
     remove_user,
     require_file,

@@ -6,15 +6,12 @@ a password authenticate with a client certificate.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import re
 import time
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -34,9 +31,7 @@ __all__ = [
     "Users",
     "UsersFile",
     "check_name",
-    "format_entry",
     "parse_users",
-    "remove_entry",
     "unreadable_file_error",
 ]
 
@@ -44,7 +39,6 @@ _LOG: Final = logging.getLogger("contractlog.registry.access")
 _MEMBERS: Final = frozenset({"password", "read", "write"})
 _MAX_NAME_LENGTH: Final = 256
 _POLL_SECONDS: Final = 1.0
-_ENTRY: Final = re.compile(r"^\[users\.", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +164,6 @@ def check_name(name: str, *, password: bool) -> str:
 
 def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
     return parse_alternative_name(user.name) or parse_certificate_subject(user.name) or user.name
-
-
-def format_entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
-    """Format a user as an entry of the file."""
-    members = {"password": None if password is None else str(password), "read": read, "write": write}
-    lines = [f"{member} = {json.dumps(value, ensure_ascii=False)}" for member, value in members.items() if value]
-    return "\n".join([f"[users.{json.dumps(name, ensure_ascii=False)}]", *lines]) + "\n"
-
-
-def remove_entry(text: str, name: str) -> str:
-    """Return a file's text without one user; everything else stays, comments included."""
-    starts = [match.start() for match in _ENTRY.finditer(text)] + [len(text)]
-    parts = [text[: starts[0]], *(text[start:end] for start, end in pairwise(starts))]
-    return "".join(part for part in parts if not (_ENTRY.match(part) and name in tomllib.loads(part)["users"]))
 
 
 def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:

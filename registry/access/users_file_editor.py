@@ -13,12 +13,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import tomlkit
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.access.users_file import Users, parse_users, remove_entry, unreadable_file_error
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users_file import Users, parse_users, unreadable_file_error
 
-__all__ = ["add_user", "read_users", "remove_user", "require_file", "user_exists_error"]
+__all__ = [
+    "add_user",
+    "format_entry",
+    "read_users",
+    "remove_entry",
+    "remove_user",
+    "require_file",
+    "user_exists_error",
+]
 
 _HEAD: Final = "# Who may read and write which subjects; made by `contractlog users`, read again when it changes.\n\n"
 _OWNER_ONLY: Final = 0o600
@@ -40,6 +51,19 @@ def read_users(path: Path) -> tuple[str, Users]:
         return text, parse_users(text)
     except ValueError as error:
         raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+
+
+def format_entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
+    """Format a user as an entry of the file."""
+    members = {"password": None if password is None else str(password), "read": read, "write": write}
+    return tomlkit.dumps({"users": {name: {member: value for member, value in members.items() if value}}})
+
+
+def remove_entry(text: str, name: str) -> str:
+    """Return a file's text without one user; everything else stays, comments included."""
+    document: dict[str, Any] = tomlkit.parse(text)
+    del document["users"][name]
+    return tomlkit.dumps(document)
 
 
 def require_file(path: Path) -> None:
@@ -105,8 +129,8 @@ def remove_user(path: Path, name: str) -> None:
 def _remove_entry(path: Path, text: str, name: str) -> str:
     try:
         return remove_entry(text, name)
-    except (ValueError, KeyError):  # the text has users in tables of another form
-        raise _unsupported_form_error(path, name) from None
+    except (ValueError, KeyError):  # tomllib read it, and tomlkit does not
+        raise _edit_error(path, name) from None
 
 
 def _require_valid(path: Path, text: str) -> Users:
@@ -125,14 +149,11 @@ def _verify(path: Path, text: str, before: Users, name: str, *, present: bool) -
     after = _require_valid(path, text)
     others = [{one: user for one, user in users.by_name.items() if one != name} for users in (before, after)]
     if others[0] != others[1] or (name in after.by_name) != present:
-        raise _unsupported_form_error(path, name)
+        raise _edit_error(path, name)
 
 
-def _unsupported_form_error(path: Path, name: str) -> UsageError:
-    return UsageError(
-        f"`{path}` does not have user `{name}` in a table [users.NAME] of its own, so the file stays as it was. "
-        "Edit it by hand."
-    )
+def _edit_error(path: Path, name: str) -> UsageError:
+    return UsageError(f"`{path}` cannot be changed for user `{name}` alone, so it stays as it was. Edit it by hand.")
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import asyncio
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Final, TypeVar
 
 from starlette.types import Receive
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
 
@@ -187,7 +187,7 @@ class CallerUsage:
     def __init__(self, limit: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
         self._clock = clock
-        self._used: OrderedDict[str, _CallerSteps] = OrderedDict()
+        self._used: BoundedCache[str, _CallerSteps] = BoundedCache(_MAX_CALLERS)
         self._lock = threading.Lock()
 
     def require(self, caller: str) -> None:
@@ -212,11 +212,8 @@ class CallerUsage:
         if steps <= _FREE_STEPS:
             return
         with self._lock:
-            used = self._used.setdefault(caller, _CallerSteps(0.0, self._clock()))
+            used = self._used.touch(caller) or self._used.put(caller, _CallerSteps(0.0, self._clock()))
             used.steps, used.at = self._decay_steps(used) + steps - _FREE_STEPS, self._clock()
-            self._used.move_to_end(caller)
-            while len(self._used) > _MAX_CALLERS:
-                self._used.popitem(last=False)
 
     def _current_steps(self, caller: str) -> float:
         with self._lock:

@@ -7,14 +7,13 @@ import base64
 import binascii
 import hashlib
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import Overloaded, Unauthorized
 from contractlog.registry.access.certificate_names import ClientCertificate
 from contractlog.registry.access.passwords import DECOY, HashedPassword
@@ -49,36 +48,6 @@ class _Rejected:
     password: HashedPassword | None
 
 
-class _RecentResults(Generic[V]):
-    """Results of past checks by credentials; evicts the least recently used. Thread-safe."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._results: OrderedDict[bytes, V] = OrderedDict()
-
-    def get(self, key: bytes) -> V | None:
-        with self._lock:
-            result = self._results.get(key)
-            if result is not None:
-                self._results.move_to_end(key)
-            return result
-
-    def put(self, key: bytes, value: V) -> None:
-        with self._lock:
-            self._results[key] = value
-            self._results.move_to_end(key)
-            if len(self._results) > self._most:
-                self._results.popitem(last=False)
-
-    def drop(self, key: bytes) -> None:
-        with self._lock:
-            self._results.pop(key, None)
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-
 class Authentication:
     """Checks credentials once, and again only after their user's password has changed or been removed.
 
@@ -89,8 +58,8 @@ class Authentication:
         self._file = file
         self._limits = limits or FailureLimits()
         self._key = os.urandom(32)
-        self._verified: _RecentResults[_Verified] = _RecentResults(_MAX_VERIFIED)
-        self._rejected: _RecentResults[_Rejected] = _RecentResults(_MAX_REJECTED)
+        self._verified: BoundedCache[bytes, _Verified] = BoundedCache(_MAX_VERIFIED)
+        self._rejected: BoundedCache[bytes, _Rejected] = BoundedCache(_MAX_REJECTED)
         self._checks: PasswordCheckQueue[_Verified | _Rejected] = PasswordCheckQueue()
         self._running: dict[bytes, Future[_Verified | _Rejected]] = {}
 
@@ -102,10 +71,10 @@ class Authentication:
         """
         users = self._users()
         key = self._key_of(header)
-        verified = self._verified.get(key)
+        verified = self._verified.touch(key)
         if verified is not None:
             return self._current_caller(key, verified, users)
-        refused = self._rejected.get(key)
+        refused = self._rejected.touch(key)
         if refused is None:
             return None
         user = users.by_name.get(refused.name)

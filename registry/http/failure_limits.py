@@ -12,12 +12,12 @@ import logging
 import math
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import TooManyFailures
 
 __all__ = ["ADDRESS_FAILURES", "NAME_FAILURES", "FailureLimits", "parse_network"]
@@ -79,8 +79,8 @@ class FailureLimits:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._buckets: OrderedDict[_Key, _Bucket] = OrderedDict()
-        self._succeeded: OrderedDict[_Key, None] = OrderedDict()
+        self._buckets: BoundedCache[_Key, _Bucket] = BoundedCache(_MAX_KEYS)
+        self._succeeded: BoundedCache[_Key, bool] = BoundedCache(_MAX_KEYS)
 
     def has_succeeded(self, address: str) -> bool:
         """Return True if a correct password has come from an address."""
@@ -134,18 +134,12 @@ class FailureLimits:
 
     def _note_success(self, *keys: _Key) -> None:
         for key in keys:
-            self._succeeded[key] = None
-            self._succeeded.move_to_end(key)
-        while len(self._succeeded) > _MAX_KEYS:
-            self._succeeded.popitem(last=False)
+            self._succeeded.put(key, value=True)
 
     def _bucket(self, key: _Key, now: float) -> _Bucket:
-        bucket = self._buckets.get(key)
+        bucket = self._buckets.touch(key)
         if bucket is None:
-            bucket = self._buckets[key] = _Bucket(NAME_FAILURES if key[1] else ADDRESS_FAILURES, counted_at=now)
-            while len(self._buckets) > _MAX_KEYS:
-                self._buckets.popitem(last=False)
-        self._buckets.move_to_end(key)
+            bucket = self._buckets.put(key, _Bucket(NAME_FAILURES if key[1] else ADDRESS_FAILURES, counted_at=now))
         bucket.drain(now)
         return bucket
 

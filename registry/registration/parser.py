@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import FORMATS, build_shape, find_nonconformity, parse_schema, supported_types
-from contractlog.compatibility.memo import Memo, WeightedCache
+from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.execution.request_work import current_work
@@ -47,10 +47,8 @@ class SchemaParser:
     """Parses schemas for the services. Thread-safe."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[_CacheKey, ParsedSchema] = OrderedDict()
-        self._cache_bytes = 0
-        self._lock = threading.Lock()
-        self._shapes: WeightedCache[_CacheKey, Any] = WeightedCache(_SHAPE_CHARACTERS)
+        self._cache: BoundedCache[_CacheKey, ParsedSchema] = BoundedCache(_CACHE_BYTES, _size)
+        self._shapes: BoundedCache[_CacheKey, Any] = BoundedCache(_SHAPE_CHARACTERS)
         self.memo = Memo(shapes=_MEMO_ENTRIES, verdicts=_MEMO_ENTRIES)  #: of all checks, one at a time
         self.memo_lock = threading.Lock()  #: lock of the memo
 
@@ -112,18 +110,15 @@ class SchemaParser:
         """Parse a stored schema, without the rules for new ones."""
         subject = schema.subject or Subject.parse("")
         key = _cache_key(schema)
-        with self._lock:
-            parsed = self._cache.get(key)
-            if parsed is not None:
-                self._cache.move_to_end(key)
-                return parsed
-            parsed = self._cache.get((schema.guid or "", _EXPECTED_ID, ""))
+        parsed = self._cache.touch(key)
+        if parsed is not None:
+            return parsed
+        parsed = self._cache.get((schema.guid or "", _EXPECTED_ID, ""))
         if parsed is None or not _parses_canonical_alike(schema) or parsed.canonical != schema.text:
             parsed = _parse(
                 schema.draft, resolve_references(snapshot, subject, schema.references, Deleted.INCLUDED), strict=False
             )
-        self._add_to_cache(key, parsed)
-        return parsed
+        return self._cache.put(key, parsed)
 
     def cache_expected(self, content: Content, parsed: ParsedSchema) -> None:
         """Cache a parsed draft that may be stored, for the check of the subject's next version.
@@ -131,15 +126,7 @@ class SchemaParser:
         Only drafts are cached whose stored text parses to the same: it lacks nothing but white space.
         """
         if content.text == parsed.canonical and _parses_canonical_alike(content):
-            self._add_to_cache((content.guid, _EXPECTED_ID, ""), parsed)
-
-    def _add_to_cache(self, key: _CacheKey, parsed: ParsedSchema) -> None:
-        with self._lock:
-            if key not in self._cache:
-                self._cache[key] = parsed
-                self._cache_bytes += _size(parsed)
-            while self._cache_bytes > _CACHE_BYTES:
-                self._cache_bytes -= _size(self._cache.popitem(last=False)[1])
+            self._cache.put((content.guid, _EXPECTED_ID, ""), parsed)
 
     def shape(self, snapshot: Snapshot, schema: RegisteredSchema) -> Any:
         """Return the facts of a stored schema that findings depend on; cached longer than its parsed tree.
@@ -147,7 +134,7 @@ class SchemaParser:
         The caller holds ``memo_lock``.
         """
         key = _cache_key(schema)
-        cached_shape = self._shapes.entries.get(key)
+        cached_shape = self._shapes.get(key)
         if cached_shape is None:
             cached_shape = build_shape(self.parse_stored(snapshot, schema), self.memo)
             if cached_shape is not None:

@@ -22,7 +22,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http.failure_limits import NAME_FAILURES
 
 from support.deadlines import WAIT_SECONDS, eventually

@@ -48,7 +48,7 @@ class JsonShape:
 def intern_shape(root: SchemaNode, memo: Memo) -> JsonShape:
     """Return the interned shape of a tree."""
     node = root.resolve()
-    shape: JsonShape | None = memo.shapes.entries.get(node)
+    shape: JsonShape | None = memo.shapes.get(node)
     return shape or memo.shapes.put(node, _create_shape(node, memo))
 
 
@@ -57,11 +57,11 @@ def _create_shape(node: SchemaNode, memo: Memo) -> JsonShape:
         return JsonShape(node, node)
     required, shapes = frozenset(node.required), memo.shapes
     frame_node = replace(node, properties={}, required=tuple(sorted(required.difference(node.properties))))
-    frame = shapes.entries.get(("frame", frame_node)) or shapes.put(("frame", frame_node), frame_node)
+    frame = shapes.get(("frame", frame_node)) or shapes.put(("frame", frame_node), frame_node)
     members = []
     for name, schema in node.properties.items():
         key = (name, schema.digest, name in required)
-        members.append(shapes.entries.get(key) or shapes.put(key, Property(name, schema, name in required)))
+        members.append(shapes.get(key) or shapes.put(key, Property(name, schema, name in required)))
     return JsonShape(node, frame, frozenset(members), frozenset(node.properties))
 
 
@@ -93,7 +93,7 @@ class JsonHistoryCheck:
             StepsExceeded: the check takes too many steps.
         """
         key = (self._policy, reader, writers)
-        verdict = self._memo.verdicts.entries.get(key)
+        verdict = self._memo.verdicts.get(key)
         if verdict is None:
             reads_every_group = all(self._reads_group(reader, group) for group in self._groups(writers))
             verdict = self._memo.verdicts.put(key, reads_every_group, 1 + len(writers))
@@ -102,7 +102,7 @@ class JsonHistoryCheck:
     def _cached_walk(self) -> PairWalk:
         """Return the cached walk of this policy, with its final verdicts unless they are too many."""
         key = ("walk", self._policy)
-        pairs: PairWalk | None = self._memo.merged.entries.get(key)
+        pairs: PairWalk | None = self._memo.merged.get(key)
         if pairs is None:
             pairs = self._memo.merged.put(key, create_walk(allowed_kinds(self._policy), STEP_LIMIT))
         pairs.trim(_MAX_CACHED_PAIRS)
@@ -110,7 +110,7 @@ class JsonHistoryCheck:
 
     def _groups(self, writers: frozenset[JsonShape]) -> list[_WriterGroup]:
         key = ("groups", writers)
-        merged: list[_WriterGroup] | None = self._memo.merged.entries.get(key)
+        merged: list[_WriterGroup] | None = self._memo.merged.get(key)
         if merged is None:
             groups = defaultdict[SchemaNode, list[JsonShape]](list)
             for writer in writers:
@@ -147,7 +147,7 @@ class JsonHistoryCheck:
         if new in variants and len(variants) == 1:
             return True
         key = (self._policy, before.digest, variants, after.digest, new)
-        verdict = self._memo.verdicts.entries.get(key)
+        verdict = self._memo.verdicts.get(key)
         if verdict is None:
             reads = all(self._reads_property(before, old, after, new) for old in variants if old is not new)
             verdict = self._memo.verdicts.put(key, reads, 1 + len(variants))
@@ -159,7 +159,7 @@ class JsonHistoryCheck:
         if old is not None and new is not None and old.required == new.required:
             return self._compatible(old.node, new.node)
         key = (self._policy, before.digest, old, after.digest, new)
-        verdict = self._memo.verdicts.entries.get(key)
+        verdict = self._memo.verdicts.get(key)
         if verdict is None:
             verdict = self._memo.verdicts.put(
                 key, self._compatible(_add_property(before, old), _add_property(after, new))

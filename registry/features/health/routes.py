@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -11,7 +12,7 @@ from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.reference_page import CSS, render_page
+from contractlog.registry.http.reference_page import read_stylesheet, render_page
 from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
@@ -86,14 +87,17 @@ async def get_openapi(request: Request) -> ApiResponse:
 @requires(READ_ANY)
 async def get_docs_page(request: Request) -> Response:
     """Return the API documentation as a page that loads nothing from other sites."""
-    return HTMLResponse(render_page(request.app.openapi()), headers=_DOCS_HEADERS)
+    state = request.app.state
+    if not hasattr(state, "docs_page"):  # rendered once, because that takes tens of milliseconds
+        state.docs_page = await asyncio.to_thread(render_page, request.app.openapi())
+    return HTMLResponse(state.docs_page, headers=_DOCS_HEADERS)
 
 
 @router.get(f"{DOCS_PATH}.css", include_in_schema=False)
 @requires(READ_ANY)
 async def get_docs_style() -> Response:
     """Return the stylesheet of the page."""
-    return Response(CSS, media_type="text/css", headers=_DOCS_HEADERS)
+    return Response(read_stylesheet(), media_type="text/css", headers=_DOCS_HEADERS)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})

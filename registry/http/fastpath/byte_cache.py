@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 
 __all__ = ["ByteCache", "ReadStart"]
@@ -39,16 +40,14 @@ class ReadStart(NamedTuple):
 
 
 class ByteCache:
-    """Byte-bounded LRU cache of response bodies; entries expire after ``seconds``.
+    """Byte-bounded cache of response bodies; entries expire after ``seconds``.
 
-    They expire because other nodes may delete what is cached here.
+    They expire because other nodes may delete what is cached here. One that is in use is then stored again, which makes
+    it the newest, so that the oldest, which are evicted first, are those that are not in use.
     An id may have several responses, by form: the empty form, or the name of the subject that was requested with the
     id. A response is stored with the ``ReadStart`` from before it was read from the database. Its age counts from
     there, because a slow read may return what was deleted while it ran; and if anything was invalidated in between, the
     response is not stored, because it may be what had to be invalidated.
-
-    Entries that are used move to the new half; when that is full, it becomes the old half, and the previous old half is
-    dropped.
     """
 
     def __init__(
@@ -59,16 +58,12 @@ class ByteCache:
         clock: Callable[[], float] = time.monotonic,
         watch: Callable[[int, int], None] = lambda _size, _entries: None,
     ) -> None:
-        self._half = limit // 2
         self._seconds = seconds
         self._clock = clock
         self._watch = watch  #: called with the memory in bytes and the number of ids after each change
-        self._new: dict[_EntryKey, _Entry] = {}
-        self._old: dict[_EntryKey, _Entry] = {}
-        self._new_size = 0
-        self._old_size = 0
+        self._entries: BoundedCache[_EntryKey, _Entry] = BoundedCache(limit, _chain_bytes)
         self._until = 0.0
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  #: of changes
         self._generation = 0
 
     def start_read(self) -> ReadStart:
@@ -90,23 +85,21 @@ class ByteCache:
 
     def __len__(self) -> int:
         """Return the number of ids with cached responses."""
-        return len(self._new) + len(self._old)
+        return len(self._entries)
 
     @property
     def size(self) -> int:
         """The memory that the responses take, in bytes."""
-        return self._new_size + self._old_size
+        return self._entries.weight
 
     def put(self, key: Key, body: bytes, *, start: ReadStart, form: str = "") -> None:
         """Store a response whose read began at ``start``."""
-        place = _entry_key(key)
+        entry_key = _entry_key(key)
         with self._lock:
-            if start.generation != self._generation or _response_bytes(form, body) > self._half:
-                return
-            others = _copy_without(self._promote(place), form)
-            self._remove(place)
-            self._add(place, _Entry(form, self._tick(start.at), body, others))
-            self._watch(self.size, len(self))
+            if start.generation == self._generation:
+                others = _copy_without(self._entries.get(entry_key), form)
+                self._entries.put(entry_key, _Entry(form, self._tick(start.at), body, others))
+                self._watch(self.size, len(self))
 
     def forget(self, keys: Collection[Key]) -> None:
         """Invalidate the responses about these ids, in every form."""
@@ -115,50 +108,21 @@ class ByteCache:
         with self._lock:
             self._generation += 1
             for key in keys:
-                self._remove(_entry_key(key))
+                self._entries.drop(_entry_key(key))
             self._watch(self.size, len(self))
 
     def forget_all(self) -> None:
         """Invalidate every response, for when some changed and it is unknown which."""
         with self._lock:
             self._generation += 1
-            self._new, self._old = {}, {}
-            self._new_size = self._old_size = 0
+            self._entries.clear()
             self._watch(0, 0)
 
     def _find(self, key: Key, form: str) -> _Entry | None:
-        place = _entry_key(key)
-        entry = self._new.get(place)  # without the lock: entries of a half are never modified
-        if entry is None and place in self._old:
-            with self._lock:
-                entry = self._promote(place)
+        entry = self._entries.get(_entry_key(key))
         while entry is not None and entry.form != form:
             entry = entry.next_entry
         return entry
-
-    def _promote(self, place: _EntryKey) -> _Entry | None:
-        """Return the entry of an id, moved to the new half."""
-        entry = self._old.pop(place, None)
-        if entry is None:
-            return self._new.get(place)
-        self._old_size -= _chain_bytes(entry)
-        self._add(place, entry)
-        return entry
-
-    def _add(self, place: _EntryKey, entry: _Entry) -> None:
-        self._new[place] = entry
-        self._new_size += _chain_bytes(entry)
-        if self._new_size > self._half:
-            self._old, self._old_size = self._new, self._new_size
-            self._new, self._new_size = {}, 0
-
-    def _remove(self, place: _EntryKey) -> None:
-        entry = self._new.pop(place, None)
-        if entry is not None:
-            self._new_size -= _chain_bytes(entry)
-        entry = self._old.pop(place, None)
-        if entry is not None:
-            self._old_size -= _chain_bytes(entry)
 
     def _tick(self, read_at: float) -> float:
         """Return when a response expires; responses that were read at almost the same time share one number."""
@@ -172,14 +136,10 @@ def _entry_key(key: Key) -> _EntryKey:
     return key[1] if key[0] == DEFAULT_CONTEXT else key
 
 
-def _response_bytes(form: str, body: bytes) -> int:
-    return len(body) + 2 * len(form) + _OVERHEAD
-
-
 def _chain_bytes(entry: _Entry | None) -> int:
     size = 0
     while entry is not None:
-        size += _response_bytes(entry.form, entry.body)
+        size += len(entry.body) + 2 * len(entry.form) + _OVERHEAD
         entry = entry.next_entry
     return size
 

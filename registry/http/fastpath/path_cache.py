@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Final
 
+from contractlog.compatibility.bounded_cache import BoundedCache
+
 __all__ = ["PathCache"]
 
 _OVERHEAD: Final = 300  #: bytes that a response costs in addition to its path and its body
@@ -20,9 +22,7 @@ class PathCache:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._answers: dict[str, bytes] = {}
-        self._size = 0
+        self._answers: BoundedCache[str, bytes] = BoundedCache(limit)
         self._closed = False
         self._lock = threading.Lock()
         self.generation = 0
@@ -34,37 +34,27 @@ class PathCache:
     @property
     def size(self) -> int:
         """The memory that the responses take, in bytes."""
-        return self._size
+        return self._answers.weight
 
     def get(self, path: str) -> bytes | None:
         """Return the cached response, or None."""
-        return self._answers.get(path)  # without the lock: ``close`` replaces the dictionary
+        return self._answers.get(path)
 
     def put(self, path: str, body: bytes, *, generation: int) -> None:
         """Store a response that was read while this generation was current."""
-        size = len(path) + len(body) + _OVERHEAD
         with self._lock:
-            if self._closed or generation != self.generation or path in self._answers:
-                return
-            if self._size + size > self._limit:
-                self._drop()
-            if size <= self._limit:
-                self._answers[path] = body
-                self._size += size
+            if not self._closed and generation == self.generation:
+                self._answers.put(path, body, len(path) + len(body) + _OVERHEAD)
 
     def close(self) -> None:
         """Drop everything and store nothing: a commit is about to begin."""
         with self._lock:
             self._closed = True
             self.generation += 1
-            self._drop()
+            self._answers.clear()
 
     def open(self) -> None:
         """Store responses again: the commit is done."""
         with self._lock:
             self.generation += 1
             self._closed = False
-
-    def _drop(self) -> None:
-        self._answers = {}
-        self._size = 0

@@ -193,7 +193,10 @@ def test_asyncio_producers_and_consumers_of_theirs_tell_our_serializers_their_cl
             read = await consumer.poll(60)
             await consumer.close()
             await producer.close()
-            subjects = serializer._plans[topic, "value"].subject, next(iter(deserializer._plans.values())).subject
+            subjects = (
+                serializer._plans.get((topic, "value")).subject,
+                deserializer._plans.get(next(iter(deserializer._plans))).subject,
+            )
             await serializer.aclose()
             await deserializer.aclose()
             return read.value(), subjects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from contractlog.clients.cache import SchemaCache, TtlCache
+from contractlog.clients.cache import Caching, ClientCaches, SchemaCache, TtlCache
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import Reference, RegisteredSchema
@@ -15,21 +15,12 @@ def schema(number: int, size: int = 10) -> RegisteredSchema:
     return RegisteredSchema(SchemaId(number), "x" * size)
 
 
-def test_what_was_put_is_found_under_its_key() -> None:
-    cache = SchemaCache()
-    cache.put((None, 1), schema(1))
-    assert cache.get((None, 1)) == schema(1)
-    assert cache.get(("s", 1)) is None
-    assert cache.get((None, 2)) is None
+def key(number: int) -> tuple[str, None, int]:
+    return ".", None, number
 
 
-def test_the_oldest_go_when_it_gets_too_much() -> None:
-    cache = SchemaCache(capacity=100_000)
-    for number in range(100):
-        cache.put(number, schema(number, 10_000))
-    assert len(cache) == 9
-    assert cache.get(99) is not None
-    assert cache.get(0) is None
+def cache_of(capacity: int) -> SchemaCache:
+    return ClientCaches(Caching(capacity=capacity)).ids
 
 
 def test_references_metadata_and_rules_count_as_texts_do() -> None:
@@ -42,37 +33,20 @@ def test_references_metadata_and_rules_count_as_texts_do() -> None:
         {"references": tuple(Reference("n", "s", number) for number in range(100))},
     ]
     for kept in beside:
-        cache = SchemaCache(capacity=100_000)
+        cache = cache_of(100_000)
         for number in range(100):
-            cache.put(number, replace(schema(number), **kept))
+            cache.put(key(number), replace(schema(number), **kept))
         assert 3 <= len(cache) <= 9, kept
         cache.clear()
-        cache.put(1, schema(1, 90_000))
+        cache.put(key(1), schema(1, 90_000))
         assert len(cache) == 1
 
 
 def test_bytes_count_and_not_characters() -> None:
-    cache = SchemaCache(capacity=100_000)
+    cache = cache_of(100_000)
     for number in range(100):
-        cache.put(number, replace(schema(number), text="\U0001f600" * 10_000))
+        cache.put(key(number), replace(schema(number), text="\U0001f600" * 10_000))
     assert len(cache) == 2
-
-
-def test_a_schema_larger_than_the_memory_is_not_kept() -> None:
-    cache = SchemaCache(capacity=5_000)
-    cache.put(1, schema(1, 10_000))
-    assert len(cache) == 0
-    cache.put(2, schema(2))
-    assert cache.get(2) is not None
-
-
-def test_putting_twice_counts_once_and_clearing_forgets() -> None:
-    cache = SchemaCache(capacity=5_000)
-    for _ in range(100):
-        cache.put(1, schema(1, 2_000))
-    assert len(cache) == 1
-    cache.clear()
-    assert cache.get(1) is None
 
 
 def test_what_grows_old_is_believed_for_its_life() -> None:

@@ -68,8 +68,8 @@ def test_one_schema_is_made_ready_once_for_all_subjects(registry: Registry) -> N
     for topic in ("one", "two", "three"):
         context = SerializationContext(topic)
         assert deserializer(serializer({"n": 1}, context), context) == {"n": 1}
-    assert len({plan.encode.__self__ for plan in serializer._plans.values()}) == 1
-    assert len({plan.decode.__self__ for plan in deserializer._plans.values()}) == 1
+    assert len({serializer._plans.get(key).encode.__self__ for key in serializer._plans}) == 1
+    assert len({deserializer._plans.get(key).decode.__self__ for key in deserializer._plans}) == 1
     assert registry.subjects() == ["one-value", "three-value", "two-value"]
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contractlog.clients.cache import TtlCache
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
-from contractlog.serdes.cache import ExpiringCache
 from contractlog.serdes.errors import DecodeError, EncodeError, RuleNotRun, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.rules import reject_migrations, reject_rules
@@ -194,7 +194,7 @@ def test_the_header_of_the_other_part_is_not_looked_at(registry: Registry) -> No
 def test_an_unknown_id_is_asked_for_again_after_a_while(registry: Registry) -> None:
     now = [0.0]
     deserializer = AvroDeserializer(registry)
-    deserializer._planner.unknown_ids = ExpiringCache(seconds=10, clock=lambda: now[0])
+    deserializer._planner.unknown_ids = TtlCache(10, 100, lambda: now[0])
     with pytest.raises(DecodeError):
         deserializer(encode_frame(1, b"\x02"), VALUE)  # type: ignore[arg-type]
     registry.register("orders-value", SchemaDraft(ORDER))

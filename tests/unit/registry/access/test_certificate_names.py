@@ -13,7 +13,8 @@ from contractlog.registry.access.certificate_names import (
     parse_alternative_name,
     parse_certificate_subject,
 )
-from contractlog.registry.access.users_file import Users, format_entry, parse_users
+from contractlog.registry.access.users_file import Users, parse_users
+from contractlog.registry.access.users_file_editor import format_entry
 
 KINDS = ["commonName", "organizationName", "domainComponent", "emailAddress", "givenName", "1.2.3.4"]
 values = st.text(st.characters(exclude_categories=("Cs",)), max_size=6) | st.text(' ,+"\\<>;=#aA0\0\n', max_size=6)

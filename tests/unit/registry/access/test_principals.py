@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.principals import current_actor
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 

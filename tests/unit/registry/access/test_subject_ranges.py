@@ -23,7 +23,7 @@ from contractlog.registry.access.permissions import (
     parse_prefix,
 )
 from contractlog.registry.access.principals import current_permissions
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
 from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.features.schemas import store as schemas_store

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import explain_pattern_mistake
-from contractlog.registry.access.users_file import UsersFile, format_entry, parse_users, remove_entry
+from contractlog.registry.access.users_file import UsersFile, parse_users
+from contractlog.registry.access.users_file_editor import format_entry, remove_entry
 
 CHEAP = HashedPassword.of("secret", n=2, r=1, p=1)
 names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=":"), min_size=1, max_size=8)

@@ -17,7 +17,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.principals import current_permissions
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.http import authentication
 from contractlog.registry.http.authentication import Authentication
@@ -374,7 +374,7 @@ def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_
 def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) -> None:
     header = base64.b64encode(b":".join(part.encode() for part in CI))
     secured.get("/subjects", auth=CI)
-    kept = list(authentication_of(secured)._verified._results)
+    kept = list(authentication_of(secured)._verified)
     assert len(kept) == 1
     assert header not in kept[0]
     assert len(kept[0]) == 32

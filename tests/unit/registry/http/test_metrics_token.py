@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http.metrics_token import create_middleware
 from contractlog.registry.settings import Settings
 

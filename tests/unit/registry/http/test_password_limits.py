@@ -12,7 +12,8 @@ import pytest
 
 from contractlog.compatibility.errors import Overloaded, TooManyFailures, Unauthorized, UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import UsersFile, format_entry
+from contractlog.registry.access.users_file import UsersFile
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http import password_check_queue
 from contractlog.registry.http.authentication import Authentication
 from contractlog.registry.http.failure_limits import ADDRESS_FAILURES, NAME_FAILURES, FailureLimits, parse_network
@@ -98,12 +99,14 @@ def test_a_name_that_succeeded_from_an_address_is_not_held_to_the_limit_of_the_a
     assert limits.has_succeeded(B)
 
 
-def test_what_is_remembered_is_bounded(limits: FailureLimits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contractlog.registry.http.failure_limits._MAX_KEYS", 10)
+    limits = FailureLimits()
     for number in range(50):
         fail(limits, f"192.0.2.{number}", "n" * 50_000)
         limits.note_success(f"192.0.2.{number}", "n" * 50_000)
-    assert len(limits._buckets) == len(limits._succeeded) == 10
+    assert 9 <= len(limits._buckets) <= 10
+    assert 9 <= len(limits._succeeded) <= 10
     assert max(len(name) for _, name in limits._buckets) == 16
     assert limits.has_succeeded("192.0.2.49")
     assert not limits.has_succeeded("192.0.2.0")

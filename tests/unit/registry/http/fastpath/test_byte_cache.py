@@ -49,16 +49,20 @@ def test_answers_of_a_moment_share_a_time_that_is_never_too_late() -> None:
         assert cache.get((".", number)) is None
 
 
-def test_what_is_used_stays_and_what_is_not_goes() -> None:
-    cache = ByteCache(20 * 1_200, seconds=60)
+def test_what_is_stored_again_stays_and_what_is_not_goes() -> None:
+    now = [0.0]
+    cache = ByteCache(20 * 1_200, seconds=5, clock=lambda: now[0])
     for number in range(100):
+        now[0] += 1
+        if cache.get((".", 0)) is None:
+            cache.put((".", 0), b"x" * 1_000, start=cache.start_read())
         cache.put((".", number), b"x" * 1_000, start=cache.start_read())
         assert cache.get((".", 0)), number
         assert cache.size <= 20 * 1_200
     assert cache.get((".", 99))
-    assert cache.get((".", 1)) is None
+    assert cache.stale((".", 1)) is None
     assert 10 <= len(cache) <= 20
-    cache.put((".", 500), b"x" * 20_000, start=cache.start_read())
+    cache.put((".", 500), b"x" * 30_000, start=cache.start_read())
     assert cache.get((".", 500)) is None
 
 

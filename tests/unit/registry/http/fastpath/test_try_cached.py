@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
