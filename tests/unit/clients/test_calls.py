@@ -46,6 +46,8 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
     (calls.subjects(prefix=":*:", deleted=True), "GET", "/subjects?subjectPrefix=%3A%2A%3A&deleted=true", None),
     (calls.versions_of_id(7, deleted=True), "GET", "/schemas/ids/7/versions?deleted=true", None),
     (calls.referenced_by("s", 1), "GET", "/subjects/s/versions/1/referencedby", None),
+    (calls.versions("s", offset=0, limit=0), "GET", "/subjects/s/versions?limit=0", None),
+    (calls.versions("s", offset=2, limit=-1), "GET", "/subjects/s/versions?offset=2", None),
     (calls.delete_subject("s"), "DELETE", "/subjects/s", None),
     (calls.delete_subject("s", permanent=True), "DELETE", "/subjects/s?permanent=true", None),
     (calls.delete_version("s", 1, permanent=True), "DELETE", "/subjects/s/versions/1?permanent=true", None),

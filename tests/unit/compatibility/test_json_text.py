@@ -60,6 +60,24 @@ def test_brackets_in_strings_and_comments_do_not_nest() -> None:
         parse_json('// why\n"a"')
 
 
+@pytest.mark.parametrize(
+    "half",
+    [chr(0xD800), chr(0xDFFF), r"\ud800", r"\uDFFF", r"\udc00\ud800"],
+    ids=["high", "low", "escaped-high", "escaped-low", "swapped"],
+)
+@pytest.mark.parametrize(
+    ("template", "pointer"), [('"%s"', ""), ('{"a": ["é", "%s"]}', "/a/1"), ('[{"%s": "a"}]', "/0"), ('"a%sa"', "")]
+)
+def test_half_of_a_surrogate_pair_is_refused_where_it_stands(half: str, template: str, pointer: str) -> None:
+    with pytest.raises(InvalidSchema, match="surrogate") as refusal:
+        parse_json(template % half)
+    assert refusal.value.at == pointer
+
+
+def test_a_whole_surrogate_pair_is_its_character() -> None:
+    assert parse_json(r'"\ud83d\ude00"') == parse_json('"\U0001f600"') == "\U0001f600"
+
+
 @given(TEXT)
 @settings(deadline=None)
 def test_strings_are_written_so_that_all_json_readers_read_them(text: str) -> None:

@@ -192,6 +192,18 @@ def test_the_newest_version_with_properties_is_found(http: httpx2.Client) -> Non
     }
 
 
+def test_the_same_id_in_another_context_is_another_schema(http: httpx2.Client) -> None:
+    register(http, "r", metadata={"properties": {"owner": "us"}})
+    register(http, "l", LEANING, **ON_RECORD)
+    for schema in (STRING, LONG):
+        register(http, f":.eu:{schema}", schema, metadata={"properties": {"owner": "eu"}})
+    assert http.get("/subjects/r/metadata?key=owner&value=us").json()["version"] == 1
+    assert http.get("/subjects/r/metadata?key=owner&value=eu").json()["error_code"] == 40403
+    assert http.get("/subjects/r/versions/1/referencedby").json() == [2]
+    http.delete("/subjects/l")
+    assert http.get("/subjects/r/versions/1/referencedby").json() == []
+
+
 def test_resolved_is_the_text_with_its_references_in_place(http: httpx2.Client) -> None:
     register(http, "r")
     register(http, "l", LEANING, **ON_RECORD)

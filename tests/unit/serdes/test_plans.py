@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -277,10 +278,12 @@ def test_what_is_prepared_asks_nothing_more(registry: Registry) -> None:
     assert serializer.prepare("orders").version == 2
     assert [found.version for found in deserializer.prepare("orders", versions="all")] == [1, 2]
     assert [found.version for found in deserializer.prepare("orders", MessageField.KEY)] == [1]
+    guid = registry.version("orders-value", 1).guid or ""
     asked = len(watched.asked)
     written = serializer({"n": 1, "note": "x"}, VALUE)
     assert deserializer(written, VALUE) == {"n": 1, "note": "x"}
     assert deserializer(b"\0\0\0\0\2\2", VALUE) == {"n": 1}
+    assert deserializer(b"\1" + UUID(guid).bytes + b"\2", VALUE) == {"n": 1}
     assert deserializer(b"\0\0\0\0\1\2x", SerializationContext("orders", MessageField.KEY)) == "x"
     assert len(watched.asked) == asked
 

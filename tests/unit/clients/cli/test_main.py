@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.error_messages import error_message
 from contractlog.clients.cli.main import exit_code_of, main
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.verbs import VERBS
@@ -168,10 +167,3 @@ def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
         assert done.returncode == code
-
-
-def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() -> None:
-    for reason, advised in (("certificate verify failed", False), ("Connection refused", True)):
-        told = error_message(errors.Unreachable("m", url="https://r", reason=reason), [])
-        assert reason in told
-        assert ("contractlog serve" in told) == advised

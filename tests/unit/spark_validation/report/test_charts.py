@@ -11,7 +11,7 @@ from contractlog.contracts.audit.report import SeriesPoint
 from contractlog.spark_validation.report.charts.coverage import draw_coverage
 from contractlog.spark_validation.report.charts.lineage_graph import draw_lineage
 from contractlog.spark_validation.report.charts.svg import element
-from contractlog.spark_validation.report.charts.version_timeline import MAX_BINS, OTHER_IDS, bin_series
+from contractlog.spark_validation.report.charts.version_timeline import MAX_BINS, OTHER_IDS, bin_series, draw_timeline
 
 from support.reports import edge, part
 
@@ -35,6 +35,19 @@ def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
         mine = [point for point in points if row_of[point["schema_id"]] == schema_id]
         assert sum(bins.records[schema_id]) == sum(point["records"] for point in mine)
         assert sum(bins.violating[schema_id]) == sum(point["violating"] for point in mine)
+
+
+def test_rows_are_sorted_by_id_and_those_of_no_version_come_last() -> None:
+    bins = bin_series(
+        [
+            SeriesPoint(window="2013-01-01", schema_id=schema_id, records=records, violating=0)
+            for schema_id, records in ((None, 9), (7, 8), (2, 7), (1, 1))
+        ],
+        [1, 2],
+    )
+    assert bins is not None
+    labels = re.findall("(no schema id|other ids|id [12])<", str(draw_timeline(bins, {})))
+    assert labels == ["id 1", "id 2", "other ids", "no schema id"]
 
 
 def test_what_exists_is_drawn_however_small_its_share() -> None:

@@ -172,6 +172,16 @@ def test_the_strategy_and_the_real_subject_of_an_id_are_named() -> None:
     assert "<td>Payment v1 (id 9)</td>" in text
 
 
+def test_only_versions_of_the_topic_s_subjects_have_rows_of_their_own_in_the_timeline() -> None:
+    one = part("t")
+    assert "other ids" not in render(report(one))
+    one["schemas"].append({**one["schemas"][0], "schema_id": 9, "subject": "shop.Payment", "expected": False})
+    one["series"].append({"window": "2013-06-01", "schema_id": 9, "records": 5, "violating": 5})
+    text = render(report(one))
+    assert re.search("<text[^>]*>other ids</text>", text)
+    assert not re.search(r"<text[^>]*>[^<]*\(id 9\)</text>", text)
+
+
 @pytest.mark.parametrize(
     ("scope", "sentence"),
     [

@@ -41,3 +41,20 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
         assert not indexer.catch_up()
         assert len(commits) == 2
         assert len(node.get("/contractlog/v1/search", params={"field": "f10"}).json()["hits"]) == 1
+
+
+def test_a_schema_without_words_is_indexed_once() -> None:
+    with in_process(Settings(database_url="sqlite://")) as node:
+        store = node.app.state.services.store  # type: ignore[attr-defined]
+        indexer = SearchIndexer(store, JournalFollower(store))
+
+        def unindexed() -> list[search_index.Key]:
+            with store.open_snapshot() as snapshot:
+                return search_index.list_unindexed(snapshot, ("", 0), 10)
+
+        anything = {"schema": "{}", "schemaType": "JSON"}
+        for subject in ("a", "b"):
+            assert node.post(f"/subjects/{subject}/versions", json=anything).json()["id"] == 1
+            assert unindexed() == ([(".", 1)] if subject == "a" else [])
+            indexer.catch_up()
+            assert unindexed() == []

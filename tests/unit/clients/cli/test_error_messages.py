@@ -1,0 +1,45 @@
+"""Messages about a registry name its URL and the credentials that it rejected."""
+
+from __future__ import annotations
+
+import pytest
+
+from contractlog.clients.cli.error_messages import error_message
+from contractlog.compatibility.errors import Unauthorized, Unreachable
+
+URL = "http://registry:8081"
+
+
+@pytest.mark.parametrize(
+    ("argument", "environment", "words"),
+    [
+        ("http://me:secret@registry:8081", {}, "rejected user `me` and the password, both taken from the URL"),
+        (
+            "http://me:secret@registry:8081",
+            {"CONTRACTLOG_REGISTRY_USER": "you", "CONTRACTLOG_REGISTRY_PASSWORD": "secret"},
+            "rejected user `me` and the password, both taken from the URL",
+        ),
+        (
+            "http://me:secret@another:8081",
+            {"CONTRACTLOG_REGISTRY_USER": "you", "CONTRACTLOG_REGISTRY_PASSWORD": "secret"},
+            "rejected user `you` and the password; check CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD",
+        ),
+        (URL, {"CONTRACTLOG_REGISTRY_TOKEN": "secret"}, "rejected the token; check CONTRACTLOG_REGISTRY_TOKEN"),
+        (URL, {}, "needs credentials: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"),
+    ],
+)
+def test_rejected_credentials_are_named_by_where_they_came_from_and_never_shown(
+    argument: str, environment: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    message = error_message(Unauthorized(url=URL), ["pull", "--registry", argument])
+    assert message.startswith(f"the registry at {URL} {words}")
+    assert "secret" not in message
+
+
+def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() -> None:
+    for reason, advised in (("certificate verify failed", False), ("Connection refused", True)):
+        told = error_message(Unreachable("m", url="https://r", reason=reason), [])
+        assert reason in told
+        assert ("contractlog serve" in told) == advised
