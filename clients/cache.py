@@ -13,7 +13,7 @@ from contractlog.clients import calls
 from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = ["CachedLookups", "Caching", "ClientCaches", "SchemaCache", "TtlCache"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeAlias
 
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.cache import BoundedDict, Clock
+from contractlog.serdes.bounded_caches import BoundedDict, Clock
 from contractlog.serdes.confluent_source import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError

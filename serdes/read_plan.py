@@ -10,14 +10,14 @@ from uuid import UUID
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.cache import BoundedDict, Clock, ExpiringCache, expiry_time
+from contractlog.serdes.bounded_caches import BoundedDict, Clock, ExpiringCache, expiry_time
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
-from contractlog.serdes.rules import reject_migrations, reject_rules
 from contractlog.serdes.sans_io import Steps, request, run_sync
 from contractlog.serdes.schema_ids import FrameId
 from contractlog.serdes.schema_source import parse_steps
 from contractlog.serdes.settings import DeserializerSettings
+from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 from contractlog.serdes.wire import MAGIC
 from contractlog.serdes.write_plan import SchemaContent, make_frame_id, schema_content
 

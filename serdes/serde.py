@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from contractlog.compatibility.errors import ServerError, Unreachable
-from contractlog.serdes.cache import BoundedDict, Clock, GenerationCounter
+from contractlog.serdes.bounded_caches import BoundedDict, Clock, GenerationCounter
 from contractlog.serdes.confluent_source import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
 from contractlog.serdes.sans_io import Steps, run_async, run_sync

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.cache import Clock
+from contractlog.serdes.bounded_caches import Clock
 from contractlog.serdes.confluent_source import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError

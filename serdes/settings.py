@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
 
 from contractlog.clients.settings import suggest_key
-from contractlog.compatibility.names import MAX_VERSION
+from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.serdes.schema_ids import (
     IdDeserializer,
     IdSerializer,

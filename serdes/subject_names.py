@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, Final, Protocol, TypeAlias
 
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import topic_subject
-from contractlog.serdes.cache import ExpiringCache
+from contractlog.compatibility.identifiers import topic_subject
+from contractlog.serdes.bounded_caches import ExpiringCache
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.sans_io import Steps, request, run_sync

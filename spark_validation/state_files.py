@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.samples import FieldSample, SampleDesign, SampledValue
 from contractlog.contracts.audit.state import (
     AuditState,
     Cell,
@@ -23,6 +22,7 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
+from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 
 __all__ = ["read_samples", "read_state", "write_samples", "write_state"]
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli.files import SchemaFile
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -27,7 +28,6 @@ from contractlog.compatibility.formats import FORMATS, allows_comments, parse_sc
 from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
-from contractlog.clients.schema_folder import file_references
+from contractlog.clients.pull_index import file_references
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb
-from contractlog.clients.targets import load_target
+from contractlog.clients.lazy_imports import load_target
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,

@@ -32,7 +32,7 @@ from contractlog.clients.confluent.schema import (
     SchemaVersion,
     ServerConfig,
 )
-from contractlog.clients.targets import load_target
+from contractlog.clients.lazy_imports import load_target
 
 __all__ = [
     "Association",

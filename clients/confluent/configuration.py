@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from contractlog.clients.confluent.bearer_tokens import BEARER_KEYS, read_bearer
+from contractlog.clients.lazy_imports import SERVICE_IN_PROCESS, load_target
 from contractlog.clients.retry import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource, suggest_key
-from contractlog.clients.targets import SERVICE_IN_PROCESS, load_target
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["ClientConfiguration"]

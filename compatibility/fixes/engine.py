@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
@@ -26,9 +27,8 @@ from contractlog.compatibility.fixes.edits import (
 from contractlog.compatibility.formats import FORMATS, parse_schema, select_breaking
 from contractlog.compatibility.json_positions import candidate_pointer, split_pointer
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = ["MAX_STEPS", "Fix", "FixSearch"]
 
@@ -69,7 +69,9 @@ class FixSearch:
     policy: Policy = Policy.STRICT
     also: frozenset[str] = frozenset()  #: ids of checks that break compatibility in addition to those of the policy
     other_versions: Sequence[ParsedSchema] = ()  #: other versions; a fix adds no finding against them either
-    steps: Steps = field(default_factory=lambda: Steps(MAX_STEPS))  #: shared by all that the trial parses and compares
+    steps: StepBudget = field(
+        default_factory=lambda: StepBudget(MAX_STEPS)
+    )  #: shared by all that the trial parses and compares
     _before: dict[frozenset[Direction], Counter[_FindingKey]] = field(default_factory=dict)
     _parsed_characters: int = 0
 

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
 from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 
 __all__ = ["decode_segment", "normalize_target", "parse_context", "parse_subject"]
 

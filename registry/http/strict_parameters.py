@@ -19,7 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
-from contractlog.compatibility.names import MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import MAX_VERSION, Subject
 from contractlog.registry.features.change_log.service import MAX_WAIT_SECONDS
 from contractlog.registry.http.paths import parse_subject
 

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.formats import FORMATS, list_top_level_fields
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.metadata import list_reserved_fields
-from contractlog.compatibility.names import Subject
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.metadata_inheritance import list_reserved_fields
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
-from contractlog.registry.execution.request_work import current_work
-from contractlog.registry.registration.mode_policy import read_effective_settings
+from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
+from contractlog.registry.registration.write_preconditions import read_effective_settings
 from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
 

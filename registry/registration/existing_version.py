@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.formats import are_equivalent
-from contractlog.compatibility.metadata import (
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.metadata_inheritance import (
     VERSION_PROPERTY,
     none_if_empty_metadata,
     none_if_empty_rules,
     remove_version_property,
 )
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.registration.candidate import Candidate, hash_draft
 from contractlog.registry.registration.parser import SchemaParser

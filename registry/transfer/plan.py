@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema, way_out
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage import bulk_transfer, contexts

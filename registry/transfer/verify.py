@@ -21,7 +21,7 @@ from contractlog.clients.cli.output import print_json, print_result
 from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import RegistryError, UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry import database

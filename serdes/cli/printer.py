@@ -15,7 +15,7 @@ from contractlog.serdes.avro import AvroDeserializer
 from contractlog.serdes.cli.avro_files import AvroFileWriter
 from contractlog.serdes.cli.headers import headers_to_json
 from contractlog.serdes.cli.json_values import to_json_value
-from contractlog.serdes.cli.topic_subjects import TopicSubjects, VersionSource
+from contractlog.serdes.cli.topic_schema_check import TopicSubjects, VersionSource
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.deserializer import SyncDeserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro_program import CONTAINERS, AvroKind, ValuePath
+from contractlog.spark_validation.columnar.avro_compiled_schema import CONTAINERS, AvroKind, ValuePath
 from contractlog.spark_validation.columnar.avro_record_walk import RecordWalk, RuleViolated
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors
-from contractlog.spark_validation.columnar.primitives import (
+from contractlog.spark_validation.columnar.primitive_readers import (
     PRIMITIVE_READERS,
     read_index,
     read_integers,

@@ -112,7 +112,7 @@ def make_source(options: Namespace) -> RecordSource:
     Raises:
         UsageError: no source is given, or two are.
     """
-    from contractlog.spark_validation.sources.kafka_requests import require_shared_file  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:
@@ -129,7 +129,7 @@ def _run(options: Namespace) -> int:
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
     from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
 
     source = make_source(options)
     with connect(options) as registry:

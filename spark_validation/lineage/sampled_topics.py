@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.contracts.audit.samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
+from contractlog.contracts.audit.value_samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.lineage.sampling import field_id
 
 __all__ = ["SampledField", "SampledTopic", "group_by_topic"]

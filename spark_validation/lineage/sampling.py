@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contractlog.contracts.audit.samples import (
+from contractlog.contracts.audit.value_samples import (
     DESIGN,
     MILLISECONDS_PER_DAY,
     FieldSample,

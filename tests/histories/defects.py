@@ -253,9 +253,9 @@ def _read_late() -> None:
 def _mode_ignored() -> None:
     """READONLY refuses nothing."""
     from contractlog.registry.features.config import service as config_service
-    from contractlog.registry.registration import deletion, mode_policy
+    from contractlog.registry.registration import deletion, write_preconditions
 
-    for module in (config_service, mode_policy, deletion):
+    for module in (config_service, write_preconditions, deletion):
         _replace(module, "reject_read_only", lambda *_of: None)
 
 

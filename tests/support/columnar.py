@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator

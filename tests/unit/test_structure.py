@@ -272,7 +272,7 @@ def test_no_class_is_made_by_a_call() -> None:
 
 
 def test_one_driver_sends_attempts_and_sequences() -> None:
-    """Generators without I/O are driven in ``clients/steps.py`` alone; pages are also read in ``endpoints.py``."""
+    """Generators without I/O are driven in ``clients/sans_io.py``; ``method_factories.py`` reads pages, too."""
     drivers = {
         path
         for path, tree in client_modules()
@@ -281,7 +281,7 @@ def test_one_driver_sends_attempts_and_sequences() -> None:
         )
         or any(calls_of(tree, "throw"))
     }
-    assert drivers == {"clients/steps.py", "clients/endpoints.py"}
+    assert drivers == {"clients/sans_io.py", "clients/method_factories.py"}
 
 
 def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
@@ -299,7 +299,7 @@ def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
 REPLACED_OTHERWISE = {
     "registry/access/users_file_editor.py": "keeps the owner of the file, and waits until it is on disk",
     "spark_validation/sources/archive.py": "a Parquet file, written by its own library",
-    "spark_validation/violations.py": "a Parquet file, written by its own library",
+    "spark_validation/violations_file.py": "a Parquet file, written by its own library",
 }
 
 
@@ -572,7 +572,7 @@ def test_references_of_json_schemas_are_resolved_by_documents() -> None:
         path
         for path, tree in modules()
         if path.startswith("compatibility/")
-        and path not in {"compatibility/json_schema/documents.py", "compatibility/json_schema/parser.py"}
+        and path not in {"compatibility/json_schema/reference_resolver.py", "compatibility/json_schema/parser.py"}
         and any(isinstance(node, ast.Attribute) and node.attr == "lookup" for node in ast.walk(tree))
     ]
     assert not wrong
@@ -640,7 +640,9 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     }
     merging = set(count_calls("registry/features/", "ScopeSettings.merge"))
     assert merging == {"registry/features/config/service.py"}  # it needs each scope's own settings too
-    assert count_calls("registry/registration/", "ScopeSettings.merge") == {"registry/registration/mode_policy.py": 1}
+    assert count_calls("registry/registration/", "ScopeSettings.merge") == {
+        "registry/registration/write_preconditions.py": 1
+    }
     assert set(count_calls("registry/", "retry_stale")) == {
         "registry/features/associations/service.py",
         "registry/registration/service.py",
@@ -695,7 +697,9 @@ def test_subjects_are_named_after_topics_by_one_function() -> None:
         f"{path}:{node.lineno}"
         for path, tree in modules()
         for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr) and name.match(ast.unparse(node)[2:-1]) and path != "compatibility/names.py"
+        if isinstance(node, ast.JoinedStr)
+        and name.match(ast.unparse(node)[2:-1])
+        and path != "compatibility/identifiers.py"
     ]
     assert not wrong, "\n".join(wrong)
 

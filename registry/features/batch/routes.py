@@ -29,10 +29,10 @@ from contractlog.registry.features.batch.bodies import (
     parse_members,
 )
 from contractlog.registry.features.batch.service import require_bounded
-from contractlog.registry.http.dependencies import BatchDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
+from contractlog.registry.http.services import BatchDependency
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters
 
 __all__ = ["router"]

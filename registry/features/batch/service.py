@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded, RegistryError, ServerError, TooManyMembers, TooManyRequests
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService

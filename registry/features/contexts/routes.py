@@ -15,12 +15,12 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.paths import parse_context
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
+from contractlog.registry.http.services import ContextsDependency, SettingsDependency, SubjectsDependency
 
 __all__ = ["router"]
 

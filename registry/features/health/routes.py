@@ -8,11 +8,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
+from contractlog.registry.http.docs_page import CSS, render_page
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.reference_page import CSS, render_page
 from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
+from contractlog.registry.http.services import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.principals import may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools

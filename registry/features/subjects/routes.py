@@ -17,7 +17,6 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
-from contractlog.registry.http.dependencies import ProfileDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
@@ -33,6 +32,7 @@ from contractlog.registry.http.parameters import (
 )
 from contractlog.registry.http.response_bodies import SchemaBody
 from contractlog.registry.http.route_permissions import READ_LISTED_IN_EVERY_CONTEXT, READ_SUBJECT, requires
+from contractlog.registry.http.services import ProfileDependency, SubjectsDependency
 from contractlog.registry.storage.model import Deleted
 
 __all__ = ["router"]

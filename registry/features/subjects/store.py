@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.permissions import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import order_by_bytes

@@ -31,22 +31,22 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
     WorkLimitExceeded,
 )
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.schemas.views import View
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.dependencies import (
+from contractlog.registry.http.errors import ApiResponse, add_warning
+from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.parameters import Flag, FormatQuery, SubjectPath, VersionPath
+from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
+from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
+from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
+from contractlog.registry.http.services import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,
     SubjectsDependency,
 )
-from contractlog.registry.http.errors import ApiResponse, add_warning
-from contractlog.registry.http.openapi import describe_route, list_schema
-from contractlog.registry.http.parameters import Flag, FormatQuery, SubjectPath, VersionPath
-from contractlog.registry.http.profiles import Profile
-from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
-from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
-from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
 

@@ -18,8 +18,8 @@ from contractlog.compatibility.errors import (
     StoreError,
     SubjectNotFound,
 )
+from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.features.subjects.store import (
     list_contexts,

@@ -14,9 +14,9 @@ from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectC
 from contractlog.clients.cli.files import SchemaFile
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 SUBJECT = "orders-value"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.fixes.edits import count_changed_tokens
 from contractlog.compatibility.fixes.engine import Fix, FixSearch
 from contractlog.compatibility.formats import parse_schema, select_breaking
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 from support.fix_search import find_fix
 from support.fixes import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
@@ -51,7 +51,7 @@ def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
         json.dumps(record(field("b", "int"), field("c", "int"), doc="x" * 40_000)),
     ]
     old, new = (parse_schema(SchemaDraft(text)) for text in texts)
-    steps = Steps(1_000_000)
+    steps = StepBudget(1_000_000)
     trial = FixSearch(
         text=texts[1], candidate=new, earlier_text=texts[0], earlier=old, directions=[BACKWARD], steps=steps
     )

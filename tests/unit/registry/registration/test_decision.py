@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.registration.check import CompatibilityChecker

@@ -10,8 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.clients import Registry
-from contractlog.clients.bodies import Config
+from contractlog.clients import Config, Registry
 from contractlog.clients.cli.file_check import SubjectChecker, parse_file
 from contractlog.clients.cli.files import SchemaFile
 from contractlog.clients.cli.findings import detail_lines, verdict_line

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.limits import ValidationLimits

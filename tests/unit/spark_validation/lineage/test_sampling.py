@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.samples import (
+from contractlog.contracts.audit.value_samples import (
     MILLISECONDS_PER_DAY,
     FieldSample,
     SampleDesign,
