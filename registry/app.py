@@ -47,7 +47,8 @@ from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, Ca
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
 from contractlog.registry.http.openapi import customize_openapi, operation_id
-from contractlog.registry.http.request_limits import BodyLimit, RawPaths, WorkLimits
+from contractlog.registry.http.paths import RawPaths
+from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.http.services import Services

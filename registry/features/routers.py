@@ -6,6 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from contractlog.registry.features.api_docs import routes as api_docs_routes
 from contractlog.registry.features.associations import routes as associations_routes
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
@@ -21,6 +22,7 @@ from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.permissions import routes as permissions_routes
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
+from contractlog.registry.features.server_info import routes as server_info_routes
 from contractlog.registry.features.subjects import routes as subjects_routes
 from contractlog.registry.features.versions import routes as versions_routes
 
@@ -43,8 +45,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         versions_routes,
         compatibility_routes,
         config_routes,
+        server_info_routes,
         contexts_routes,
         health_routes,
+        api_docs_routes,
         conformance_routes,
     )
 )

@@ -1,4 +1,4 @@
-"""Middleware for every request: limits of its body and its work, and raw paths.
+"""Limits on every request: size and time of its body, steps of its work.
 
 Plain ASGI, because each layer that creates request objects costs more than a route.
 """
@@ -17,9 +17,8 @@ from contractlog.registry.access.principals import ANONYMOUS
 from contractlog.registry.execution.work_limits import Abandoned, RequestWork, current_work
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.failure_limits import parse_network
-from contractlog.registry.http.paths import normalize_target
 
-__all__ = ["BodyLimit", "RawPaths", "WorkLimits"]
+__all__ = ["BodyLimit", "WorkLimits"]
 
 _MAX_DISCARDED_BYTES: Final = 64 * 1024 * 1024
 _LARGE_BODY_TIME_FACTOR: Final = 10
@@ -132,26 +131,6 @@ class _Body:
             await send(message)
 
         return send_response
-
-
-class RawPaths:
-    """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Replace the path and the query in the scope."""
-        if scope["type"] == "http":
-            raw = scope.get("raw_path") or scope["path"].encode()
-            try:
-                scope["path"], scope["query_string"] = normalize_target(
-                    raw, scope.get("query_string", b""), scope["method"]
-                )
-            except RegistryError as error:
-                await error_response(error)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
 
 
 class WorkLimits:

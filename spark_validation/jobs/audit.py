@@ -148,7 +148,7 @@ def _run(options: Namespace) -> int:
                 lineage=options.lineage,
             ),
             options.out,
-            say=print_message,
+            print_line=print_message,
             progress=ProgressLine("auditing", "offsets", sys.stderr),
             lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
         )

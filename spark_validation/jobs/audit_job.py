@@ -45,7 +45,7 @@ STATE: Final = "state"
 RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
 MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class AuditRequest:
 
 
 def audit_to_folder(
-    order: AuditRequest,
+    request: AuditRequest,
     out: Path,
     *,
-    say: Say,
+    print_line: PrintLine,
     progress: ProgressLine | None = None,
     lineage_progress: ProgressLine | None = None,
 ) -> AuditReport:
@@ -85,35 +85,35 @@ def audit_to_folder(
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
     with _replace_folder(out) as folder:
-        state, expectations = _audit(order, folder / VIOLATIONS, say, progress)
+        state, expectations = _audit(request, folder / VIOLATIONS, print_line, progress)
         ensure_readable(folder / VIOLATIONS)
         write_state(state, folder / STATE)
         report: AuditReport = {
             "format": FORMAT,
             "tool": f"contractlog {version('contractlog')}",
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "source": order.source.body() | {"registry": order.registry.url},
-            "thresholds": {"verdict": order.threshold, "fail_under": order.fail_under},
-            "scope": {"lineage": order.lineage, "samples": order.samples},
+            "source": request.source.body() | {"registry": request.registry.url},
+            "thresholds": {"verdict": request.threshold, "fail_under": request.fail_under},
+            "scope": {"lineage": request.lineage, "samples": request.samples},
             "topics": summarize(
                 state,
                 expectations.uses,
-                notes=_notes(order.source, expectations),
+                notes=_notes(request.source, expectations),
                 unusable=expectations.unusable(),
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
-                threshold=order.threshold,
+                threshold=request.threshold,
             ),
-            "lineage": infer_edges(state, progress=lineage_progress) if order.lineage else [],
+            "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report
 
 
-def audit_to_state(order: AuditRequest, *, say: Say, progress: ProgressLine | None = None) -> AuditState:
+def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: ProgressLine | None = None) -> AuditState:
     """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
-        state, _ = _audit(order, Path(folder, VIOLATIONS), say, progress)
+        state, _ = _audit(request, Path(folder, VIOLATIONS), print_line, progress)
     return state
 
 
@@ -127,26 +127,26 @@ def _notes(source: RecordSource, expectations: AuditExpectations) -> dict[tuple[
 
 
 def _audit(
-    order: AuditRequest, violations: Path, say: Say, progress: ProgressLine | None
+    request: AuditRequest, violations: Path, print_line: PrintLine, progress: ProgressLine | None
 ) -> tuple[AuditState, AuditExpectations]:
     prepare_environment()
-    whole = order.source.plan(order.topics, span=sys.maxsize)
+    whole = request.source.plan(request.topics, span=sys.maxsize)
     builder = ExpectationBuilder(
-        order.registry,
-        order.source,
+        request.registry,
+        request.source,
         whole,
-        limits=order.limits,
-        strategies=order.strategies,
-        samples=order.samples,
+        limits=request.limits,
+        strategies=request.strategies,
+        samples=request.samples,
     )
     expectations = builder.build()
     topics = len({offsets.topic for offsets in whole})
     total = sum(map(len, whole))
-    say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
+    print_line(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {request.master}")
     violations.mkdir()
     if not whole:
         return AuditState(), expectations
-    with open_session(order.master) as session:
+    with open_session(request.master) as session:
 
         def read(ranges: Sequence[OffsetRange], expectations: AuditExpectations) -> AuditState:
             size = sum(map(len, ranges))
@@ -155,7 +155,7 @@ def _audit(
                 progress.start(size)
             try:
                 return audit_ranges(
-                    session, order.source, cut, expectations, violations, cap=order.cap, progress=progress
+                    session, request.source, cut, expectations, violations, cap=request.cap, progress=progress
                 )
             finally:
                 if progress is not None:
@@ -165,7 +165,8 @@ def _audit(
         expectations, changed = builder.refine(expectations, state)
         if changed:
             named = ", ".join(map(escape_line, sorted(changed)))
-            say(f"the records follow another subject name strategy than the sampled ones; reading again: {named}")
+            reason = "the records follow another subject name strategy than the sampled ones"
+            print_line(f"{reason}; reading again: {named}")
             again = read([offsets for offsets in whole if offsets.topic in changed], expectations)
             state = limit_samples(limit_state(state.without(changed).merge(again)))
     return state, expectations

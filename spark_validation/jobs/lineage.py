@@ -65,7 +65,7 @@ def _audit_topics(options: Namespace) -> AuditState:
             master=options.master,
             strategies=GivenStrategies.parse(options.strategy),
         )
-        return audit_to_state(order, say=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
+        return audit_to_state(order, print_line=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
 
 
 def _read_state(folder: Path) -> AuditState:

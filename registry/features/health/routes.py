@@ -1,14 +1,12 @@
-"""Operational routes: health probes, metrics and the API documentation."""
+"""Routes of health probes and metrics."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Response
 
 from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.registry.http.docs_page import CSS, render_page
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
@@ -21,11 +19,6 @@ router: Final = APIRouter(tags=["health"])
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNAVAILABLE: Final = 503
 _NO_CONTENT: Final = 204
-DOCS_PATH: Final = "/contractlog/v1/docs"
-_DOCS_HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-}
 
 
 @router.head("/healthz/live", include_in_schema=False)  # the server omits the body
@@ -73,27 +66,6 @@ async def get_readiness(
 async def get_health_options() -> Response:
     """Return the methods that a health endpoint allows."""
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
-
-
-@router.get("/contractlog/v1/openapi.json", include_in_schema=False)
-@requires(READ_ANY)
-async def get_openapi(request: Request) -> ApiResponse:
-    """Return the description of the API."""
-    return ApiResponse(request.app.openapi(), media_type="application/json")
-
-
-@router.get(DOCS_PATH, include_in_schema=False)
-@requires(READ_ANY)
-async def get_docs_page(request: Request) -> Response:
-    """Return the API documentation as a page that loads nothing from other sites."""
-    return HTMLResponse(render_page(request.app.openapi()), headers=_DOCS_HEADERS)
-
-
-@router.get(f"{DOCS_PATH}.css", include_in_schema=False)
-@requires(READ_ANY)
-async def get_docs_style() -> Response:
-    """Return the stylesheet of the page."""
-    return Response(CSS, media_type="text/css", headers=_DOCS_HEADERS)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})

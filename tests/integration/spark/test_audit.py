@@ -244,7 +244,7 @@ def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
         values = [(good, b'{"at": 1}'), (bad, b"{}"), (good, b"{}"), (good, b'{"at": 2}')]
         write_topic(tmp_path / "archive", "t", [Record(at, value=framed(*value)) for at, value in enumerate(values)])
         order = AuditRequest(registry, ArchiveSource(tmp_path / "archive"))
-        report = audit_to_folder(order, tmp_path / "audit", say=print)
+        report = audit_to_folder(order, tmp_path / "audit", print_line=print)
         assert publish(registry, report) == 2
         assert registry.conformance("t", part="value")[0]["unaudited"] == 1
     app.state.close()
