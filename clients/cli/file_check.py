@@ -33,7 +33,7 @@ from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
 
-Outcome = Literal["registered", "compatible", "incompatible", "refused"]
+FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -43,7 +43,7 @@ class FileCheck:
     """Outcome of the check of a file."""
 
     file: SchemaFile
-    outcome: Outcome
+    outcome: FileCheckOutcome
     level: Level
     registered: RegisteredSchema | None = None  #: the existing version with this content
     compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with

@@ -38,7 +38,7 @@ __all__ = ["pull"]
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
 
-Outcome = Literal["new", "changed", "unchanged", "edited"]
+PullOutcome = Literal["new", "changed", "unchanged", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PulledFile:
     path: Path
     subject: str
     schema: RegisteredSchema
-    outcome: Outcome
+    outcome: PullOutcome
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -201,7 +201,7 @@ def _write_version(
     return PulledFile(path, subject, schema, _compare_content(before, content))
 
 
-def _compare_content(before: bytes | None, content: bytes) -> Outcome:
+def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:
     if before is None:
         return "new"
     return "unchanged" if before == content else "changed"

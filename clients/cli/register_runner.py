@@ -28,7 +28,7 @@ __all__ = ["run"]
 
 FORMAT: Final = "contractlog.register/1"
 
-Outcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
+RegistrationOutcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FileRegistration:
     """Outcome of the registration of a file."""
 
     file: SchemaFile
-    outcome: Outcome
+    outcome: RegistrationOutcome
     schema: RegisteredSchema | None = None
     check: FileCheck | None = None  #: the check, with the reason if it was refused
     reason: str = ""  #: reason if it was skipped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import write_inlined, write_texts
+from contractlog.compatibility.avro.canonical import format_inlined, format_texts
 from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.fast_check import is_readable
@@ -34,7 +34,7 @@ _MEANINGFUL_KEYWORDS: Final = frozenset(
 
 def _parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
     schema, referenced_names = parse_avro(draft.text, referenced, strict=strict)
-    canonical, normalized = write_texts(schema, referenced_names)
+    canonical, normalized = format_texts(schema, referenced_names)
     write_text = {False: canonical, True: normalized}.__getitem__
     return ParsedSchema(SchemaType.AVRO, write_text, schema, len(draft.text), draft.references, dict(referenced))
 
@@ -54,7 +54,7 @@ def _reads_all(reader: AvroShape, writers: frozenset[AvroShape], _: Policy, memo
 
 
 def _write_inlined(parsed: ParsedSchema) -> str:
-    return write_inlined(parsed.root, normalized=True) if parsed.references else parsed.normalized
+    return format_inlined(parsed.root, normalized=True) if parsed.references else parsed.normalized
 
 
 def _strip_annotations(value: Any) -> Any:
@@ -86,7 +86,7 @@ AVRO_FORMAT: Final = SchemaFormat(
     edit_tags=AVRO_TAGS.edit_tags,
     propose_fixes=propose_avro_fixes,
     extract_terms=extract_avro_terms,
-    renderings={"resolved": lambda parsed: write_inlined(parsed.root)},
+    renderings={"resolved": lambda parsed: format_inlined(parsed.root)},
     allows_comments=True,
     parses_canonical_alike=True,
 )

@@ -16,7 +16,7 @@ from contractlog.compatibility.json_schema.equivalence import is_same_inlined
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.nodes import SchemaNode
 from contractlog.compatibility.json_schema.parser import JsonSchema, parse_json_schema
-from contractlog.compatibility.json_schema.schema_validity import nonconformity, require_acceptable
+from contractlog.compatibility.json_schema.schema_validity import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.search_terms import extract_json_terms
 from contractlog.compatibility.json_schema.tags import JSON_TAGS
 from contractlog.compatibility.json_schema.tree_builder import build_tree
@@ -27,7 +27,7 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.step_budget import StepBudget
 
-__all__ = ["JSON_FORMAT", "tree"]
+__all__ = ["JSON_FORMAT", "get_tree"]
 
 
 def _parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -64,10 +64,10 @@ def _compare(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: 
     """
     if policy is Policy.EXACT:
         return compare_exactly((reader.root, reader.referenced), (writer.root, writer.referenced), steps)
-    return compare_trees(tree(writer), tree(reader), allowed_kinds(policy), steps)
+    return compare_trees(get_tree(writer), get_tree(reader), allowed_kinds(policy), steps)
 
 
-def tree(parsed: ParsedSchema, memo: Memo | None = None) -> SchemaNode:
+def get_tree(parsed: ParsedSchema, memo: Memo | None = None) -> SchemaNode:
     """Return the root of a schema's tree, built on first use; the memo holds parts shared between trees."""
     schema: JsonSchema = parsed.root
     if "tree" not in schema.derived:
@@ -77,7 +77,7 @@ def tree(parsed: ParsedSchema, memo: Memo | None = None) -> SchemaNode:
 
 
 def _build_shape(parsed: ParsedSchema, memo: Memo) -> JsonShape:
-    return memo.root(parsed.root, lambda: intern_shape(tree(parsed, memo), memo))
+    return memo.root(parsed.root, lambda: intern_shape(get_tree(parsed, memo), memo))
 
 
 def _reads_all(reader: JsonShape, writers: frozenset[JsonShape], policy: Policy, memo: Memo, steps: StepBudget) -> bool:
@@ -117,7 +117,7 @@ JSON_FORMAT: Final = SchemaFormat(
     reads_all=_reads_all,
     is_same_inlined=is_same_inlined,
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text))),
-    find_nonconformity=lambda parsed: nonconformity(parsed.root, parsed.referenced),
+    find_nonconformity=lambda parsed: find_nonconformity_reason(parsed.root, parsed.referenced),
     list_top_level_fields=_list_top_level_fields,
     list_tags=JSON_TAGS.list_tags,
     edit_tags=JSON_TAGS.edit_tags,

@@ -29,7 +29,7 @@ from contractlog.compatibility.json_schema.vocabulary import (
 from contractlog.compatibility.json_text import Number, write_json
 from contractlog.compatibility.limits import truncate_message
 
-__all__ = ["nonconformity", "require_acceptable"]
+__all__ = ["find_nonconformity_reason", "require_acceptable"]
 
 _CACHE_KEY: Final = "nonconformity"
 _INTEGER_LIMIT: Final = 2**31
@@ -54,7 +54,7 @@ def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> Non
 
     A number beyond the range of a double is rejected as well.
     """
-    violation = nonconformity(schema, referenced)
+    violation = find_nonconformity_reason(schema, referenced)
     if violation is None:
         return
     if _has_unbounded_number(schema.value):
@@ -77,7 +77,7 @@ def _has_unbounded_number(value: Any) -> bool:
     return False
 
 
-def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
+def find_nonconformity_reason(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
     """Return the meta-schema violation or unresolvable ``$ref`` of a schema; None if there is none."""
     if _CACHE_KEY not in schema.derived:
         schema.derived[_CACHE_KEY] = find_schema_error(schema, referenced)

@@ -24,7 +24,7 @@ __all__ = [
     "FieldSample",
     "SampleDesign",
     "SampledValue",
-    "compute_turn",
+    "compute_sampling_rank",
     "merge_samples",
     "parse_row",
     "select_sample",
@@ -38,7 +38,7 @@ class SampledValue(NamedTuple):
     """An occurrence of a sampled value; tuple order is sampling order."""
 
     value_hash: int  #: unsigned 64-bit integer
-    turn: int  #: ``compute_turn`` value and day
+    sampling_rank: int  #: ``compute_sampling_rank`` value and day
     timestamp: int  #: timestamp of the record, milliseconds since 1970, UTC
     partition: int
     offset: int
@@ -98,7 +98,7 @@ def merge_samples(left: FieldSample, right: FieldSample) -> FieldSample:
     return FieldSample(left.design, select_sample(sorted(left.values + right.values), left.design))
 
 
-def compute_turn(value_hash: int, timestamp: int) -> int:
+def compute_sampling_rank(value_hash: int, timestamp: int) -> int:
     """Return a 32-bit hash of value and day that orders the occurrences of a value alike in every topic."""
     mixed = (value_hash ^ (timestamp // MILLISECONDS_PER_DAY * 0x9E3779B97F4A7C15)) & _WORD
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _WORD

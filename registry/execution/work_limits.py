@@ -24,8 +24,8 @@ from contractlog.compatibility.step_budget import StepBudget
 __all__ = [
     "LONG_CHARACTERS",
     "SHORT_STEPS",
-    "Abandoned",
     "CallerUsage",
+    "RequestAbandoned",
     "RequestWork",
     "ShortWorkExceeded",
     "current_work",
@@ -42,7 +42,7 @@ _MINUTE: Final = 60.0
 _MAX_CALLERS: Final = 10_000
 
 
-class Abandoned(Exception):
+class RequestAbandoned(Exception):
     """The client has disconnected, so that nothing waits for the response."""
 
 
@@ -112,7 +112,7 @@ class RequestWork:
             WorkLimitExceeded, ShortWorkExceeded, Abandoned: as for ``compare``.
         """
         if self.abandoned:
-            raise Abandoned
+            raise RequestAbandoned
         if self.steps.allow(1) < 1:
             raise WorkLimitExceeded(limit=self.steps.limit)
         if self._short is not None and self._short.allow(1) < 1:
@@ -131,7 +131,7 @@ class RequestWork:
             return await future
         except asyncio.CancelledError:
             if self.abandoned:
-                raise Abandoned from None
+                raise RequestAbandoned from None
             self.abandon()
             raise
         finally:

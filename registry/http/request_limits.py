@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contractlog.compatibility.errors import PayloadTooLarge, RegistryError, RequestTimeout
 from contractlog.compatibility.step_budget import StepBudget
 from contractlog.registry.access.principals import ANONYMOUS
-from contractlog.registry.execution.work_limits import Abandoned, RequestWork, current_work
+from contractlog.registry.execution.work_limits import RequestAbandoned, RequestWork, current_work
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.failure_limits import parse_network
 
@@ -152,7 +152,7 @@ class WorkLimits:
         token = current_work.set(work)
         try:
             await self._app(scope, receive, send)
-        except Abandoned:
+        except RequestAbandoned:
             return
         finally:
             work.close()

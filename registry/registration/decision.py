@@ -17,7 +17,7 @@ from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
-from contractlog.registry.registration.existing_version import find_existing_version, find_verbatim
+from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.registration.request import (
     AnyVersion,
@@ -95,7 +95,7 @@ class _Registration:
         try:
             parsed, fault = self._parse_request()
         except InvalidSchema:
-            verbatim = find_verbatim(self.snapshot, self.subject, self.request.draft)
+            verbatim = find_version_with_text(self.snapshot, self.subject, self.request.draft)
             if verbatim is None or not self._accepts(verbatim):
                 raise
             return None, RegistrationResult(verbatim)

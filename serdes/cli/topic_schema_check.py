@@ -18,7 +18,7 @@ from contractlog.serdes.read_plan import schema_id_in
 from contractlog.serdes.schema_source import SchemaSource, fetch_and_parse
 from contractlog.serdes.subject_names import SubjectNameStrategyType, find_associated_subjects
 
-__all__ = ["TopicSubjects", "VersionSource"]
+__all__ = ["TopicSchemaCheck", "VersionSource"]
 
 _MAX_LISTED: Final = 5
 
@@ -35,7 +35,7 @@ class VersionSource(SchemaSource, Protocol):
         """Return every (context, id) of a guid's content."""
 
 
-class TopicSubjects:
+class TopicSchemaCheck:
     """The subjects of a topic's records, including soft-deleted versions.
 
     Each id or guid is requested once.

@@ -70,7 +70,7 @@ class CompiledSchema:
 
     root: ValuePath
     limit: int  #: maximum number of cached paths
-    grown: int = 1
+    path_count: int = 1
 
     @classmethod
     def of(cls, node: CompiledNode, limit: int) -> CompiledSchema:
@@ -105,13 +105,13 @@ class ValuePath:
         existing = self._children[index]
         if existing is not None:
             return existing
-        made = self._grow(index)
-        if self.compiled.grown < self.compiled.limit:
-            self.compiled.grown += 1
-            self._children[index] = made
-        return made
+        child = self._make_child(index)
+        if self.compiled.path_count < self.compiled.limit:
+            self.compiled.path_count += 1
+            self._children[index] = child
+        return child
 
-    def _grow(self, index: int) -> ValuePath:
+    def _make_child(self, index: int) -> ValuePath:
         node = self.node.children[index]
         path, depth, opened = self.field, self.depth + 1, self._open
         match self.node.kind:
@@ -125,12 +125,12 @@ class ValuePath:
                 path += "{}"
             case _:
                 depth -= 1
-        within = self.compiled.grown < self.compiled.limit
+        below_limit = self.compiled.path_count < self.compiled.limit
         key = self.node.kind is AvroKind.MAP and index == 0
-        collected = self.collected and within and not key and node not in opened
-        made = ValuePath(node, path, depth, opened, collected=collected)
-        made.compiled = self.compiled
-        return made
+        collected = self.collected and below_limit and not key and node not in opened
+        child = ValuePath(node, path, depth, opened, collected=collected)
+        child.compiled = self.compiled
+        return child
 
     def __repr__(self) -> str:
         return f"<{self.node.kind.name} {self.node.pointer!r} {self.field!r}>"
@@ -154,66 +154,66 @@ _LOGICAL: Final[Mapping[str, frozenset[AvroKind]]] = MappingProxyType(
 def compile_schema(schema: avro.AvroSchema) -> CompiledNode:
     """Return the root node; each named type is a single node, so recursive schemas become cycles."""
     named: dict[str, CompiledNode] = {}
-    waiting: list[tuple[avro.AvroType, CompiledNode]] = []
-    made: list[CompiledNode] = []
+    pending: list[tuple[avro.AvroType, CompiledNode]] = []
+    nodes: list[CompiledNode] = []
 
-    def node_of(written: avro.AvroType) -> CompiledNode:
-        resolved = schema.resolve(written)
+    def node_of(avro_type: avro.AvroType) -> CompiledNode:
+        resolved = schema.resolve(avro_type)
         if isinstance(resolved, avro.NamedType) and resolved.name in named:
             return named[resolved.name]
         node = _make_node(resolved)
         if isinstance(resolved, avro.NamedType):
             named[resolved.name] = node
-        made.append(node)
-        waiting.append((resolved, node))
+        nodes.append(node)
+        pending.append((resolved, node))
         return node
 
     root = node_of(schema.root)
-    while waiting:
-        written, node = waiting.pop()
-        match written:
+    while pending:
+        avro_type, node = pending.pop()
+        match avro_type:
             case avro.Record():
-                node.children = [node_of(member.type) for member in written.fields]
+                node.children = [node_of(member.type) for member in avro_type.fields]
             case avro.Array():
-                node.children = [node_of(written.items)]
+                node.children = [node_of(avro_type.items)]
             case avro.Map():
-                made.append(key := CompiledNode(AvroKind.STRING, written.at))
-                node.children = [key, node_of(written.values)]
+                nodes.append(key := CompiledNode(AvroKind.STRING, avro_type.at))
+                node.children = [key, node_of(avro_type.values)]
             case avro.Union():
-                node.children = [node_of(branch) for branch in written.branches]
-    _mark_empty(made)
+                node.children = [node_of(branch) for branch in avro_type.branches]
+    _mark_empty(nodes)
     return root
 
 
-def _make_node(written: avro.AvroType) -> CompiledNode:
+def _make_node(avro_type: avro.AvroType) -> CompiledNode:
     """Return a node that is complete except for its children."""
     kind = (
-        AvroKind[written.type.upper()]
-        if isinstance(written, avro.Primitive)
-        else AvroKind[type(written).__name__.upper()]
+        AvroKind[avro_type.type.upper()]
+        if isinstance(avro_type, avro.Primitive)
+        else AvroKind[type(avro_type).__name__.upper()]
     )
-    node = CompiledNode(kind, written.at, size=_SIZES.get(kind, 0))
-    match written:
+    node = CompiledNode(kind, avro_type.at, size=_SIZES.get(kind, 0))
+    match avro_type:
         case avro.Record():
-            node.names = tuple(member.name for member in written.fields)
+            node.names = tuple(member.name for member in avro_type.fields)
         case avro.Enum():
-            node.symbols = written.symbols
+            node.symbols = avro_type.symbols
         case avro.Fixed():
-            node.size = written.size
-    node.logical = _parse_logical_type(written, node)
+            node.size = avro_type.size
+    node.logical = _parse_logical_type(avro_type, node)
     return node
 
 
-def _parse_logical_type(written: avro.AvroType, node: CompiledNode) -> LogicalType | None:
+def _parse_logical_type(avro_type: avro.AvroType, node: CompiledNode) -> LogicalType | None:
     """Return the logical type; None if there is none or the specification says to ignore it."""
-    name = written.logical_type
+    name = avro_type.logical_type
     if name is None or node.kind not in _LOGICAL.get(name, ()):
         return None
     if name != "decimal":
         return LogicalType(name)
     precision, scale = (
-        _parse_integer(written.props.get("precision")),
-        _parse_integer(written.props.get("scale", Number("0"))),
+        _parse_integer(avro_type.props.get("precision")),
+        _parse_integer(avro_type.props.get("scale", Number("0"))),
     )
     if precision is None or scale is None or not 0 <= scale <= precision or not precision:
         return None
@@ -234,18 +234,18 @@ def _max_digits(size: int) -> int:
     return (8 * size - 1) * 30103 // 100000 if size else 0
 
 
-def _mark_empty(made: list[CompiledNode]) -> None:
+def _mark_empty(nodes: list[CompiledNode]) -> None:
     """Mark nodes whose values take no bytes, including records of only such fields, unless recursive."""
     users: dict[int, list[CompiledNode]] = defaultdict(list)
     filled: dict[int, int] = {}
-    for node in made:
+    for node in nodes:
         if node.kind is AvroKind.RECORD:
             filled[id(node)] = len(node.children)
             for child in node.children:
                 users[id(child)].append(node)
     empty = [
         node
-        for node in made
+        for node in nodes
         if node.kind is AvroKind.NULL
         or (node.kind is AvroKind.FIXED and not node.size)
         or (node.kind is AvroKind.RECORD and not node.children)

@@ -32,7 +32,7 @@ from contractlog.compatibility.json_schema.exact.constraints import (
 )
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.json_values import JSON_TYPES, value_of_key
-from contractlog.compatibility.json_schema.exact.search_branch import Branch, Choice, negate
+from contractlog.compatibility.json_schema.exact.search_branch import Branch, Choice, negate_constraint
 from contractlog.compatibility.step_budget import StepBudgetExceeded
 
 __all__ = ["STEP_LIMIT", "ProofEngine"]
@@ -75,7 +75,7 @@ class ProofEngine:
 
     def is_closed(self, goal: Goal) -> bool:
         """Return True if it is proven that no value satisfies the goal."""
-        if any(negate(signed_constraint) in goal for signed_constraint in goal):
+        if any(negate_constraint(signed_constraint) in goal for signed_constraint in goal):
             return True
         if goal not in self._dependents:
             self._dependents[goal] = set()
@@ -94,7 +94,7 @@ class ProofEngine:
             for signed_constraint in signed_constraints
             if signed_constraint[0] != Conjunction(()) or not signed_constraint[1]
         )
-        if any(negate(signed_constraint) in goal for signed_constraint in goal):
+        if any(negate_constraint(signed_constraint) in goal for signed_constraint in goal):
             return True
         if not goal:
             return False

@@ -20,14 +20,14 @@ from contractlog.compatibility.json_schema.exact.constraints import (
     ValueIn,
 )
 
-__all__ = ["Branch", "Choice", "negate"]
+__all__ = ["Branch", "Choice", "negate_constraint"]
 
 _INSPECTION_DEPTH: Final = 3  #: depth to which constraints are inspected without splitting them
 
 Choice: TypeAlias = tuple[tuple[SignedConstraint, ...], ...]  #: alternatives, each a conjunction; one must hold
 
 
-def negate(signed_constraint: SignedConstraint) -> SignedConstraint:
+def negate_constraint(signed_constraint: SignedConstraint) -> SignedConstraint:
     """Return the negation of a signed constraint."""
     return signed_constraint[0], not signed_constraint[1]
 
@@ -54,7 +54,7 @@ class Branch:
         """Return whether a signed constraint holds in this branch; None if undecided without splitting it."""
         if signed_constraint in self.signed_constraints:
             return True
-        if negate(signed_constraint) in self.signed_constraints:
+        if negate_constraint(signed_constraint) in self.signed_constraints:
             return False
         truth = self._truth_of_constraint(signed_constraint[0], depth)
         return truth if truth is None else truth is signed_constraint[1]

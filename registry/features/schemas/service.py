@@ -58,7 +58,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[SubjectVersion]:
             list_items = partial(
-                store.list_holders, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
+                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
             )
             return readable_page(list_items, page, lambda holder: may_read(holder.subject))
 

@@ -19,11 +19,11 @@ __all__ = [
     "QUALIFIED_NAME",
     "find_version_with_properties",
     "list_contexts",
-    "list_holders",
     "list_referencing_ids",
     "list_subjects",
     "list_subjects_of_id",
     "list_versions",
+    "list_versions_of_id",
     "prefix_conditions",
 ]
 
@@ -100,7 +100,7 @@ def list_versions(
     return [(row.version, row.deleted_at is not None) for row in rows]
 
 
-def list_holders(
+def list_versions_of_id(
     snapshot: Snapshot, context: str, schema_id: int, seen: Deleted, page: Page = WHOLE_LIST
 ) -> list[SubjectVersion]:
     """List the versions with an id, by the names of their subjects."""

@@ -157,7 +157,7 @@ def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: py
         calls.append(CountedSteps(SCARCE))
         return calls[-1]
 
-    monkeypatch.setattr("contractlog.compatibility.engine.Steps", counted)
+    monkeypatch.setattr("contractlog.compatibility.engine.StepBudget", counted)
     versions = [ParsedVersion(number, look_alikes("long", number)) for number in range(1, 1_001)]
     verdict = check_compatibility(look_alikes("int", 0), versions, Level.BACKWARD_TRANSITIVE)
     assert {comparison.version for comparison in verdict.comparisons} == {1_000}

@@ -11,7 +11,7 @@ from contractlog.contracts.audit.value_samples import (
     FieldSample,
     SampleDesign,
     SampledValue,
-    compute_turn,
+    compute_sampling_rank,
     merge_samples,
     parse_row,
     select_sample,
@@ -22,7 +22,7 @@ SMALL = SampleDesign(key="test", breadth=4, depth=6, repeats=3)
 OCCURRENCES = st.lists(
     st.builds(
         lambda value, day, offset: SampledValue(
-            value, compute_turn(value, day * MILLISECONDS_PER_DAY), day, 0, offset, b""
+            value, compute_sampling_rank(value, day * MILLISECONDS_PER_DAY), day, 0, offset, b""
         ),
         st.integers(0, 8),
         st.integers(0, 3),
@@ -70,9 +70,9 @@ def test_samples_of_different_designs_are_not_merged() -> None:
 
 def test_a_days_turn_is_the_same_all_day_and_another_the_next() -> None:
     noon = 15_000 * MILLISECONDS_PER_DAY
-    assert compute_turn(7, noon) == compute_turn(7, noon + MILLISECONDS_PER_DAY - 1)
-    assert compute_turn(7, noon) != compute_turn(7, noon + MILLISECONDS_PER_DAY)
-    assert 0 <= compute_turn(2**64 - 1, -1) < 2**32
+    assert compute_sampling_rank(7, noon) == compute_sampling_rank(7, noon + MILLISECONDS_PER_DAY - 1)
+    assert compute_sampling_rank(7, noon) != compute_sampling_rank(7, noon + MILLISECONDS_PER_DAY)
+    assert 0 <= compute_sampling_rank(2**64 - 1, -1) < 2**32
 
 
 def test_cells_are_read_back_by_field() -> None:

@@ -20,8 +20,8 @@ from contractlog.registry.execution.thread_pools import FairQueue, ThreadPools
 from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
     SHORT_STEPS,
-    Abandoned,
     CallerUsage,
+    RequestAbandoned,
     RequestWork,
     ShortWorkExceeded,
     current_work,
@@ -217,7 +217,7 @@ def test_work_ends_when_its_caller_has_gone(state: str) -> None:
         else:
             await asyncio.sleep(0)
         gone.set()
-        with pytest.raises(Abandoned):
+        with pytest.raises(RequestAbandoned):
             await asyncio.wait_for(asking, 40)
         done.set()
         if before is not None:
@@ -271,7 +271,7 @@ def test_an_import_whose_caller_has_gone_writes_nothing() -> None:
         gone = RequestWork()
         gone.abandon()
         token = current_work.set(gone)
-        with pytest.raises(Abandoned):
+        with pytest.raises(RequestAbandoned):
             receiving.take(io.BytesIO(export), actor="me", dry_run=False, modes=True)
         current_work.reset(token)
         assert http.get("/subjects").json() == []
