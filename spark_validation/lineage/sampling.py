@@ -119,7 +119,7 @@ def _hash_column(column: FieldValues, key: str) -> _HashedColumn:
 def _select_sample(
     column: _HashedColumn, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
 ) -> tuple[_HashedColumn, Words]:
-    """Return the sampled occurrences, in order, and their ranks; ``value_samples.select_sample`` on arrays."""
+    """Return the sampled occurrences, in order, and their ranks; ``select_sample`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
     if len(distinct) > most:  # values with higher hashes cannot be sampled
