@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.engine import Fix
+from contractlog.compatibility.fixes.fix_search import Fix
 from contractlog.compatibility.formats import find_nonconformity
 from contractlog.compatibility.json_positions import Position, candidate_pointer, find_position
 from contractlog.compatibility.json_schema.check_catalogue import JSON_SCHEMA_NONCONFORMING

@@ -52,7 +52,7 @@ from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.http.services import Services
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.service import RegistrationService

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
 
-from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
@@ -23,7 +23,7 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.fixes.engine import FixSearch
+from contractlog.compatibility.fixes.fix_search import FixSearch
 from contractlog.compatibility.formats import FORMATS, allows_comments, parse_schema
 from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
 from contractlog.compatibility.level import Level, Mode

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.files import file_name, has_subject_in_name
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import (
@@ -26,6 +25,7 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
+from contractlog.clients.cli.schema_files import file_name, has_subject_in_name
 from contractlog.clients.pull_index import INDEX, PulledSchema, file_digests, write_index
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError

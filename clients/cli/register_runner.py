@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import parse_all, print_check
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
-from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
+from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,

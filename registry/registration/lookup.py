@@ -12,7 +12,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.principals import current_permissions, filter_readable
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.write_preconditions import require_reference_permissions

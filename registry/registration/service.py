@@ -16,7 +16,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.principals import current_actor, current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.decision import WARNING, decide_registration
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.existing_version import require_version

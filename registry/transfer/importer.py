@@ -19,7 +19,7 @@ from contractlog.registry.storage.model import ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
+from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
 

@@ -94,7 +94,7 @@ def _answer_before_commit() -> None:
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.registration.check import CompatibilityChecker
+    from contractlog.registry.registration.compatibility_check import CompatibilityChecker
     from contractlog.registry.storage import append_state
 
     configured, known = CompatibilityChecker.read_settings, {}
@@ -210,9 +210,9 @@ def _version_skipped() -> None:
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
-    from contractlog.registry.registration import check
+    from contractlog.registry.registration import compatibility_check
 
-    _replace(check, "_in_same_group", lambda *_of: True)
+    _replace(compatibility_check, "_in_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:

@@ -488,7 +488,10 @@ def test_transfer_declares_the_settings_of_a_scope_once() -> None:
 
 
 def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
-    assert callers("registry/", "schema_row") == {"registry/storage/batch_append.py", "registry/transfer/plan.py"}
+    assert callers("registry/", "schema_row") == {
+        "registry/storage/batch_append.py",
+        "registry/transfer/import_plan.py",
+    }
     assert modules_with("registry", '"normalized_hash":') == {"registry/storage/batch_append.py"}
 
 

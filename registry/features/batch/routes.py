@@ -30,10 +30,10 @@ from contractlog.registry.features.batch.bodies import (
 )
 from contractlog.registry.features.batch.service import check_member_count
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.services import BatchDependency
-from contractlog.registry.http.strict_parameters import RejectUnknownParameters
 
 __all__ = ["router"]
 

@@ -22,16 +22,16 @@ from contractlog.compatibility.level import Level
 from contractlog.registry.features.diff.service import VersionSelector
 from contractlog.registry.features.extension_bodies import DifferenceBody
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
-from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import DiffDependency
-from contractlog.registry.http.strict_parameters import (
+from contractlog.registry.http.extension_parameters import (
     RejectUnknownParameters,
     enum_schema,
     parse_enum,
     parse_subject_version,
 )
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
+from contractlog.registry.http.route_permissions import READ_ALL, requires
+from contractlog.registry.http.services import DiffDependency
 
 __all__ = ["router"]
 

@@ -12,11 +12,11 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.extension_bodies import FetchBody, FetchesBody
 from contractlog.registry.features.fetch_counts.service import MAX_FETCHES
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectQuery
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.services import FetchCountsDependency
-from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 
 __all__ = ["router"]
 

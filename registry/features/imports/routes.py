@@ -17,10 +17,10 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.access.principals import current_actor
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters, StrictBoolean
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
 from contractlog.registry.http.services import ImportDependency, ThreadsDependency
-from contractlog.registry.http.strict_parameters import RejectUnknownParameters, StrictBoolean
 
 __all__ = ["IMPORT_PATH", "router"]
 

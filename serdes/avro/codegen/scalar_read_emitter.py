@@ -21,7 +21,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
     ValueReader,
 )
-from contractlog.serdes.avro.interpreter.logical import DecimalCodec, LogicalCodec, UuidCodec, uuid_from_text
+from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, LogicalCodec, UuidCodec, uuid_from_text
 from contractlog.serdes.avro.interpreter.resolved_readers import ConvertedReader, SymbolReader
 from contractlog.serdes.avro.interpreter.times import DateCodec, LocalTimestampCodec, NanosCodec, TimestampCodec
 

@@ -26,7 +26,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.logical import LogicalCodec
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["generate_writer"]

@@ -19,7 +19,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
-from contractlog.spark_validation.jobs.audit import add_read_options, make_source
+from contractlog.spark_validation.jobs.audit_command import add_read_options, make_source
 
 __all__ = ["lineage"]
 

@@ -8,7 +8,7 @@ from threading import Timer
 
 import pytest
 
-from contractlog.clients.cli.files import UnreadableFiles, collect_files, file_name, has_subject_in_name
+from contractlog.clients.cli.schema_files import UnreadableFiles, collect_files, file_name, has_subject_in_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, SchemaType
 

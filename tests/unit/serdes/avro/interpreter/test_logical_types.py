@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
-from contractlog.serdes.avro.interpreter.logical import MAX_DIGITS
+from contractlog.serdes.avro.interpreter.logical_types import MAX_DIGITS
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_plans import parsed, record, zigzag

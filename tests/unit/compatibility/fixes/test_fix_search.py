@@ -11,7 +11,7 @@ import pytest
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.fixes.edits import count_changed_tokens
-from contractlog.compatibility.fixes.engine import Fix, FixSearch
+from contractlog.compatibility.fixes.fix_search import Fix, FixSearch
 from contractlog.compatibility.formats import parse_schema, select_breaking
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
