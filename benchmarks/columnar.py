@@ -21,7 +21,7 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.spark_validation.columnar.validation import make_validator, validate_column
 

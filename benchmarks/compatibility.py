@@ -26,7 +26,7 @@ from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import compare_schemas as check_pair
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.json_schema.format import tree
+from contractlog.compatibility.json_schema.schema_format import get_tree
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
@@ -160,7 +160,7 @@ def parsed(text: str, kind: SchemaType) -> ParsedSchema:
     """Parse a version, including the tree of a JSON schema, which is otherwise made on first use."""
     made = parse_schema(SchemaDraft(text, kind))
     if kind is SchemaType.JSON:
-        tree(made)
+        get_tree(made)
     return made
 
 

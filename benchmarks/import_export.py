@@ -19,12 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
-from contractlog.registry.transfer.apply import import_snapshot
 from contractlog.registry.transfer.database_source import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
-from contractlog.registry.transfer.plan import identify_schemas
+from contractlog.registry.transfer.import_plan import identify_schemas
+from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 

@@ -1,9 +1,9 @@
 """Clients of a schema registry: calls, transports, caches, and the command line.
 
-``calls/`` describes each operation by a function without I/O, ``endpoints.py`` makes methods of them for both clients,
-``confluent/`` has confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and ``compatibility``.
-A new operation: a function in ``calls/`` and a line in both clients; a new command: a row in ``cli/verbs.py``. Public
-names are loaded on first use, so that importing a single submodule stays cheap.
+``calls/`` describes each operation by a function without I/O, ``method_factories.py`` makes methods of them for both
+clients, ``confluent/`` has confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and
+``compatibility``. A new operation: a function in ``calls/`` and a line in both clients; a new command: a row in
+``cli/verbs.py``. Public names are loaded on first use, so that importing a single submodule stays cheap.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from contractlog.clients.async_registry import AsyncRegistry as AsyncRegistry
-    from contractlog.clients.bodies import Association as Association
-    from contractlog.clients.bodies import AssociationDraft as AssociationDraft
-    from contractlog.clients.bodies import Config as Config
-    from contractlog.clients.bodies import Resource as Resource
     from contractlog.clients.cache import Caching as Caching
     from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
+    from contractlog.clients.calls.associations import Association as Association
+    from contractlog.clients.calls.associations import AssociationDraft as AssociationDraft
+    from contractlog.clients.calls.associations import Resource as Resource
+    from contractlog.clients.calls.config import Config as Config
     from contractlog.clients.hooks import Exchange as Exchange
     from contractlog.clients.hooks import Watch as Watch
     from contractlog.clients.registry import Registry as Registry
@@ -41,15 +41,15 @@ __all__ = [
 ]
 
 _MODULES: Final = {
-    "Association": "bodies",
-    "AssociationDraft": "bodies",
+    "Association": "calls.associations",
+    "AssociationDraft": "calls.associations",
     "AsyncRegistry": "async_registry",
     "Caching": "cache",
     "CompatibilityAnswer": "calls",
-    "Config": "bodies",
+    "Config": "calls.config",
     "Exchange": "hooks",
     "Registry": "registry",
-    "Resource": "bodies",
+    "Resource": "calls.associations",
     "Retries": "retry",
     "Security": "settings",
     "Watch": "hooks",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.retry import Attempt, NoResponse, Response
-from contractlog.clients.steps import drive_async
+from contractlog.clients.sans_io import drive_async
 from contractlog.clients.transport import BoundedBody, HttpTransportBase
 
 __all__ = ["AsyncTransport"]

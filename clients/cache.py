@@ -14,7 +14,7 @@ from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = ["CachedLookups", "Caching", "ClientCaches", "TtlCache"]

@@ -10,11 +10,11 @@ from typing import Generic, Self, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
 from contractlog.clients.calls import Call, CallSequence, extensions
-from contractlog.clients.endpoints import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.hooks import Watch
+from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.retry import Retries
+from contractlog.clients.sans_io import drive
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
-from contractlog.clients.steps import drive
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
 
 __all__ = ["Registry", "RegistryBase"]

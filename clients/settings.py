@@ -20,11 +20,11 @@ __all__ = [
     "DEFAULT_TIMEOUT",
     "DEFAULT_URL",
     "URL_VARIABLES",
-    "Address",
+    "RegistryAddress",
     "Security",
     "TokenSource",
+    "describe_unknown_key",
     "registry_url",
-    "suggest_key",
 ]
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first one that is set is used
@@ -40,10 +40,10 @@ def registry_url(option: str | None = None, environ: Mapping[str, str] | None = 
     return next((text for text in candidates if text), DEFAULT_URL)
 
 
-def suggest_key(key: str, valid_keys: Iterable[str]) -> str:
+def describe_unknown_key(key: str, valid_keys: Iterable[str]) -> str:
     """Return an unknown configuration key, with the most similar valid key if there is one.
 
-    >>> suggest_key("use.latest.verson", ["use.latest.version", "normalize.schemas"])
+    >>> describe_unknown_key("use.latest.verson", ["use.latest.version", "normalize.schemas"])
     'use.latest.verson (did you mean use.latest.version?)'
     """
     nearest = get_close_matches(key, list(valid_keys), n=1)
@@ -125,7 +125,7 @@ def _ca_argument(ca: str | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class RegistryAddress:
     """Address of a registry, with the credentials apart, so that no message shows them."""
 
     url: str  #: scheme, host, port and path, without a trailing slash
@@ -133,10 +133,10 @@ class Address:
     password: str | None = field(default=None, repr=False)
 
     @classmethod
-    def parse(cls, text: str) -> tuple[Address, ...]:
+    def parse(cls, text: str) -> tuple[RegistryAddress, ...]:
         """Parse one URL, or several separated by commas, in the order in which they are tried.
 
-        >>> Address.parse("http://me:secret@registry:8081/")[0].url
+        >>> RegistryAddress.parse("http://me:secret@registry:8081/")[0].url
         'http://registry:8081'
 
         Raises:
@@ -145,7 +145,7 @@ class Address:
         return tuple(_parse_address(part.strip()) for part in text.split(","))
 
 
-def _parse_address(text: str) -> Address:
+def _parse_address(text: str) -> RegistryAddress:
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -156,7 +156,7 @@ def _parse_address(text: str) -> Address:
             f"a registry's URL starts with http:// or https:// and names a host, unlike `{_without_credentials(text)}`"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return Address(
+    return RegistryAddress(
         urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path.rstrip("/"), "", "")),
         None if parts.username is None else unquote(parts.username),
         None if parts.username is None else unquote(parts.password or ""),

@@ -24,8 +24,8 @@ from contractlog.clients.retry import (
     RetryLoop,
     send_with_retries,
 )
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource
-from contractlog.clients.steps import drive
+from contractlog.clients.sans_io import drive
+from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security, TokenSource
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class HttpTransportBase:
         _check_timeout(timeout)
         import httpx2  # noqa: PLC0415 - see the module's docstring
 
-        self.addresses = (Address(IN_PROCESS),) if url is None else Address.parse(url)
+        self.addresses = (RegistryAddress(IN_PROCESS),) if url is None else RegistryAddress.parse(url)
         self.urls = tuple(address.url for address in self.addresses)
         self.httpx2 = httpx2
         self.app = app

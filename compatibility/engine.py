@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, Protocol
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
 from contractlog.compatibility.formats import (
     CATALOGUE,
@@ -19,9 +20,8 @@ from contractlog.compatibility.formats import (
 )
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = [
     "STEP_LIMIT",
@@ -87,7 +87,7 @@ def check_compatibility(
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
     memo: Memo | None = None,
-    within: Steps | None = None,
+    within: StepBudget | None = None,
 ) -> Verdict:
     """Check a candidate against its history at a level.
 
@@ -104,7 +104,7 @@ def check_compatibility(
     if level is Level.NONE:
         return Verdict(level)
     selected = history if level.transitive else history[-1:]
-    steps = Steps(detailed_step_budget(len(selected)), within)
+    steps = StepBudget(detailed_step_budget(len(selected)), within)
     quick = _unproven_versions(candidate, selected, level, policy=policy, memo=memo or Memo(), within=within)
     unproven = reversed(selected) if also else quick
     for earlier in unproven:
@@ -129,7 +129,7 @@ def _unproven_versions(
     *,
     policy: Policy,
     memo: Memo,
-    within: Steps | None,
+    within: StepBudget | None,
 ) -> Iterator[PreviousVersion]:
     """Yield the versions that the fast check does not pass, newest first; they need a detailed comparison.
 
@@ -142,7 +142,7 @@ def _unproven_versions(
         yield from reversed(history)
         return
     limit = min(STEP_LIMIT, _STEPS + _STEPS_PER_VERSION * len(history))
-    steps = Steps(limit if within is None else within.allow(limit))
+    steps = StepBudget(limit if within is None else within.allow(limit))
     shapes = [earlier.shape(memo) for earlier in history]
 
     def follows(others: Sequence[Any]) -> bool:
@@ -171,7 +171,7 @@ def _passes_at_sight(candidate: ParsedSchema, earlier: ParsedSchema, level: Leve
 
 
 def _passes_fast_check(
-    candidate: Any, history_shapes: Sequence[Any], level: Level, *, policy: Policy, memo: Memo, steps: Steps
+    candidate: Any, history_shapes: Sequence[Any], level: Level, *, policy: Policy, memo: Memo, steps: StepBudget
 ) -> bool:
     for direction in level.directions:
         if direction is Direction.BACKWARD:
@@ -193,7 +193,7 @@ def _compare_version(
     policy: Policy,
     also: frozenset[str],
     *,
-    steps: Steps,
+    steps: StepBudget,
 ) -> Iterator[Comparison]:
     for direction in level.directions:
         found = find_differences(candidate, earlier.parsed, direction, policy, also, steps=steps)
@@ -209,7 +209,7 @@ def _compare_version(
 
 
 def _candidate_warnings(
-    candidate: ParsedSchema, earlier: ParsedSchema, also: frozenset[str], steps: Steps
+    candidate: ParsedSchema, earlier: ParsedSchema, also: frozenset[str], steps: StepBudget
 ) -> Iterator[Finding]:
     """Yield the findings about the candidate itself, which no direction has reported."""
     for finding in find_warnings(candidate, earlier, steps):
@@ -224,7 +224,7 @@ def find_differences(
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
     *,
-    steps: Steps | None = None,
+    steps: StepBudget | None = None,
 ) -> tuple[Finding, ...]:
     """Return every difference between a candidate and an earlier schema in one direction, breaking or not.
 

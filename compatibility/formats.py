@@ -7,19 +7,19 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
-from contractlog.compatibility.avro.format import AVRO_FORMAT
-from contractlog.compatibility.catalogue import COMMON_CHECKS
+from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
+from contractlog.compatibility.check_catalogue import COMMON_CHECKS
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import add_position
-from contractlog.compatibility.json_schema.format import JSON_FORMAT
+from contractlog.compatibility.json_schema.schema_format import JSON_FORMAT
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.search_terms import Term, limit_terms, list_metadata_terms
-from contractlog.compatibility.steps import Steps, StepsExceeded
+from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 from contractlog.compatibility.tags import Entity, TagsByEntity
 
 __all__ = [
@@ -91,7 +91,7 @@ def parse_schema(
 
 
 def compare_schemas(
-    reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT, steps: Steps | None = None
+    reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT, steps: StepBudget | None = None
 ) -> Iterator[Finding]:
     """Yield every difference that a policy may count as breaking; both schemas have the same type.
 
@@ -101,7 +101,7 @@ def compare_schemas(
     return FORMATS[reader.type].compare(reader, writer, policy, steps)
 
 
-def find_warnings(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
+def find_warnings(reader: ParsedSchema, writer: ParsedSchema, steps: StepBudget | None = None) -> Iterator[Finding]:
     """Yield differences that break only if their check is requested; both schemas have the same type."""
     return FORMATS[reader.type].find_warnings(reader, writer, steps)
 
@@ -204,7 +204,7 @@ def reads_all_versions(
     writers: Collection[tuple[SchemaType, Any]],
     policy: Policy,
     memo: Memo,
-    steps: Steps,
+    steps: StepBudget,
 ) -> bool:
     """Return True if the reader reads all writers, decided on their shapes.
 
@@ -218,7 +218,7 @@ def reads_all_versions(
         return False
     try:
         return FORMATS[schema_type].reads_all(shape, frozenset(shapes), policy, memo, steps)
-    except (StepsExceeded, RecursionError):
+    except (StepBudgetExceeded, RecursionError):
         return False
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.engine import Fix
+from contractlog.compatibility.fixes.fix_search import Fix
 from contractlog.compatibility.formats import find_nonconformity
 from contractlog.compatibility.json_positions import Position, candidate_pointer, find_position
-from contractlog.compatibility.json_schema.catalogue import JSON_SCHEMA_NONCONFORMING
+from contractlog.compatibility.json_schema.check_catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import ParsedSchema
 

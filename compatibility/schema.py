@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 
 __all__ = ["ParsedSchema", "Reference", "RegisteredSchema", "SchemaDraft", "SchemaType"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, detailed_step_budget, find_differences
 from contractlog.compatibility.finding import Comparison, Finding
 from contractlog.compatibility.formats import CATALOGUE, select_breaking, strip_annotations
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = ["ChangeKind", "SchemaChange", "classify_change", "classify_change_between"]
 
@@ -73,7 +73,7 @@ def classify_change_between(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
-    within: Steps | None = None,
+    within: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify the change from one schema to another; two comparisons decide all levels."""
     return classify_change(candidate, [ParsedVersion(1, earlier)], policy=policy, also=also, within=within)
@@ -85,7 +85,7 @@ def classify_change(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
-    within: Steps | None = None,
+    within: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify a candidate against its history, comparing it once per version and direction.
 
@@ -96,7 +96,7 @@ def classify_change(
         also: ids of checks that break compatibility in addition to those of the policy.
         within: the step budget of the enclosing operation; exhausting it yields a finding.
     """
-    steps = Steps(detailed_step_budget(2 * len(history)), within)
+    steps = StepBudget(detailed_step_budget(2 * len(history)), within)
     comparisons = [
         Comparison(
             direction,

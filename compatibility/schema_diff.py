@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contractlog.compatibility.fixes.engine import MAX_STEPS, FixSearch
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.fixes.fix_search import MAX_STEPS, FixSearch
 from contractlog.compatibility.json_positions import find_positions
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.schema_change import SchemaChange, classify_change_between
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = ["FORMAT", "MAX_FINDINGS_WITH_FIXES", "DiffSide", "SchemaDiff", "diff_schemas"]
 
@@ -69,7 +69,7 @@ def diff_schemas(
     level: Level,
     policy: Policy,
     also: frozenset[str] = frozenset(),
-    within: Steps | None = None,
+    within: StepBudget | None = None,
 ) -> SchemaDiff:
     """Compare two schemas in both directions.
 
@@ -95,7 +95,7 @@ def diff_schemas(
         directions=requested_directions,
         policy=policy,
         also=also,
-        steps=Steps(MAX_STEPS, within),
+        steps=StepBudget(MAX_STEPS, within),
     )
     findings = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]
     located_findings = [

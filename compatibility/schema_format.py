@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from contractlog.compatibility.catalogue import CheckSpec
+from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.edits import FixContext, ProposedFix
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.search_terms import Term
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 from contractlog.compatibility.tags import Entity, TagsByEntity
 
 __all__ = ["SchemaFormat"]
@@ -31,17 +31,17 @@ class SchemaFormat:
     type: SchemaType
     parse: _Parse  #: parses a draft, or raises ``InvalidSchema`` with the position
     #: yields every difference between reader and writer that a policy may count as breaking
-    compare: Callable[[ParsedSchema, ParsedSchema, Policy, Steps | None], Iterator[Finding]]
+    compare: Callable[[ParsedSchema, ParsedSchema, Policy, StepBudget | None], Iterator[Finding]]
     checks: tuple[CheckSpec, ...]  #: the meaning of every id in its findings
     allowed_checks: Mapping[Policy, frozenset[str]]  #: policy -> checks whose findings break nothing
     #: yields the differences that break compatibility only if their check is requested
-    find_warnings: Callable[[ParsedSchema, ParsedSchema, Steps | None], Iterator[Finding]] = lambda *_: iter(())
+    find_warnings: Callable[[ParsedSchema, ParsedSchema, StepBudget | None], Iterator[Finding]] = lambda *_: iter(())
     #: returns True if comparing would show nothing; False is inconclusive
     passes_fast_check: Callable[[ParsedSchema, ParsedSchema], bool] = lambda *_: False
     #: returns an interned object that holds what findings depend on, for ``reads_all``; None if there is none
     build_shape: Callable[[ParsedSchema, Memo], Any] = lambda *_: None
-    #: returns True if a shape has no breaking finding for any writer; raises ``StepsExceeded`` if unsure
-    reads_all: Callable[[Any, frozenset[Any], Policy, Memo, Steps], bool] = lambda *_: False
+    #: returns True if a shape has no breaking finding for any writer; raises ``StepBudgetExceeded`` if unsure
+    reads_all: Callable[[Any, frozenset[Any], Policy, Memo, StepBudget], bool] = lambda *_: False
     #: returns True if two schemas of different references have the same content with the references inlined
     is_same_inlined: Callable[[ParsedSchema, ParsedSchema], bool] = lambda *_: False
     #: returns a text without what no reader acts on, equal for equal meanings

@@ -16,7 +16,7 @@ from typing import Final
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.formats import CATALOGUE
-from contractlog.compatibility.json_schema.diff.catalogue import STRICT
+from contractlog.compatibility.json_schema.diff.difference_catalogue import STRICT
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.registry.http import openapi_file
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS

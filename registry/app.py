@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Scope
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.access.principals import ANONYMOUS, Principal
 from contractlog.registry.database import open_store
-from contractlog.registry.execution.request_work import CallerUsage
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.execution.work_limits import CallerUsage
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import JournalFollower
@@ -28,7 +28,7 @@ from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_log.service import FetchCounter, FetchLogService
+from contractlog.registry.features.fetch_counts.service import FetchCounter, FetchCountService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
@@ -41,17 +41,18 @@ from contractlog.registry.http import cross_site, errors, metrics_token
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.cross_site import CrossSite
-from contractlog.registry.http.dependencies import Services
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
-from contractlog.registry.http.middleware import BodyLimit, RawPaths, WorkLimits
 from contractlog.registry.http.openapi import customize_openapi, operation_id
+from contractlog.registry.http.paths import RawPaths
+from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import RoutePermissions
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.http.services import Services
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.service import RegistrationService
@@ -215,7 +216,7 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,
-        fetch_log=FetchLogService(store, threads, fetch_counter),
+        fetch_counts=FetchCountService(store, threads, fetch_counter),
         imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,

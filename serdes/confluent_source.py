@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from contractlog.clients import Registry, calls
 from contractlog.compatibility.errors import NotFound, RegistryError
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.sans_io import Steps, request, run_async, run_sync
 

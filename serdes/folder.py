@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from contractlog.clients.schema_folder import read_index
+from contractlog.clients.pull_index import read_index
 from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
 from contractlog.serdes.confluent_source import fetch_references
 from contractlog.serdes.sans_io import run_sync

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
 
-from contractlog.clients.settings import suggest_key
-from contractlog.compatibility.names import MAX_VERSION
+from contractlog.clients.settings import describe_unknown_key
+from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.serdes.schema_ids import (
     IdDeserializer,
     IdSerializer,
@@ -248,5 +248,5 @@ class SettingsReader:
             if key in _PROTOBUF_KEYS:
                 raise ValueError(f"{key} is a setting of Protobuf serializers")
         if self._remaining:
-            unknown = [suggest_key(str(key), self._known_keys) for key in self._remaining]
+            unknown = [describe_unknown_key(str(key), self._known_keys) for key in self._remaining]
             raise ValueError(f"unknown: {', '.join(unknown)}")

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import topic_subject
+from contractlog.compatibility.identifiers import topic_subject
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.sans_io import Steps, request, run_sync

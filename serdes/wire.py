@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.serdes.errors import BadFrame
 
 __all__ = [

@@ -21,13 +21,13 @@ from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
-from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.state_files import read_samples, write_samples
-from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES
+from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
 __all__ = ["audit_ranges"]
 
@@ -45,7 +45,7 @@ def audit_ranges(
     session: SparkSession,
     source: RecordSource,
     ranges: Sequence[OffsetRange],
-    plan: AuditPlan,
+    expectations: AuditExpectations,
     violations: Path,
     *,
     cap: int | None = DEFAULT_MAX_BYTES,
@@ -57,7 +57,7 @@ def audit_ranges(
         session: the Spark session.
         source: source of the records; must be reachable from the workers.
         ranges: the ranges to read; they do not overlap.
-        plan: the expected schemas.
+        expectations: the expected schemas.
         violations: a folder that the workers can write and this process can read; each range has one file, even if it
         is read again.
         cap: maximum number of bytes of a violating key or value in these files; None: all.
@@ -72,7 +72,7 @@ def audit_ranges(
     context = session.sparkContext
     done = context.accumulator(0)
     failed = context.accumulator([], _ErrorList())
-    shared = context.broadcast(plan)
+    shared = context.broadcast(expectations)
     task = AuditTask(source, shared, violations, cap, done, failed)
 
     def tick() -> None:
@@ -122,7 +122,7 @@ class AuditTask:
     """Function run by a worker: audits the ranges of one task."""
 
     source: RecordSource
-    plan: Any  #: a broadcast ``Plan``
+    expectations: Any  #: a broadcast ``AuditExpectations``
     violations: Path
     cap: int | None
     done: Any  #: an accumulator of offsets
@@ -133,7 +133,7 @@ class AuditTask:
         state = AuditState()
         try:
             for offsets in ranges:
-                range_state = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
+                range_state = audit_range(self.source, offsets, self.expectations.value, self.violations, cap=self.cap)
                 state = limit_samples(limit_state(state.merge(range_state)), SAMPLED_VALUES)
                 self.done.add(len(offsets))
         except ContractlogError as error:

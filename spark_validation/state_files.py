@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.samples import FieldSample, SampleDesign, SampledValue
 from contractlog.contracts.audit.state import (
     AuditState,
     Cell,
@@ -23,6 +22,7 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
+from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 
 __all__ = ["read_samples", "read_state", "write_samples", "write_state"]
 
@@ -153,9 +153,9 @@ def write_samples(samples: Samples, folder: Path) -> None:
     for (topic, part, field), sample in sorted(samples.items()):
         design = sample.design
         rows = [numbers.setdefault(value[2:], len(numbers)) for value in sample.values]
-        hashes, turns = [value.value_hash for value in sample.values], [value.turn for value in sample.values]
+        hashes, ranks = [value.value_hash for value in sample.values], [value.sampling_rank for value in sample.values]
         key = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
-        lines.append((*key, hashes, turns, rows))
+        lines.append((*key, hashes, ranks, rows))
     _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
     _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
 
@@ -169,7 +169,7 @@ def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
     for line in pq.read_table(folder / SAMPLES).to_pylist():
         design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
         occurrences = zip(line["value_hash"], line["turn"], line["row"], strict=True)
-        values = tuple(SampledValue(value_hash, turn, *rows[row]) for value_hash, turn, row in occurrences)
+        values = tuple(SampledValue(value_hash, rank, *rows[row]) for value_hash, rank, row in occurrences)
         samples[line["topic"], line["part"], line["field"]] = FieldSample(design, values)
     return samples
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.names import topic_subject
+from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.report import StrategyUse
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, update
 
 from contractlog.compatibility.content_identity import compute_guid
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.database import upgrade
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url

@@ -1,7 +1,7 @@
 """Operations of the registry's API: one function per endpoint, without I/O.
 
 Each returns a ``Call``, which describes the request and parses the response, or ``Pages`` of them. Both clients have a
-method made from each function (``endpoints.py``), so its documentation is that of the method. The functions for
+method made from each function (``method_factories.py``), so its documentation is that of the method. The functions for
 contractlog's own endpoints are in ``extensions.py``.
 
 Every call may be retried when its response was lost, except deletions (the second one would fail, as there is nothing

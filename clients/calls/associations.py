@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
 
-from contractlog.clients.bodies import Association, AssociationDraft, Resource
 from contractlog.clients.calls.call import (
     Call,
     PathParameter,
@@ -17,8 +17,12 @@ from contractlog.clients.calls.call import (
     query_parameters,
 )
 from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.schema import SchemaDraft
 
 __all__ = [
+    "Association",
+    "AssociationDraft",
+    "Resource",
     "associations_by_resource_id",
     "associations_by_resource_name",
     "associations_of_many",
@@ -30,6 +34,76 @@ __all__ = [
 ]
 
 _RESOURCE: Final = "associations"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Resource that subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
+
+    name: str
+    namespace: str
+    id: str
+    type: str = "topic"
+
+    def body(self) -> dict[str, Any]:
+        """Return the request body."""
+        return {
+            "resourceName": self.name,
+            "resourceNamespace": self.namespace,
+            "resourceId": self.id,
+            "resourceType": self.type,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """Binding of a subject to the key or the value of a resource."""
+
+    subject: str
+    guid: str | None = None
+    resource_name: str | None = None
+    resource_namespace: str | None = None
+    resource_id: str | None = None
+    resource_type: str | None = None
+    association_type: str | None = None  #: ``key`` or ``value``
+    lifecycle: str | None = None  #: ``STRONG``: the resource owns the subject; ``WEAK``: it only uses it
+    frozen: bool = False  #: whether it can only be deleted together with its subject
+    create_ts: int | None = None  #: milliseconds since 1970, UTC
+    update_ts: int | None = None
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Parse an association of a response body."""
+        members: dict[str, Any] = {item.name: body.get(_camel_case(item.name)) for item in fields(cls)}
+        frozen = body.get("frozen")
+        owns_subject = body.get("lifecycle") == "STRONG"  # frozen unless the response says otherwise
+        return cls(
+            **members | {"subject": str(body["subject"]), "frozen": owns_subject if frozen is None else bool(frozen)}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssociationDraft:
+    """An association to create; its schema, if any, is registered under its subject."""
+
+    association_type: str = "value"
+    subject: str | None = None  #: None, allowed with a schema: the resource's own subject
+    lifecycle: str | None = None
+    frozen: bool | None = None
+    schema: SchemaDraft | None = None
+    normalize: bool | None = None
+
+    def body(self) -> dict[str, Any]:
+        """Return the request body."""
+        members = {
+            "associationType": self.association_type,
+            "subject": self.subject,
+            "lifecycle": self.lifecycle,
+            "frozen": self.frozen,
+            "schema": None if self.schema is None else self.schema.body(),
+            "normalize": self.normalize,
+        }
+        return {member: value for member, value in members.items() if value is not None}
 
 
 def associations_of_subject(
@@ -161,3 +235,8 @@ def _parse_result(item: ResponseBody) -> ResponseBody | RegistryError:
     if error is None:
         return dict(item["result"])
     return RegistryError.of(int(error["error_code"]), str(error.get("message") or ""))
+
+
+def _camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = [

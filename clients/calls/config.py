@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
-from contractlog.clients.bodies import Config
 from contractlog.clients.calls.call import Call, SubjectLike, flag_parameters, scoped_path
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.policy import Policy
 
 __all__ = [
+    "Config",
     "config",
     "delete_config",
     "delete_level",
@@ -23,6 +25,73 @@ __all__ = [
     "set_mode",
     "set_policy",
 ]
+
+
+_PLAIN_MEMBERS: Final = {
+    "alias": "alias",
+    "alias_for_deks": "aliasForDeks",
+    "normalize": "normalize",
+    "validate_fields": "validateFields",
+    "validate_new_schemas": "validateNewSchemas",
+    "validate_rules": "validateRules",
+    "strict_json_schemas": "strictJsonSchemas",
+    "group": "compatibilityGroup",
+}
+_METADATA_MEMBERS: Final = {"default_metadata": "defaultMetadata", "override_metadata": "overrideMetadata"}
+_RULE_SET_MEMBERS: Final = {"default_rule_set": "defaultRuleSet", "override_rule_set": "overrideRuleSet"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Configuration of a subject, a context or the registry; None: not set, or inherited."""
+
+    level: Level | None = None
+    policy: Policy | None = None  #: for JSON schemas, as in other registries: STRICT or LENIENT
+    own_policy: Policy | None = None  #: EXACT or None; contractlog's extension, takes precedence over ``policy``
+    group: str | None = None  #: a metadata property; only versions with the same value of it are compared
+    alias: str | None = None
+    alias_for_deks: str | None = None
+    normalize: bool | None = None
+    validate_fields: bool | None = None
+    validate_new_schemas: bool | None = None
+    validate_rules: bool | None = None
+    strict_json_schemas: bool | None = None  #: contractlog's extension: reject schemas that violate the meta-schema
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
+    default_rule_set: RuleSet | None = None
+    override_rule_set: RuleSet | None = None
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Parse a response about config; GET and PUT name the level differently."""
+        level = body.get("compatibilityLevel") or body.get("compatibility")
+        members: dict[str, Any] = {
+            "level": Level.parse(level) if level else None,
+            "policy": _parse_optional_policy(body.get("compatibilityPolicy")),
+            "own_policy": _parse_optional_policy(body.get("contractlogPolicy")),
+            **{name: body.get(member) for name, member in _PLAIN_MEMBERS.items()},
+            **{
+                n: Metadata.from_body(body[m]) if body.get(m) is not None else None
+                for n, m in _METADATA_MEMBERS.items()
+            },
+            **{
+                n: RuleSet.from_body(body[m]) if body.get(m) is not None else None for n, m in _RULE_SET_MEMBERS.items()
+            },
+        }
+        return cls(**members)
+
+    def body(self) -> dict[str, Any]:
+        """Return the members that are set, as a request body."""
+        members: dict[str, Any] = {
+            "compatibility": self.level and self.level.value,
+            "compatibilityPolicy": self.policy and self.policy.value,
+            "contractlogPolicy": self.own_policy and self.own_policy.value,
+            **{member: getattr(self, name) for name, member in _PLAIN_MEMBERS.items()},
+        }
+        for name, member in (_METADATA_MEMBERS | _RULE_SET_MEMBERS).items():
+            value = getattr(self, name)
+            members[member] = None if value is None else value.body()
+        return {member: value for member, value in members.items() if value is not None}
 
 
 def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Config]:
@@ -132,3 +201,7 @@ def _parse_policy(body: Any) -> Policy:
 def _parse_previous_level(body: Any) -> Level | None:
     text = body.get("compatibilityLevel") or body.get("compatibility")
     return Level.parse(text) if text else None
+
+
+def _parse_optional_policy(text: Any) -> Policy | None:
+    return Policy(text) if text in set(Policy) else None

@@ -15,9 +15,9 @@ from contractlog.clients.calls.call import (
     query_parameters,
 )
 from contractlog.clients.calls.schemas import CompatibilityAnswer
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.contracts.audit.report import Part, TopicPart
 

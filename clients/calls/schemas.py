@@ -22,7 +22,7 @@ from contractlog.clients.calls.call import (
 )
 from contractlog.clients.calls.subjects import version
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, parse_file
-from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
+from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.schema import ParsedSchema
 

@@ -10,10 +10,10 @@ from typing import Final
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_check import MAX_FINDINGS, parse_draft
-from contractlog.clients.cli.files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_result, with_tone
+from contractlog.clients.cli.schema_files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import CATALOGUE, parse_schema

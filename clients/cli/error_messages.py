@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from contractlog.clients.settings import Address, Security, registry_url
+from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import (
     ContractlogError,
     NotFound,
@@ -69,5 +69,7 @@ def _users_of_url(url: str, texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         with suppress(UsageError):
             yield from (
-                address.user for address in Address.parse(text) if address.url == url and address.user is not None
+                address.user
+                for address in RegistryAddress.parse(text)
+                if address.url == url and address.user is not None
             )

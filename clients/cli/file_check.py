@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
 
-from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -22,18 +23,17 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.fixes.engine import FixSearch
+from contractlog.compatibility.fixes.fix_search import FixSearch
 from contractlog.compatibility.formats import FORMATS, allows_comments, parse_schema
 from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
 
-Outcome = Literal["registered", "compatible", "incompatible", "refused"]
+FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -43,7 +43,7 @@ class FileCheck:
     """Outcome of the check of a file."""
 
     file: SchemaFile
-    outcome: Outcome
+    outcome: FileCheckOutcome
     level: Level
     registered: RegisteredSchema | None = None  #: the existing version with this content
     compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with

@@ -8,7 +8,7 @@ from difflib import unified_diff
 from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
-from contractlog.clients.cli.json_format import format_json
+from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.located_finding import LocatedFinding

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb
-from contractlog.clients.targets import load_target
+from contractlog.clients.lazy_imports import import_function
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
@@ -149,7 +149,7 @@ def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:
 def _load_verb(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
     gc.disable()  # imported objects are not garbage; collecting takes 5 % of the start of `serve`
     try:
-        loaded: Callable[[ArgumentParser, Sequence[str]], int] = load_target(verb.target)
+        loaded: Callable[[ArgumentParser, Sequence[str]], int] = import_function(verb.target)
     finally:
         gc.enable()
     return loaded

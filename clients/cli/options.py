@@ -9,8 +9,8 @@ from contractlog.clients.calls import VersionLike
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
 __all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "parse_level", "parse_version_name"]

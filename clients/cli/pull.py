@@ -13,8 +13,7 @@ from typing import Any, Final, Literal
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.files import file_name, has_subject_in_name
-from contractlog.clients.cli.json_format import format_json
+from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -26,10 +25,11 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
+from contractlog.clients.cli.schema_files import file_name, has_subject_in_name
+from contractlog.clients.pull_index import INDEX, PulledSchema, file_digests, write_index
 from contractlog.clients.registry import Registry
-from contractlog.clients.schema_folder import INDEX, PulledSchema, file_digests, write_index
 from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -38,7 +38,7 @@ __all__ = ["pull"]
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
 
-Outcome = Literal["new", "changed", "unchanged", "edited"]
+PullOutcome = Literal["new", "changed", "unchanged", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PulledFile:
     path: Path
     subject: str
     schema: RegisteredSchema
-    outcome: Outcome
+    outcome: PullOutcome
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -201,7 +201,7 @@ def _write_version(
     return PulledFile(path, subject, schema, _compare_content(before, content))
 
 
-def _compare_content(before: bytes | None, content: bytes) -> Outcome:
+def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:
     if before is None:
         return "new"
     return "unchanged" if before == content else "changed"

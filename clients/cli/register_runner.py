@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import parse_all, print_check
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
-from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
+from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -28,7 +28,7 @@ __all__ = ["run"]
 
 FORMAT: Final = "contractlog.register/1"
 
-Outcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
+RegistrationOutcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FileRegistration:
     """Outcome of the registration of a file."""
 
     file: SchemaFile
-    outcome: Outcome
+    outcome: RegistrationOutcome
     schema: RegisteredSchema | None = None
     check: FileCheck | None = None  #: the check, with the reason if it was refused
     reason: str = ""  #: reason if it was skipped

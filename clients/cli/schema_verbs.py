@@ -6,8 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 
 from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 
 __all__ = ["check", "diff", "register"]
 

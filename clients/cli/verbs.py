@@ -83,13 +83,13 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog.serdes.cli.consume:consume", "print a topic as JSON lines", "contractlog consume orders --limit 10"
     ),
     "audit": Verb(
-        "contractlog.spark_validation.jobs.audit:audit",
+        "contractlog.spark_validation.jobs.audit_command:audit",
         "check every record of topics against the schema whose id it carries",
         "contractlog audit orders --out audit/",
         "spark",
     ),
     "lineage": Verb(
-        "contractlog.spark_validation.jobs.lineage:lineage",
+        "contractlog.spark_validation.jobs.lineage_command:lineage",
         "infer from values which topics were derived from others",
         "contractlog lineage --state audit/state",
         "spark",

@@ -32,7 +32,7 @@ from contractlog.clients.confluent.schema import (
     SchemaVersion,
     ServerConfig,
 )
-from contractlog.clients.targets import load_target
+from contractlog.clients.lazy_imports import import_function
 
 __all__ = [
     "Association",
@@ -83,4 +83,4 @@ def __getattr__(name: str) -> Any:
     """Load a function of ``serdes``."""
     if name not in _SERDES_FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return load_target(_SERDES_FUNCTIONS[name])
+    return import_function(_SERDES_FUNCTIONS[name])

@@ -12,7 +12,7 @@ from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.cached_operations import CachedOperations
 from contractlog.clients.confluent.client import ClientBase
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.clients.endpoints import async_endpoint, async_sequence_endpoint
+from contractlog.clients.method_factories import async_endpoint, async_sequence_endpoint
 from contractlog.compatibility.errors import RegistryError
 
 __all__ = ["AsyncSchemaRegistryClient"]

@@ -10,7 +10,7 @@ from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.cached_operations import CachedOperations
 from contractlog.clients.confluent.configuration import ClientConfiguration
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.clients.endpoints import endpoint, sequence_endpoint
+from contractlog.clients.method_factories import endpoint, sequence_endpoint
 from contractlog.clients.registry import Registry, RegistryBase
 from contractlog.compatibility.errors import RegistryError
 

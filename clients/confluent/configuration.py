@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from contractlog.clients.confluent.bearer_tokens import BEARER_KEYS, read_bearer
+from contractlog.clients.lazy_imports import IN_PROCESS_SERVICE, import_function
 from contractlog.clients.retry import Retries
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource, suggest_key
-from contractlog.clients.targets import SERVICE_IN_PROCESS, load_target
+from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security, TokenSource, describe_unknown_key
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["ClientConfiguration"]
@@ -67,7 +67,9 @@ class ClientConfiguration:
         capacity = int(_pop_number(remaining, "cache.capacity", 1_000))
         latest = _pop_number(remaining, "cache.latest.ttl.sec", _LATEST_SECONDS)
         if remaining:
-            raise ValueError(f"Unrecognized properties: {', '.join(suggest_key(str(key), _KEYS) for key in remaining)}")
+            raise ValueError(
+                f"Unrecognized properties: {', '.join(describe_unknown_key(str(key), _KEYS) for key in remaining)}"
+            )
         registry = {
             **({"app": _in_process_app(url)} if url.startswith(_MOCK_SCHEME) else {"url": url}),
             "timeout": DEFAULT_TIMEOUT if timeout is None else float(timeout),
@@ -97,7 +99,7 @@ def _check_url(url: Any) -> str:
 def _in_process_app(url: str) -> Any:
     """Return the in-process service of a ``mock://`` URL: one per name and process."""
     try:
-        return load_target(SERVICE_IN_PROCESS)(url.removeprefix(_MOCK_SCHEME))
+        return import_function(IN_PROCESS_SERVICE)(url.removeprefix(_MOCK_SCHEME))
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("contractlog"):
             raise
@@ -118,7 +120,7 @@ def _parse_security(remaining: dict[str, Any], url: str, token: str | TokenSourc
 def _parse_user(remaining: dict[str, Any], url: str) -> tuple[str | None, str | None]:
     if "basic.auth.user.info" not in remaining:
         return None, None
-    if not url.startswith(_MOCK_SCHEME) and Address.parse(url)[0].user is not None:
+    if not url.startswith(_MOCK_SCHEME) and RegistryAddress.parse(url)[0].user is not None:
         raise ValueError("basic.auth.user.info configured with userinfo credentials in the URL; remove one of them")
     user, colon, password = str(remaining.pop("basic.auth.user.info")).partition(":")
     if not colon:

@@ -31,13 +31,13 @@ from contractlog.compatibility.avro.types import (
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import MAX_NESTING, Number, quote_json, utf16_sort_key, write_json
 
-__all__ = ["MAX_INLINED", "format_java_number", "write_definition", "write_inlined", "write_texts"]
+__all__ = ["MAX_INLINED", "format_definition", "format_inlined", "format_java_number", "format_texts"]
 
 MAX_INLINED: Final = 10 * 1024 * 1024  #: characters
 _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"})
 
 
-def write_texts(schema: AvroSchema, defined: Collection[str] = ()) -> tuple[str, str]:
+def format_texts(schema: AvroSchema, defined: Collection[str] = ()) -> tuple[str, str]:
     """Return the canonical text, which is stored, hashed and returned, and the normalized one.
 
     In the normalized text, aliases and properties are sorted as well, and empty documentation of types is dropped.
@@ -53,7 +53,7 @@ def write_texts(schema: AvroSchema, defined: Collection[str] = ()) -> tuple[str,
     return canonical, _NormalizedWriter(schema.types, set(defined)).node(schema.root, None, 0)
 
 
-def write_inlined(schema: AvroSchema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
+def format_inlined(schema: AvroSchema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
     """Return the canonical or normalized text with all dependencies inlined.
 
     Raises:
@@ -62,7 +62,7 @@ def write_inlined(schema: AvroSchema, *, normalized: bool = False, limit: int = 
     return (_LimitedNormalizedWriter if normalized else _LimitedWriter)(schema.types, limit).node(schema.root, None, 0)
 
 
-def write_definition(node: NamedType) -> str:
+def format_definition(node: NamedType) -> str:
     """Return the text that two definitions of one type must share.
 
     It has no documentation and no aliases, and its properties are sorted.

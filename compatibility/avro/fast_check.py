@@ -1,7 +1,7 @@
 """Fast check of one pair of Avro schemas, directly on their trees and with only a list of pairs.
 
-The rules are those of ``rules.py``. Of a reader union only the likeliest branch is followed, and the first failing
-pair ends the check, so False is inconclusive and ``rules.py`` decides. True is proven: every visited pair holds if its
+The rules are those of ``checks.py``. Of a reader union only the likeliest branch is followed, and the first failing
+pair ends the check, so False is inconclusive and ``checks.py`` decides. True is proven: every visited pair holds if its
 sub-pairs hold, and those were visited, too. So recursive types need no repeated passes here.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.avro.rules import READABLE_PRIMITIVES
+from contractlog.compatibility.avro.checks import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.types import (
     MISSING,
     Array,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import format_java_number, write_definition
+from contractlog.compatibility.avro.canonical import format_definition, format_java_number
 from contractlog.compatibility.avro.defaults import SpecialFloat, check_defaults
 from contractlog.compatibility.avro.names import check_full_name, check_name, qualify_name
 from contractlog.compatibility.avro.types import (
@@ -111,7 +111,7 @@ class _Parser:
             if name not in self.types:
                 raise InvalidSchema(f'the type "{name}" is not defined', at=first_use)
         for redefinition in self.redefinitions:
-            if write_definition(redefinition) != write_definition(self.types[redefinition.name]):
+            if format_definition(redefinition) != format_definition(self.types[redefinition.name]):
                 raise InvalidSchema(
                     f'the type "{redefinition.name}" is defined twice, and differently', at=redefinition.at
                 )

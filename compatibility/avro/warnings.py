@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from contractlog.compatibility.avro.canonical import format_java_number
-from contractlog.compatibility.avro.catalogue import (
+from contractlog.compatibility.avro.check_catalogue import (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,
     AVRO_ENUM_DEFAULT_MISSING,
     AVRO_FIELD_RENAMED,
     AVRO_LOGICAL_TYPE_CHANGED,
 )
+from contractlog.compatibility.avro.checks import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.logical_types import describe_logical_type
-from contractlog.compatibility.avro.rules import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -32,11 +32,11 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.catalogue import CheckSpec
+from contractlog.compatibility.check_catalogue import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
-from contractlog.compatibility.steps import Steps
-from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
+from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded
+from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = ["find_warnings"]
 
@@ -45,14 +45,14 @@ Pair = tuple[AvroType, AvroType, str]  #: reader, writer, path
 _NO_NAME: Final = ""
 
 
-def find_warnings(reader: AvroSchema, writer: AvroSchema, steps: Steps | None = None) -> Iterator[Finding]:
+def find_warnings(reader: AvroSchema, writer: AvroSchema, steps: StepBudget | None = None) -> Iterator[Finding]:
     """Yield the changes between matching types, each pair of types once, from the root down.
 
     ``steps`` is shared with other comparisons.
     """
     if reader is writer:
         return
-    shared = steps or Steps(STEP_LIMIT)
+    shared = steps or StepBudget(STEP_LIMIT)
     seen: set[tuple[AvroType, AvroType]] = set()
     pending: list[Pair] = [(reader.root, writer.root, "")]
     while pending:

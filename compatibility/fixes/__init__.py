@@ -1,1 +1,1 @@
-"""Possible fixes as edits of a schema's text; ``compatibility/fixes/engine.py`` verifies them."""
+"""Possible fixes as edits of a schema's text; ``compatibility/fixes/fix_search.py`` verifies them."""

@@ -1,6 +1,6 @@
 """Possible fixes for Avro findings: one generator per check, the undo of the change included.
 
-Those for types, unions and annotations stand here, those for named types and their fields in ``avro_definitions.py``.
+Those for types, unions and annotations stand here, those for named types and their fields in ``avro_named_types.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Final
 
-from contractlog.compatibility.fixes.avro_definitions import (
+from contractlog.compatibility.fixes.avro_named_types import (
     connect_names,
     fix_ambiguous_field,
     fix_changed_name,
@@ -19,7 +19,7 @@ from contractlog.compatibility.fixes.avro_definitions import (
     restore_fixed_size,
     suggest_enum_default,
 )
-from contractlog.compatibility.fixes.avro_texts import AvroTextPair, TypeOccurrence, adapt_type, add_alias
+from contractlog.compatibility.fixes.avro_text_pair import AvroTextPair, TypeOccurrence, adapt_type, add_alias
 from contractlog.compatibility.fixes.edits import Edit, FixContext, JsonSource, JsonSpan, ProposedFix, abbreviate
 
 __all__ = ["propose_avro_fixes"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_schema.reference_resolver import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.vocabulary import (
     DATA_KEYWORDS,
     DEFINITION_KEYWORDS,

@@ -17,7 +17,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, SchemaPosition
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     ArrayNode,
@@ -41,6 +40,7 @@ from contractlog.compatibility.json_schema.nodes import (
     compute_target_digests,
 )
 from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_schema.reference_resolver import Documents, ResolutionContext, SchemaPosition
 from contractlog.compatibility.json_schema.vocabulary import (
     COMBINING_KEYWORDS,
     DYNAMIC_REFERENCES,

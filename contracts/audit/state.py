@@ -19,7 +19,7 @@ from heapq import nsmallest
 from typing import Final, TypeVar
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.samples import FieldSample, merge_samples
+from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 
 __all__ = [
     "MAX_EXAMPLES",

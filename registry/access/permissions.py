@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject, topic_subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
 
 __all__ = [
     "ALL_PERMISSIONS",

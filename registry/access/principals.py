@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions, topic_permission_subject
 
 __all__ = [

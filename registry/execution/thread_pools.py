@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.compatibility.steps import Steps
-from contractlog.registry.execution.request_work import (
+from contractlog.compatibility.step_budget import StepBudget
+from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
     SHORT_STEPS,
     CallerUsage,
@@ -174,7 +174,7 @@ class ThreadPools:
             request, request.steps, self._run_in_queue(self._long_queue, self._long, request, bound_work)
         )
 
-    async def _count_steps(self, request: RequestWork, steps: Steps, running: Awaitable[T]) -> T:
+    async def _count_steps(self, request: RequestWork, steps: StepBudget, running: Awaitable[T]) -> T:
         before = steps.left
         try:
             return await running

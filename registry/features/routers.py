@@ -6,6 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from contractlog.registry.features.api_docs import routes as api_docs_routes
 from contractlog.registry.features.associations import routes as associations_routes
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
@@ -15,12 +16,13 @@ from contractlog.registry.features.conformance import routes as conformance_rout
 from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
 from contractlog.registry.features.diff import routes as diff_routes
-from contractlog.registry.features.fetch_log import routes as fetch_log_routes
+from contractlog.registry.features.fetch_counts import routes as fetch_counts_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.permissions import routes as permissions_routes
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
+from contractlog.registry.features.server_info import routes as server_info_routes
 from contractlog.registry.features.subjects import routes as subjects_routes
 from contractlog.registry.features.versions import routes as versions_routes
 
@@ -34,7 +36,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         diff_routes,
         dependencies_routes,
         batch_routes,
-        fetch_log_routes,
+        fetch_counts_routes,
         imports_routes,
         permissions_routes,
         associations_routes,
@@ -43,8 +45,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         versions_routes,
         compatibility_routes,
         config_routes,
+        server_info_routes,
         contexts_routes,
         health_routes,
+        api_docs_routes,
         conformance_routes,
     )
 )

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import (
     ServerError,
     UnsupportedMediaType,
 )
-from contractlog.registry.features import bodies as features_bodies
+from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.config import bodies as config_bodies

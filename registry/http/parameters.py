@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Query
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from contractlog.compatibility.errors import InvalidVersion
-from contractlog.compatibility.names import MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import MAX_VERSION, Subject
 from contractlog.registry.features.schemas.views import View
 from contractlog.registry.http.paths import decode_segment, parse_subject
 from contractlog.registry.storage.model import Deleted, Page

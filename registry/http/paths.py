@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
-from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.compatibility.names import Subject
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["decode_segment", "normalize_target", "parse_context", "parse_subject"]
+from contractlog.compatibility.errors import BadRequest, InvalidSubject, RegistryError
+from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.http.errors import error_response
+
+__all__ = ["RawPaths", "decode_segment", "normalize_target", "parse_context", "parse_subject"]
 
 _LONGEST_CONTEXT: Final = 255
 _DEFAULT: Final = ":.:"
@@ -114,3 +117,23 @@ def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = Fal
     values = [prefix] if replace else [value if value.startswith(_CONTEXTS) else prefix + value for value in given]
     others = [(name, value) for name, value in pairs if name != member]
     return urlencode([*others, *((member, value) for value in values)]).encode()
+
+
+class RawPaths:
+    """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Replace the path and the query in the scope."""
+        if scope["type"] == "http":
+            raw = scope.get("raw_path") or scope["path"].encode()
+            try:
+                scope["path"], scope["query_string"] = normalize_target(
+                    raw, scope.get("query_string", b""), scope["method"]
+                )
+            except RegistryError as error:
+                await error_response(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -18,10 +18,10 @@ from contractlog.compatibility.errors import (
     Unprocessable,
     UnsupportedMediaType,
 )
-from contractlog.compatibility.names import MAX_VERSION
+from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.compatibility.tags import Entity, EntityType
-from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.request import RequestedVersion, TagEdits, parse_requested_version
 
 __all__ = [

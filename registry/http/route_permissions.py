@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.access.permissions import EVERY_CONTEXT, Permission, Permissions, topic_permission_subject
 from contractlog.registry.http.paths import decode_segment
 

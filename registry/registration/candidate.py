@@ -6,8 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from contractlog.compatibility.content_identity import compute_guid, hash_content
-from contractlog.compatibility.metadata import none_if_empty_metadata, none_if_empty_rules, remove_version_property
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.metadata_inheritance import (
+    none_if_empty_metadata,
+    none_if_empty_rules,
+    remove_version_property,
+)
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.storage.model import Content, ReferenceTarget

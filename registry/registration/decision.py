@@ -9,23 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, OperationNotPermitted, StrongReference
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Mode
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.check import CompatibilityChecker
-from contractlog.registry.registration.drafts import complete_draft
-from contractlog.registry.registration.existing_version import find_existing_version, find_verbatim
-from contractlog.registry.registration.mode_policy import (
-    IMPORT_MODES,
-    reject_closed_subject,
-    reject_mode,
-    require_context_permission,
-    require_reference_permissions,
-    validate_schema_subject,
-)
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.draft_completion import complete_draft
+from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.registration.request import (
     AnyVersion,
@@ -33,6 +25,14 @@ from contractlog.registry.registration.request import (
     NextVersion,
     RegistrationRequest,
     RegistrationResult,
+)
+from contractlog.registry.registration.write_preconditions import (
+    IMPORT_MODES,
+    reject_closed_subject,
+    reject_mode,
+    require_context_permission,
+    require_reference_permissions,
+    validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
 from contractlog.registry.storage.lookup import apply_alias
@@ -95,7 +95,7 @@ class _Registration:
         try:
             parsed, fault = self._parse_request()
         except InvalidSchema:
-            verbatim = find_verbatim(self.snapshot, self.subject, self.request.draft)
+            verbatim = find_version_with_text(self.snapshot, self.subject, self.request.draft)
             if verbatim is None or not self._accepts(verbatim):
                 raise
             return None, RegistrationResult(verbatim)

@@ -17,8 +17,8 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
-from contractlog.compatibility.names import Subject
-from contractlog.registry.registration.mode_policy import read_effective_settings, reject_read_only
+from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.model import Deleted, ScopeSettings

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.formats import are_equivalent
-from contractlog.compatibility.metadata import (
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.metadata_inheritance import (
     VERSION_PROPERTY,
     none_if_empty_metadata,
     none_if_empty_rules,
     remove_version_property,
 )
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.registration.candidate import Candidate, hash_draft
 from contractlog.registry.registration.parser import SchemaParser
@@ -22,7 +22,7 @@ from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage.model import Content, Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["find_existing_version", "find_verbatim", "missing_version_error", "require_version"]
+__all__ = ["find_existing_version", "find_version_with_text", "missing_version_error", "require_version"]
 
 
 def require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
@@ -46,7 +46,7 @@ def missing_version_error(
     return VersionNotFound(version=number)
 
 
-def find_verbatim(
+def find_version_with_text(
     snapshot: Snapshot, subject: Subject, draft: SchemaDraft, seen: Deleted = Deleted.EXCLUDED
 ) -> RegisteredSchema | None:
     """Return the subject's version with this exact text, and the same references, metadata and rules.

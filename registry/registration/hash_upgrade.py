@@ -10,7 +10,7 @@ from typing import Final
 
 from contractlog.compatibility.content_identity import CANONICAL_FORM
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.parser import SchemaParser

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubject, SubjectNotFound
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.principals import current_permissions, filter_readable
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.check import CompatibilityChecker
-from contractlog.registry.registration.drafts import complete_draft
-from contractlog.registry.registration.existing_version import find_existing_version, find_verbatim
-from contractlog.registry.registration.mode_policy import require_reference_permissions
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.draft_completion import complete_draft
+from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
+from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.lookup import find_namesakes, resolve_alias
 from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
@@ -72,7 +72,7 @@ def _find_under_subject(
     try:
         version = _find_version(checker, snapshot, subject, query)
     except InvalidSchema:
-        version = find_verbatim(snapshot, subject, draft, query.seen)
+        version = find_version_with_text(snapshot, subject, draft, query.seen)
         if version is None:
             raise
     merged = complete_draft(draft, previous, configured) if version is None else draft

@@ -9,10 +9,10 @@ from typing import Any, Final
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import FORMATS, build_shape, find_nonconformity, parse_schema, supported_types
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.registry.execution.request_work import current_work
+from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.references import ResolvedReferences, resolve_references
 from contractlog.registry.storage.model import Content, Deleted, ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
-from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot

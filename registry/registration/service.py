@@ -10,19 +10,19 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.compatibility.names import Subject
-from contractlog.compatibility.rule_sets import validate_rule_set
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.principals import current_actor, current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.decision import WARNING, decide_registration
-from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.registration.lookup import ContentQuery, find_by_content
-from contractlog.registry.registration.mode_policy import validate_schema_subject
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
+from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.model import Append, Deleted, Stale
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, tuple_
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_numbers, in_texts
 from contractlog.registry.storage.model import (

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot

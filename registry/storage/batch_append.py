@@ -22,7 +22,7 @@ from contractlog.compatibility.errors import (
     RegistryError,
     RetiredIdTaken,
 )
-from contractlog.compatibility.names import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import delete as remove
 from sqlalchemy import func, insert, select, update
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
 from contractlog.registry.storage.model import MAX_ID_GAP, Deleted

@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.storage.health import PendingCalls
+from contractlog.registry.storage.circuit_breaker import PendingCalls
 
 __all__ = ["Engines", "FileInUse", "file_lock", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables

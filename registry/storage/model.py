@@ -11,10 +11,10 @@ from typing import Any, Final, Self, TypeVar
 
 from sqlalchemy import Select
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [

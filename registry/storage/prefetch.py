@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import case, func, select
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers

@@ -19,7 +19,7 @@ from psycopg import Connection, OperationalError
 from psycopg.errors import ConnectionTimeout
 from psycopg.waiting import Ready, Wait
 
-from contractlog.registry.storage.health import PendingCalls
+from contractlog.registry.storage.circuit_breaker import PendingCalls
 
 __all__ = ["create_connector"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, SchemaId, Subject, Version
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts

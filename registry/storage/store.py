@@ -17,13 +17,13 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.principals import current_actor
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.circuit_breaker import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.engines import Engines
-from contractlog.registry.storage.health import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.journal import JournalEntry, write_entries
 from contractlog.registry.storage.locks import lock_contexts
 from contractlog.registry.storage.model import FIRST_CONTEXT, JOURNAL_COUNTER, Append, Stale

@@ -25,7 +25,6 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
 from contractlog.registry.storage.journal import newest_sequence
 from contractlog.registry.storage.model import MAX_ID_GAP
-from contractlog.registry.transfer.apply import follow, import_snapshot, plan_import
 from contractlog.registry.transfer.cli_options import (
     TransferSource,
     add_access_options,
@@ -47,6 +46,7 @@ from contractlog.registry.transfer.database_source import (
     read_database,
 )
 from contractlog.registry.transfer.file_format import format_lines
+from contractlog.registry.transfer.importer import follow, import_snapshot, plan_import
 from contractlog.registry.transfer.report import TransferProgress, TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
 from contractlog.registry.transfer.schemas_topic import write_topic

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from contractlog.clients.cli.broker import add_broker_options, read_text, require_brokers
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
+from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import FileSource
@@ -175,7 +175,7 @@ def read_access(options: Namespace, url: str, environ: Mapping[str, str] | None 
     token = _read_secret("token", given["token_file"], environment)
     key_password = environment.get(f"{_PREFIX}KEY_PASSWORD") or None
     headers = dict(map(_parse_header, options.source_header))
-    named = given["user"] is not None or Address.parse(url)[0].user is not None
+    named = given["user"] is not None or RegistryAddress.parse(url)[0].user is not None
     if password is not None and not named:
         raise UsageError("a password without a name: give --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
     if token is not None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry import database
 from contractlog.registry.settings import Settings

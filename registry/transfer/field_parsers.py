@@ -12,7 +12,7 @@ import msgspec
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.names import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody

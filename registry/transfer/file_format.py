@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.names import MAX_ID, Subject
+from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import IO
 
 from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
-from contractlog.registry.execution.request_work import current_work
+from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.apply import import_snapshot, plan_import
 from contractlog.registry.transfer.file_format import read_lines
+from contractlog.registry.transfer.importer import import_snapshot, plan_import
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
 

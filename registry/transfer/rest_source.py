@@ -13,8 +13,8 @@ from contractlog.clients.calls import Call
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import Lifecycle
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField

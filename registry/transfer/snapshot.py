@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.model import MAX_ID_GAP

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferReport

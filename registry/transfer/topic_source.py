@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport

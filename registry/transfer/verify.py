@@ -21,7 +21,7 @@ from contractlog.clients.cli.output import print_json, print_result
 from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import RegistryError, UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry import database
@@ -32,7 +32,7 @@ from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.transfer.cli_options import add_database, add_examples, add_source, open_source
 from contractlog.registry.transfer.database_source import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
-from contractlog.registry.transfer.plan import identify_schemas
+from contractlog.registry.transfer.import_plan import identify_schemas
 from contractlog.registry.transfer.report import TransferProgress, TransferReport
 from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
 from contractlog.registry.transfer.snapshot import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import IO, Any, Final
 
-from contractlog.compatibility.avro.canonical import write_inlined
+from contractlog.compatibility.avro.canonical import format_inlined
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
@@ -108,7 +108,7 @@ class AvroFileWriter:
         self._bare = is_bytes_schema(avro_schema_of(parsed))
         self._pending = bytearray()
         self._records = 0
-        schema = json.loads(write_inlined(parsed.root))
+        schema = json.loads(format_inlined(parsed.root))
         try:
             self._writer: Any = Writer(stream, schema, codec="deflate")
         except Exception as error:

@@ -14,8 +14,8 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.cli.avro_files import require_fastavro
 from contractlog.serdes.cli.delivery import Interruption
-from contractlog.serdes.cli.options import add_strategy
 from contractlog.serdes.cli.printer import AvroFilePrinter, RecordPrinter
+from contractlog.serdes.cli.strategy_option import add_strategy
 from contractlog.serdes.topic_reader import TopicReader
 
 __all__ = ["consume"]

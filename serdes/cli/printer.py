@@ -15,7 +15,7 @@ from contractlog.serdes.avro import AvroDeserializer
 from contractlog.serdes.cli.avro_files import AvroFileWriter
 from contractlog.serdes.cli.headers import headers_to_json
 from contractlog.serdes.cli.json_values import to_json_value
-from contractlog.serdes.cli.topic_subjects import TopicSubjects, VersionSource
+from contractlog.serdes.cli.topic_schema_check import TopicSchemaCheck, VersionSource
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.deserializer import SyncDeserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
@@ -64,7 +64,7 @@ class RecordPrinter:
             SchemaType.AVRO: self._avro,
             SchemaType.JSON: JSONDeserializer(None, schema_registry_client=registry, conf=conf),
         }
-        self._topic_subjects = TopicSubjects(registry, topic, strategy)
+        self._topic_subjects = TopicSchemaCheck(registry, topic, strategy)
         self._has_plain_keys = not self._topic_subjects.has_subject(MessageField.KEY)
 
     def print(self, message: Message) -> None:

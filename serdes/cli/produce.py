@@ -22,7 +22,6 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.serdes.cli.avro_files import AvroFileReader, require_fastavro
 from contractlog.serdes.cli.delivery import Delivery, Interruption, read_lines
 from contractlog.serdes.cli.headers import parse_header
-from contractlog.serdes.cli.options import add_strategy
 from contractlog.serdes.cli.record_encoder import (
     RECORD_STRATEGIES,
     ProducerRecord,
@@ -30,6 +29,7 @@ from contractlog.serdes.cli.record_encoder import (
     find_latest_schema,
     load_schema,
 )
+from contractlog.serdes.cli.strategy_option import add_strategy
 from contractlog.serdes.context import MessageField
 
 __all__ = ["produce"]

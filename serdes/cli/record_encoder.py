@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from contractlog.clients.cli.files import collect_files
+from contractlog.clients.cli.schema_files import collect_files
 from contractlog.compatibility.errors import NotFound, UsageError
-from contractlog.compatibility.names import topic_subject
+from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.cli.headers import HeaderPairs, headers_from_json

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from contractlog.serdes.json_schema.estimates import count_parts, has_few_errors
+from contractlog.serdes.json_schema.document_estimates import count_parts, has_few_errors
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subschema
 
 __all__ = ["NOT_VALID", "SchemaViolation", "ViolationFinder", "make_violation"]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro_program import CONTAINERS, AvroKind, ValuePath
+from contractlog.spark_validation.columnar.avro_compiled_schema import CONTAINERS, AvroKind, ValuePath
 from contractlog.spark_validation.columnar.avro_record_walk import RecordWalk, RuleViolated
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors
-from contractlog.spark_validation.columnar.primitives import (
+from contractlog.spark_validation.columnar.primitive_readers import (
     PRIMITIVE_READERS,
     read_index,
     read_integers,
@@ -42,11 +42,11 @@ _FIXED_SIZE: Final = frozenset({AvroKind.FLOAT, AvroKind.DOUBLE, AvroKind.FIXED}
 class BatchWalk:
     """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
 
-    __slots__ = ("_found", "_row", "few", "final", "scalar", "tally")
+    __slots__ = ("_found", "_row", "final", "scalar", "scalar_rows", "tally")
 
-    def __init__(self, tally: BatchTally, few: int = MAX_ROWS_ONE_BY_ONE) -> None:
+    def __init__(self, tally: BatchTally, scalar_rows: int = MAX_ROWS_ONE_BY_ONE) -> None:
         self.tally = tally
-        self.few = few
+        self.scalar_rows = scalar_rows
         self.final = np.zeros(tally.codes.size, np.int64)  #: by row: end position of finished cursors
         self.scalar = RecordWalk(tally.data.data, tally.limits, self._collect)
         self._found: dict[ValuePath, list[tuple[int, int, int]]] = {}
@@ -66,7 +66,7 @@ class BatchWalk:
             return
         if kind not in CONTAINERS:
             PRIMITIVE_READERS[kind](self.tally, path, cursors)
-        elif cursors.size <= self.few:
+        elif cursors.size <= self.scalar_rows:
             self._one_by_one(cursors, lambda scalar, _: scalar.walk(path))
         elif kind is AvroKind.UNION:
             self._union(path, cursors)
@@ -104,7 +104,7 @@ class BatchWalk:
         """Read blocks until no record has any left."""
         going = cursors.pick(slice(None))
         empties = np.zeros(going.size, np.int64)
-        while going.size > self.few:
+        while going.size > self.scalar_rows:
             before = going.rows
             counts, stops = self._block_headers(path, going)
             empties = empties[np.searchsorted(before, going.rows)]
@@ -171,7 +171,7 @@ class BatchWalk:
             self.final[going.rows] = going.pos
             going.keep(stay)
             counts = counts[stay]
-        while going.size > self.few:
+        while going.size > self.scalar_rows:
             before = going.rows
             for step in steps:
                 self.read(step, going)

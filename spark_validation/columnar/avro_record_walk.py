@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro_program import AvroKind, ValuePath
+from contractlog.spark_validation.columnar.avro_compiled_schema import AvroKind, ValuePath
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.varints import INT_BYTES, LONG_BYTES
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_batch_walk import MAX_ROWS_ONE_BY_ONE, BatchWalk
-from contractlog.spark_validation.columnar.avro_program import (
+from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,
-    AvroProgram,
+    CompiledSchema,
     LogicalType,
     ValuePath,
     compile_schema,
@@ -58,10 +58,10 @@ _LONGEST_POWER: Final = 100_000  # larger precisions are not checked: no record 
 class AvroValidator:
     """Validates records against one Avro schema."""
 
-    def __init__(self, schema: AvroSchema, limits: ValidationLimits, *, few: int = MAX_ROWS_ONE_BY_ONE) -> None:
-        self._program = AvroProgram.of(compile_schema(schema), limits.paths)
+    def __init__(self, schema: AvroSchema, limits: ValidationLimits, *, scalar_rows: int = MAX_ROWS_ONE_BY_ONE) -> None:
+        self._compiled = CompiledSchema.of(compile_schema(schema), limits.paths)
         self._limits = limits
-        self._few = few
+        self._scalar_rows = scalar_rows
 
     def validate(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
@@ -69,7 +69,7 @@ class AvroValidator:
         """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         tally = BatchTally(data, starts.size, self._limits, columns=columns)
         cursors = Cursors(np.arange(starts.size), starts, ends)
-        BatchWalk(tally, self._few).run(self._program.root, cursors)
+        BatchWalk(tally, self._scalar_rows).run(self._compiled.root, cursors)
         left = cursors.pos < cursors.end
         if left.any():
             rows = cursors.rows[left]
@@ -88,7 +88,7 @@ class AvroValidator:
         """Describe the violation of a record, with its position in the body."""
         number = int(tally.where[row])
         left = int(ends[row] - tally.at[row])
-        path = tally.paths[number] if number >= 0 else self._program.root
+        path = tally.paths[number] if number >= 0 else self._compiled.root
         node, at = path.node, int(tally.at[row] - starts[row])
         sentence = _SENTENCES[Outcome(int(tally.codes[row]))].format(
             what=_describe_value(path),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.arrow import to_buffer
-from contractlog.spark_validation.columnar.avro_program import ValuePath
+from contractlog.spark_validation.columnar.avro_compiled_schema import ValuePath
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 
 __all__ = ["BatchTally", "Cursors", "ValueChunk"]

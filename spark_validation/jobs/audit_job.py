@@ -1,4 +1,4 @@
-"""A whole audit: plan, one pass, summary, a folder that appears when complete, and publication."""
+"""A whole audit: expectations, one pass, summary, a folder that appears when complete, publication."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, Au
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.lineage.inference import infer_edges
-from contractlog.spark_validation.plan import AuditPlan
-from contractlog.spark_validation.planner import AuditPlanner
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
@@ -34,7 +34,7 @@ from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
-from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, ensure_readable
+from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
@@ -45,7 +45,7 @@ STATE: Final = "state"
 RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
 MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class AuditRequest:
 
 
 def audit_to_folder(
-    order: AuditRequest,
+    request: AuditRequest,
     out: Path,
     *,
-    say: Say,
+    print_line: PrintLine,
     progress: ProgressLine | None = None,
     lineage_progress: ProgressLine | None = None,
 ) -> AuditReport:
@@ -85,88 +85,91 @@ def audit_to_folder(
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
     with _replace_folder(out) as folder:
-        state, plan = _audit(order, folder / VIOLATIONS, say, progress)
+        state, expectations = _audit(request, folder / VIOLATIONS, print_line, progress)
         ensure_readable(folder / VIOLATIONS)
         write_state(state, folder / STATE)
         report: AuditReport = {
             "format": FORMAT,
             "tool": f"contractlog {version('contractlog')}",
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "source": order.source.body() | {"registry": order.registry.url},
-            "thresholds": {"verdict": order.threshold, "fail_under": order.fail_under},
-            "scope": {"lineage": order.lineage, "samples": order.samples},
+            "source": request.source.body() | {"registry": request.registry.url},
+            "thresholds": {"verdict": request.threshold, "fail_under": request.fail_under},
+            "scope": {"lineage": request.lineage, "samples": request.samples},
             "topics": summarize(
                 state,
-                plan.uses,
-                notes=_notes(order.source, plan),
-                unusable=plan.unusable(),
-                strategies={key: strategy.body() for key, strategy in plan.strategies.items()},
-                threshold=order.threshold,
+                expectations.uses,
+                notes=_notes(request.source, expectations),
+                unusable=expectations.unusable(),
+                strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
+                threshold=request.threshold,
             ),
-            "lineage": infer_edges(state, progress=lineage_progress) if order.lineage else [],
+            "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report
 
 
-def audit_to_state(order: AuditRequest, *, say: Say, progress: ProgressLine | None = None) -> AuditState:
+def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: ProgressLine | None = None) -> AuditState:
     """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
-        state, _ = _audit(order, Path(folder, VIOLATIONS), say, progress)
+        state, _ = _audit(request, Path(folder, VIOLATIONS), print_line, progress)
     return state
 
 
-def _notes(source: RecordSource, plan: AuditPlan) -> dict[tuple[str, str], list[str]]:
+def _notes(source: RecordSource, expectations: AuditExpectations) -> dict[tuple[str, str], list[str]]:
     """Return notes by topic and part, such as why a part is not audited or which files are skipped."""
-    notes = {key: list(sentences) for key, sentences in plan.notes().items()}
-    for topic, part in plan.parts:
+    notes = {key: list(sentences) for key, sentences in expectations.notes().items()}
+    for topic, part in expectations.parts:
         if part == "value":
             notes[topic, part] = [*notes.get((topic, part), ()), *source.notes(topic)]
     return notes
 
 
 def _audit(
-    order: AuditRequest, violations: Path, say: Say, progress: ProgressLine | None
-) -> tuple[AuditState, AuditPlan]:
+    request: AuditRequest, violations: Path, print_line: PrintLine, progress: ProgressLine | None
+) -> tuple[AuditState, AuditExpectations]:
     prepare_environment()
-    whole = order.source.plan(order.topics, span=sys.maxsize)
-    planner = AuditPlanner(
-        order.registry,
-        order.source,
+    whole = request.source.plan(request.topics, span=sys.maxsize)
+    builder = ExpectationBuilder(
+        request.registry,
+        request.source,
         whole,
-        limits=order.limits,
-        strategies=order.strategies,
-        samples=order.samples,
+        limits=request.limits,
+        strategies=request.strategies,
+        samples=request.samples,
     )
-    plan = planner.plan()
+    expectations = builder.build()
     topics = len({offsets.topic for offsets in whole})
     total = sum(map(len, whole))
-    say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
+    print_line(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {request.master}")
     violations.mkdir()
     if not whole:
-        return AuditState(), plan
-    with open_session(order.master) as session:
+        return AuditState(), expectations
+    with open_session(request.master) as session:
 
-        def read(ranges: Sequence[OffsetRange], plan: AuditPlan) -> AuditState:
+        def read(ranges: Sequence[OffsetRange], expectations: AuditExpectations) -> AuditState:
             size = sum(map(len, ranges))
             cut = list(split_ranges(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE)))
             if progress is not None:
                 progress.start(size)
             try:
-                return audit_ranges(session, order.source, cut, plan, violations, cap=order.cap, progress=progress)
+                return audit_ranges(
+                    session, request.source, cut, expectations, violations, cap=request.cap, progress=progress
+                )
             finally:
                 if progress is not None:
                     progress.finish()
 
-        state = read(whole, plan)
-        plan, changed = planner.refine(plan, state)
+        state = read(whole, expectations)
+        expectations, changed = builder.refine(expectations, state)
         if changed:
             named = ", ".join(map(escape_line, sorted(changed)))
-            say(f"the records follow another subject name strategy than the sampled ones; reading again: {named}")
-            again = read([offsets for offsets in whole if offsets.topic in changed], plan)
+            reason = "the records follow another subject name strategy than the sampled ones"
+            print_line(f"{reason}; reading again: {named}")
+            again = read([offsets for offsets in whole if offsets.topic in changed], expectations)
             state = limit_samples(limit_state(state.without(changed).merge(again)))
-    return state, plan
+    return state, expectations
 
 
 @contextmanager

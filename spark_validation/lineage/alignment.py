@@ -65,8 +65,8 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     whole = shared & source.whole[indexes]
     ends = np.cumsum(source.counts)
     last = ends[indexes] - 1
-    early = target.turns < source.turns[last]  # days sampled in full; the last one may not be
-    at_last = (target.turns == source.turns[last]) & (target.times <= source.times[last])
+    early = target.ranks < source.ranks[last]  # days sampled in full; the last one may not be
+    at_last = (target.ranks == source.ranks[last]) & (target.times <= source.times[last])
     b = np.flatnonzero(whole | (shared & (early | at_last)))
 
     by_time = np.lexsort((source.times, source.groups))

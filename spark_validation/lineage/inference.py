@@ -12,9 +12,9 @@ from typing import Final, Protocol
 
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
-from contractlog.spark_validation.lineage.copies import TopicCopy, find_copy
-from contractlog.spark_validation.lineage.lookups import find_lookups
+from contractlog.spark_validation.lineage.copied_fields import TopicCopy, find_copy
 from contractlog.spark_validation.lineage.sampled_topics import SampledTopic, group_by_topic
+from contractlog.spark_validation.lineage.table_lookups import find_lookups
 
 __all__ = ["ProgressDisplay", "infer_edges"]
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.contracts.audit.samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
+from contractlog.contracts.audit.value_samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.lineage.sampling import field_id
 
 __all__ = ["SampledField", "SampledTopic", "group_by_topic"]
@@ -22,11 +22,11 @@ _CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
 
 @dataclass(frozen=True, slots=True)
 class SampledField:
-    """The sampled occurrences of a field's values, sorted by value and turn."""
+    """The sampled occurrences of a field's values, sorted by value and sampling rank."""
 
     name: str
     hashes: npt.NDArray[np.uint64]
-    turns: Integers
+    ranks: Integers
     times: Integers
     rows: Integers  #: indexes into the topic's table of rows
     distinct: npt.NDArray[np.uint64]  #: the values, ascending
@@ -99,7 +99,7 @@ def _make_field(name: str, sample: FieldSample, rows: Integers, design: SampleDe
     return SampledField(
         name,
         hashes,
-        np.array([value.turn for value in sample.values], np.int64),
+        np.array([value.sampling_rank for value in sample.values], np.int64),
         np.array([value.timestamp for value in sample.values], np.int64),
         rows,
         distinct,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contractlog.contracts.audit.samples import (
+from contractlog.contracts.audit.value_samples import (
     DESIGN,
     MILLISECONDS_PER_DAY,
     FieldSample,
@@ -89,12 +89,12 @@ def sample_fields(
     wanted = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
     cells = _encode_rows(hashed, wanted)
     samples: dict[str, FieldSample] = {}
-    for column, turns in chosen:
+    for column, ranks in chosen:
         at = column.rows
         values = map(
             SampledValue,
             column.hashes.tolist(),
-            turns.tolist(),
+            ranks.tolist(),
             timestamps_ms[at].tolist(),
             [partition] * len(at),
             offsets[at].tolist(),
@@ -119,28 +119,28 @@ def _hash_column(column: FieldValues, key: str) -> _HashedColumn:
 def _select_sample(
     column: _HashedColumn, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
 ) -> tuple[_HashedColumn, Words]:
-    """Return the sampled occurrences, in order, and their turns; ``samples.select_sample`` on arrays."""
+    """Return the sampled occurrences, in order, and their ranks; ``select_sample`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
     if len(distinct) > most:  # values with higher hashes cannot be sampled
         low = column.hashes <= distinct[most - 1]
         column = _HashedColumn(column.field, column.rows[low], column.hashes[low])
-    turns = _compute_turns(column.hashes, timestamps_ms[column.rows])
-    order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], turns, column.hashes))
-    rows, hashes, turns = column.rows[order], column.hashes[order], turns[order]
+    ranks = _compute_sampling_ranks(column.hashes, timestamps_ms[column.rows])
+    order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], ranks, column.hashes))
+    rows, hashes, ranks = column.rows[order], column.hashes[order], ranks[order]
     once = np.ones(len(rows), bool)
     once[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])  # repeated in a row, a value counts once
-    rows, hashes, turns = rows[once], hashes[once], turns[once]
+    rows, hashes, ranks = rows[once], hashes[once], ranks[once]
     first = np.ones(len(rows), bool)
     first[1:] = hashes[1:] != hashes[:-1]
-    ranks = np.arange(len(rows)) - np.flatnonzero(first)[np.cumsum(first) - 1]
-    early = ranks < design.repeats
+    repetitions = np.arange(len(rows)) - np.flatnonzero(first)[np.cumsum(first) - 1]
+    early = repetitions < design.repeats
     keep = (first & (np.cumsum(first) <= design.breadth)) | (early & (np.cumsum(early) <= design.depth))
-    return _HashedColumn(column.field, rows[keep], hashes[keep]), turns[keep]
+    return _HashedColumn(column.field, rows[keep], hashes[keep]), ranks[keep]
 
 
-def _compute_turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
-    """Return the turn of each value; ``samples.compute_turn`` on arrays."""
+def _compute_sampling_ranks(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
+    """Return the sampling rank of each value; ``value_samples.compute_sampling_rank`` on arrays."""
     days = (timestamps_ms // MILLISECONDS_PER_DAY).astype(np.uint64)
     mixed = hashes ^ (days * _GOLDEN)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST

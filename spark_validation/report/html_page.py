@@ -56,7 +56,7 @@ MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need atte
 class _PageLimits(NamedTuple):
     """Limits on the content of a page; parts that need attention are shown first."""
 
-    letters_of_pictures: int
+    picture_characters: int
     sections: int
     rows: int  #: of the table of topics; topics beyond are listed by name only
 
@@ -74,22 +74,22 @@ _MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
 def render(report: AuditReport) -> str:
     """Return the report as one HTML page of at most a megabyte; all external values are escaped."""
     page = ""
-    for room in _PAGE_LIMITS:
-        page = _render_page(report, room)
+    for limits in _PAGE_LIMITS:
+        page = _render_page(report, limits)
         if len(page.encode()) <= MAX_BYTES:
             break
     return page
 
 
-def _render_page(report: AuditReport, room: _PageLimits) -> str:
+def _render_page(report: AuditReport, limits: _PageLimits) -> str:
     parts = sorted(report["topics"], key=_urgency)
-    few = len(parts) <= MAX_DETAILED
-    detailed = [part for part in parts if few or part["verdict"] in {"failing", "degraded"}][: room.sections]
+    all_detailed = len(parts) <= MAX_DETAILED
+    detailed = [part for part in parts if all_detailed or part["verdict"] in {"failing", "degraded"}][: limits.sections]
     topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    letters = room.letters_of_pictures
+    characters_left = limits.picture_characters
     for part in detailed:
-        entry = _part_context(report, part, pictured=letters > 0)
-        letters -= len(entry["river"] or "") + len(entry["coverage"] or "")
+        entry = _part_context(report, part, pictured=characters_left > 0)
+        characters_left -= len(entry["timeline"] or "") + len(entry["coverage"] or "")
         topics[part["topic"]].append(entry)
     todo = _interleave([[item for entry in entries for item in entry["groups"]] for entries in topics.values()])
     style, script = _read_asset("report.css"), _read_asset("report.js")
@@ -103,12 +103,12 @@ def _render_page(report: AuditReport, room: _PageLimits) -> str:
             parts=parts,
             answer=describe_result(report),
             topics=topics,
-            listed=parts[: room.rows],
-            unlisted=sorted({part["topic"] for part in parts[room.rows :]}),
+            listed=parts[: limits.rows],
+            unlisted=sorted({part["topic"] for part in parts[limits.rows :]}),
             todo=todo[:MAX_TODO],
             folded_todo=todo[MAX_TODO:MAX_FOLDED_TODO],
             more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
-            unpictured=len(detailed) < len(parts) or letters <= 0,
+            unpictured=len(detailed) < len(parts) or characters_left <= 0,
             strip=_strip_legend(report["thresholds"]["verdict"]),
             rule=describe_verdict_rule(report["thresholds"]["verdict"]),
             exit_line=describe_exit_code(report),
@@ -147,9 +147,9 @@ def _part_context(report: AuditReport, part: TopicPart, *, pictured: bool) -> di
         "reason": describe_verdict(part),
         "strategy": describe_strategy(part),
         "groups": _violation_groups(report, part),
-        "river": draw_timeline(bins, uses, threshold=part["threshold"]) if bins else None,
+        "timeline": draw_timeline(bins, uses, threshold=part["threshold"]) if bins else None,
         "months": _period_table(bins) if bins else None,
-        "headline": _river_headline(part),
+        "headline": _timeline_headline(part),
         "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
         "kinds": [(kind, label) for kind, label in OFFSET_KINDS.items() if kind != "unaudited" or part["unaudited"]],
@@ -191,7 +191,7 @@ def _period_table(bins: TimeBins) -> Mapping[str, Any]:
     return {"ids": ids, "rows": rows}
 
 
-def _river_headline(part: TopicPart) -> str:
+def _timeline_headline(part: TopicPart) -> str:
     uses = [use for use in part["schemas"] if use["version"] and use["expected"]]
     newest = newest_in_use(part["schemas"])
     if not newest:
@@ -218,8 +218,8 @@ def _coverage_headline(part: TopicPart) -> str:
 
 def _strip_legend(threshold: float) -> tuple[tuple[str, str], ...]:
     """Return the classes of the strip's shades and their meanings."""
-    few = formatters.format_percent(1 - threshold)
-    return (("passing", "none"), ("degraded", f"up to {few}"), ("failing", "more"))
+    tolerated = formatters.format_percent(1 - threshold)
+    return (("passing", "none"), ("degraded", f"up to {tolerated}"), ("failing", "more"))
 
 
 def _lineage_scope(report: AuditReport) -> Markup:

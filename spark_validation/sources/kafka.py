@@ -24,7 +24,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client, quiet_config
-from contractlog.spark_validation.sources.kafka_requests import (
+from contractlog.spark_validation.sources.kafka_connection import (
     MISSING_TOPIC_CODES,
     NO_SETTINGS,
     KafkaSettings,

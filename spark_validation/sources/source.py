@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from contractlog.contracts.audit.report import AuditSource as SourceBody
 from contractlog.spark_validation.sources import archive, kafka
-from contractlog.spark_validation.sources.kafka_requests import read_settings
+from contractlog.spark_validation.sources.kafka_connection import read_settings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
 __all__ = ["ArchiveSource", "KafkaSource", "RecordSource"]

@@ -13,8 +13,8 @@ from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.app import create_app
 from contractlog.registry.http import openapi
+from contractlog.registry.http.docs_page import render_page
 from contractlog.registry.http.openapi_file import build_document, render_yaml
-from contractlog.registry.http.reference_page import render_page
 from contractlog.registry.settings import Settings
 
 

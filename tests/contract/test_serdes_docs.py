@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.serdes.avro.limits import Limits
-from contractlog.serdes.avro.serializer import AvroSerializerOptions
-from contractlog.serdes.json_schema.serializer import JSONDeserializerOptions, JSONSerializerOptions
+from contractlog.serdes.avro.serde import AvroSerializerOptions
+from contractlog.serdes.json_schema.serde import JSONDeserializerOptions, JSONSerializerOptions
 from contractlog.serdes.settings import DeserializerOptions, SerializerOptions
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "serdes.md").read_text()

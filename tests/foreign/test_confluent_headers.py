@@ -11,8 +11,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from contractlog.clients import Registry
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.planner import AuditPlanner
+from contractlog.spark_validation.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import ORDER, Record, write_topic
@@ -35,6 +35,6 @@ def test_guids_in_headers_of_both_parts_are_read(registry_url: str, tmp_path: Pa
     source = ArchiveSource(tmp_path)
     (whole,) = source.plan(())
     with Registry(registry_url) as registry:
-        state = audit_range(source, whole, AuditPlanner(registry, source, [whole]).plan())
+        state = audit_range(source, whole, ExpectationBuilder(registry, source, [whole]).plan())
     counts = {key.part: cell.counts for key, cell in state.cells.items()}
     assert counts == {"key": {Outcome.CONFORMS: 200}, "value": {Outcome.CONFORMS: 200}}

@@ -30,13 +30,13 @@ from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility, find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding as Broken
 from contractlog.compatibility.formats import are_equivalent, format_schema, parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_change import classify_change_between
 

@@ -29,9 +29,9 @@ def test_the_fuzzer_of_schemas_can_find_something() -> None:
     """A canonical text that is not canonical is seen: with a broken writer there are findings."""
     broken = (
         "import sys, runpy; sys.argv = ['schemas.py', '--seconds', '20', '--seed', '1', '--type', 'AVRO'];"
-        "import contractlog.compatibility.avro.format as format;"
-        "write = format.write_texts;"
-        'format.write_texts = lambda *of: tuple(text.replace(\'"name":"\', \'"name":"a\') for text in write(*of));'
+        "import contractlog.compatibility.avro.schema_format as format;"
+        "write = format.format_texts;"
+        'format.format_texts = lambda *of: tuple(text.replace(\'"name":"\', \'"name":"a\') for text in write(*of));'
         f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
     )
     done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, check=False)

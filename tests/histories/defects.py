@@ -94,7 +94,7 @@ def _answer_before_commit() -> None:
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.registration.check import CompatibilityChecker
+    from contractlog.registry.registration.compatibility_check import CompatibilityChecker
     from contractlog.registry.storage import append_state
 
     configured, known = CompatibilityChecker.read_settings, {}
@@ -210,9 +210,9 @@ def _version_skipped() -> None:
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
-    from contractlog.registry.registration import check
+    from contractlog.registry.registration import compatibility_check
 
-    _replace(check, "_in_same_group", lambda *_of: True)
+    _replace(compatibility_check, "_in_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:
@@ -253,9 +253,9 @@ def _read_late() -> None:
 def _mode_ignored() -> None:
     """READONLY refuses nothing."""
     from contractlog.registry.features.config import service as config_service
-    from contractlog.registry.registration import deletion, mode_policy
+    from contractlog.registry.registration import deletion, write_preconditions
 
-    for module in (config_service, mode_policy, deletion):
+    for module in (config_service, write_preconditions, deletion):
         _replace(module, "reject_read_only", lambda *_of: None)
 
 

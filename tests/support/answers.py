@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from sqlalchemy import delete, insert
 
-from contractlog.compatibility.names import GLOBAL_CONTEXT
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import FIRST_CONTEXT
 from contractlog.registry.storage.store import Store

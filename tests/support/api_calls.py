@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from contractlog.clients import calls
-from contractlog.clients.bodies import AssociationDraft, Config, Resource
+from contractlog.clients import AssociationDraft, Config, Resource, calls
 from contractlog.clients.calls import Call, extensions
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft
 
 DRAFT = SchemaDraft('"string"')

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from fastavro import schemaless_writer
 
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.spark_validation.sources import archive
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange

@@ -21,7 +21,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
+from contractlog.serdes.avro.codegen.codec_analysis import NotGenerated
 from contractlog.serdes.avro.codegen.compiler import compile_source
 from contractlog.serdes.avro.codegen.read_emitter import generate_reader
 from contractlog.serdes.avro.codegen.source_text import SourceText

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from contractlog.compatibility.avro.catalogue import AVRO_WARNINGS
+from contractlog.compatibility.avro.check_catalogue import AVRO_WARNINGS
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding

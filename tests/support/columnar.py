@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
@@ -62,10 +62,10 @@ def framed(body: bytes, schema_id: int = ID) -> bytes:
     return b"\0" + struct.pack(">I", schema_id) + body
 
 
-def avro_validator(schema: Schema, limits: ValidationLimits | None = None, *, few: int = 0) -> AvroValidator:
-    """Return a validator; ``few=0`` never uses the scalar walker, ``few=MANY`` nothing else."""
+def avro_validator(schema: Schema, limits: ValidationLimits | None = None, *, scalar_rows: int = 0) -> AvroValidator:
+    """Return a validator; ``scalar_rows=0`` never uses the scalar walker, ``scalar_rows=MANY`` nothing else."""
     parsed = parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
-    return AvroValidator(parsed.root, limits or ValidationLimits(), few=few)
+    return AvroValidator(parsed.root, limits or ValidationLimits(), scalar_rows=scalar_rows)
 
 
 def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False) -> ColumnOutcomes:

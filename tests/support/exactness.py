@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
-from contractlog.compatibility.json_schema.exact.catalogue import FORMAT, UNDECIDED
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.json_schema.exact.check_catalogue import FORMAT, UNDECIDED
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.json_schemas import URIS, Instances, Schemas, Versions, validator

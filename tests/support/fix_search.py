@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.engine import Fix, FixSearch
+from contractlog.compatibility.fixes.fix_search import Fix, FixSearch
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
 
 

@@ -14,15 +14,15 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from contractlog.compatibility.avro.catalogue import AVRO_WARNINGS
+from contractlog.compatibility.avro.check_catalogue import AVRO_WARNINGS
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.edits import count_changed_tokens
 from contractlog.compatibility.formats import parse_schema, select_breaking
-from contractlog.compatibility.json_schema.exact.catalogue import FORMAT
+from contractlog.compatibility.json_schema.exact.check_catalogue import FORMAT
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support import avro_mutations, json_mutations

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.contracts.audit.samples import FieldSample, merge_samples
 from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["Column", "Record", "pairs", "sampled"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
 from support.fix_search import find_fix

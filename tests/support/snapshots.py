@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.pairs import (
+from contractlog.compatibility.json_schema.diff.pair_walk import (
     CompatibilityQuery,
     KeywordDifference,
     NodePair,

@@ -7,20 +7,15 @@ from typing import Final
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.diff.arrays import compare_arrays
-from contractlog.compatibility.json_schema.diff.catalogue import DIFFERENCE_KINDS, check_id
 from contractlog.compatibility.json_schema.diff.combinations import (
     compare_branches_with_update,
     compare_combinations,
     compare_negations,
     compare_original_with_branches,
 )
+from contractlog.compatibility.json_schema.diff.difference_catalogue import DIFFERENCE_KINDS, check_id
 from contractlog.compatibility.json_schema.diff.objects import compare_objects
-from contractlog.compatibility.json_schema.diff.pairs import (
-    KeywordDifference,
-    LocatedDifference,
-    PairWalk,
-    Rule,
-)
+from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, LocatedDifference, PairWalk, Rule
 from contractlog.compatibility.json_schema.diff.scalars import (
     compare_consts,
     compare_enums,
@@ -43,8 +38,8 @@ from contractlog.compatibility.json_schema.nodes import (
     StringNode,
 )
 from contractlog.compatibility.limits import truncate_message
-from contractlog.compatibility.steps import Steps, StepsExceeded
-from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
+from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded
+from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 
 __all__ = ["compare_trees", "create_walk"]
 
@@ -53,7 +48,7 @@ def compare_trees(
     original: SchemaNode,
     update: SchemaNode,
     admitted: Collection[str],
-    steps: Steps | None = None,
+    steps: StepBudget | None = None,
     *,
     limit: int = STEP_LIMIT,
 ) -> Iterator[Finding]:
@@ -66,12 +61,12 @@ def compare_trees(
         steps: the budget shared with other comparisons.
         limit: the maximum number of steps of this comparison.
     """
-    shared = steps or Steps(limit)
+    shared = steps or StepBudget(limit)
     pairs = PairWalk(_compare_pair, admitted, shared.allow(limit))
     try:
         for difference in pairs.differences(original, update):
             yield create_finding(difference)
-    except StepsExceeded:
+    except StepBudgetExceeded:
         yield work_limit_exceeded(limit if pairs.limit == limit else shared.limit)
     finally:
         shared.spend(pairs.steps)

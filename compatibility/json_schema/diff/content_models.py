@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from enum import Enum
 
-from contractlog.compatibility.json_schema.diff.pairs import (
+from contractlog.compatibility.json_schema.diff.pair_walk import (
     CompatibilityQuery,
     KeywordDifference,
     NodePair,

@@ -11,12 +11,7 @@ from contractlog.compatibility.json_schema.diff.content_models import (
     compare_removed_member,
     resolve_object_model,
 )
-from contractlog.compatibility.json_schema.diff.pairs import (
-    KeywordDifference,
-    NodePair,
-    PairWalk,
-    Rule,
-)
+from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, NodePair, PairWalk, Rule
 from contractlog.compatibility.json_schema.diff.scalars import compare_limit
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,

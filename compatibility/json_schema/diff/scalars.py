@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.pairs import KeywordDifference, PairWalk, Rule
+from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, PairWalk, Rule
 from contractlog.compatibility.json_schema.nodes import ConstNode, EnumNode, NumericNode, StringNode, Tokens
 from contractlog.compatibility.json_text import format_decimal
 

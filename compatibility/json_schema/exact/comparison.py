@@ -10,29 +10,29 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.exact.arrays import ArrayDemands
-from contractlog.compatibility.json_schema.exact.catalogue import FORMAT, UNDECIDED, ExactCheck, find_check
-from contractlog.compatibility.json_schema.exact.counterexample import ValueSearch
-from contractlog.compatibility.json_schema.exact.demand_builder import DemandBuilder
-from contractlog.compatibility.json_schema.exact.demands import (
+from contractlog.compatibility.json_schema.exact.arrays import ArrayConstraints
+from contractlog.compatibility.json_schema.exact.check_catalogue import FORMAT, UNDECIDED, ExactCheck, find_check
+from contractlog.compatibility.json_schema.exact.constraint_builder import ConstraintBuilder
+from contractlog.compatibility.json_schema.exact.constraints import (
     Conjunction,
-    Demand,
+    Constraint,
     Goal,
     ItemValues,
-    Literal,
     MatchesPattern,
     MemberValues,
     OrderedSet,
-    SchemaDemand,
+    SchemaConstraint,
+    SignedConstraint,
     Undecidable,
 )
-from contractlog.compatibility.json_schema.exact.engine import STEP_LIMIT, ProofEngine
+from contractlog.compatibility.json_schema.exact.counterexample import ValueSearch
 from contractlog.compatibility.json_schema.exact.json_values import format_value
-from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectDemands, single_name
-from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
+from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectConstraints, single_name
+from contractlog.compatibility.json_schema.exact.proof_engine import STEP_LIMIT, ProofEngine
+from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 from contractlog.compatibility.json_schema.parser import JsonSchema, find_meta_schema_error
-from contractlog.compatibility.steps import Steps, StepsExceeded
-from contractlog.compatibility.walk import work_limit_exceeded
+from contractlog.compatibility.pair_walk import work_limit_exceeded
+from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 
 __all__ = ["compare_exactly"]
 
@@ -42,7 +42,7 @@ Side = tuple[JsonSchema, Mapping[str, str]]  #: a schema, and the texts of its d
 
 
 def compare_exactly(
-    reader: Side, writer: Side, steps: Steps | None = None, *, limit: int = STEP_LIMIT
+    reader: Side, writer: Side, steps: StepBudget | None = None, *, limit: int = STEP_LIMIT
 ) -> Iterator[Finding]:
     """Yield findings unless it is proven that the reader admits every document that the writer admits.
 
@@ -55,7 +55,7 @@ def compare_exactly(
             if not _is_same_schema(reader, writer):
                 yield _invalid_schema_finding(owner, problem)
             return
-    yield from _Comparison(limit, steps or Steps(_ENGINE_RUNS * limit)).findings(reader, writer)
+    yield from _Comparison(limit, steps or StepBudget(_ENGINE_RUNS * limit)).findings(reader, writer)
 
 
 def _is_same_schema(reader: Side, writer: Side) -> bool:
@@ -73,12 +73,12 @@ def _invalid_schema_finding(owner: str, problem: InvalidSchema) -> Finding:
     return Finding(UNDECIDED.id, "", "", sentence, message, UNDECIDED.fix, UNDECIDED.fix)
 
 
-def _root_demand(owner: str, side: Side, *, formats: bool = False) -> SchemaDemand:
+def _root_constraint(owner: str, side: Side, *, formats: bool = False) -> SchemaConstraint:
     schema, referenced = side
     key = f"exact {owner} {formats}"
     if key not in schema.derived:
-        schema.derived[key] = DemandBuilder(owner, schema, referenced, formats=formats).root()
-    root: SchemaDemand = schema.derived[key]
+        schema.derived[key] = ConstraintBuilder(owner, schema, referenced, formats=formats).root()
+    root: SchemaConstraint = schema.derived[key]
     return root
 
 
@@ -109,22 +109,25 @@ def _has_member(value: Any, name: str) -> bool:
 class _Comparison:
     """One comparison; each engine has the limit of a comparison or the rest of the shared budget."""
 
-    def __init__(self, limit: int, shared: Steps) -> None:
+    def __init__(self, limit: int, shared: StepBudget) -> None:
         self.limit = limit
         self.shared = shared
 
     def findings(self, reader: Side, writer: Side) -> list[Finding]:
         """Decide without formats, then with them if a schema contains any."""
         try:
-            findings = self._decide(_root_demand("reader", reader), _root_demand("writer", writer))
+            findings = self._decide(_root_constraint("reader", reader), _root_constraint("writer", writer))
             if not findings and (_has_formats(reader) or _has_formats(writer)):
-                sides = _root_demand("reader", reader, formats=True), _root_demand("writer", writer, formats=True)
+                sides = (
+                    _root_constraint("reader", reader, formats=True),
+                    _root_constraint("writer", writer, formats=True),
+                )
                 findings = self._decide(*sides, formats=True)
-        except (StepsExceeded, RecursionError):
+        except (StepBudgetExceeded, RecursionError):
             findings = [work_limit_exceeded(self.limit if self.shared.left > 0 else self.shared.limit)]
         return findings
 
-    def _decide(self, reader: SchemaDemand, writer: SchemaDemand, *, formats: bool = False) -> list[Finding]:
+    def _decide(self, reader: SchemaConstraint, writer: SchemaConstraint, *, formats: bool = False) -> list[Finding]:
         """Decide a pair, with a thorough engine if the fast one is inconclusive, and locate the findings."""
         goal: Goal = OrderedSet(((writer, True), (reader, False)))
         with self._engine() as engine:
@@ -139,7 +142,7 @@ class _Comparison:
         with self._count_steps(engine):
             try:
                 findings.extend(FindingReporter(engine, reader, writer, formats=formats).findings())
-            except StepsExceeded:
+            except StepBudgetExceeded:
                 if not findings:
                     raise
         return findings
@@ -164,19 +167,19 @@ _MAX_LIFTED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _WriterPosition:
-    """A position in the documents: the writer's demands there, and how to embed a value in a document."""
+    """A position in the documents: the writer's constraints there, and how to embed a value in a document."""
 
-    writer: tuple[Literal, ...]
+    writer: tuple[SignedConstraint, ...]
     writer_at: str
     lift: Callable[[Any], Iterator[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class _UnprovenDemand:
-    """A demand of the reader that is not proven at a position."""
+class _UnprovenConstraint:
+    """A constraint of the reader that is not proven at a position."""
 
     position: _WriterPosition
-    demand: Demand
+    constraint: Constraint
     at: str
     keyword: str
 
@@ -185,7 +188,7 @@ class FindingReporter:
     """Reporter of the findings of a pair that is not proven."""
 
     def __init__(
-        self, engine: ProofEngine, reader: SchemaDemand, writer: SchemaDemand, *, formats: bool = False
+        self, engine: ProofEngine, reader: SchemaConstraint, writer: SchemaConstraint, *, formats: bool = False
     ) -> None:
         self._engine = engine
         self._search = ValueSearch(engine)
@@ -198,20 +201,22 @@ class FindingReporter:
         """Yield a finding for each keyword that rejects, or may reject, what the writer admits."""
         document = [] if self._formats else self._search.value(self._goal)
         root = _WriterPosition(((self._writer, True),), "", lambda value: iter((value,)))
-        unproven_demands = islice(self._find_unproven(_UnprovenDemand(root, self._reader, "", "")), _MAX_FINDINGS)
-        first = next(unproven_demands, None)
-        second = next(unproven_demands, None)
+        unproven_constraints = islice(
+            self._find_unproven(_UnprovenConstraint(root, self._reader, "", "")), _MAX_FINDINGS
+        )
+        first = next(unproven_constraints, None)
+        second = next(unproven_constraints, None)
         for unproven in (first, second):
             if unproven is not None:
                 yield self._finding(unproven, document if second is None else [])
-        for unproven in unproven_demands:
+        for unproven in unproven_constraints:
             yield self._finding(unproven, [])
 
-    def _find_unproven(self, start: _UnprovenDemand) -> Iterator[_UnprovenDemand]:
+    def _find_unproven(self, start: _UnprovenConstraint) -> Iterator[_UnprovenConstraint]:
         pending, seen = [start], set[tuple[Goal, str]]()
         while pending:
             unproven = pending.pop()
-            goal = OrderedSet((*unproven.position.writer, (unproven.demand, False)))
+            goal = OrderedSet((*unproven.position.writer, (unproven.constraint, False)))
             if (goal, unproven.at) in seen or self._engine.is_closed(goal):
                 continue
             seen.add((goal, unproven.at))
@@ -221,82 +226,99 @@ class FindingReporter:
             else:
                 yield unproven
 
-    def _split(self, unproven: _UnprovenDemand) -> Iterator[_UnprovenDemand]:
-        match unproven.demand:
-            case SchemaDemand():
-                for part in unproven.demand.parts:
-                    yield _UnprovenDemand(unproven.position, part.demand, part.at, part.keyword or unproven.keyword)
+    def _split(self, unproven: _UnprovenConstraint) -> Iterator[_UnprovenConstraint]:
+        match unproven.constraint:
+            case SchemaConstraint():
+                for part in unproven.constraint.parts:
+                    yield _UnprovenConstraint(
+                        unproven.position, part.constraint, part.at, part.keyword or unproven.keyword
+                    )
             case Conjunction():
-                parts = self._engine.find_violable(unproven.position.writer, unproven.demand.parts)
-                yield from (_UnprovenDemand(unproven.position, part, unproven.at, unproven.keyword) for part in parts)
+                parts = self._engine.find_violable(unproven.position.writer, unproven.constraint.parts)
+                yield from (
+                    _UnprovenConstraint(unproven.position, part, unproven.at, unproven.keyword) for part in parts
+                )
             case MemberValues() | ItemValues():
-                position = self._descend(unproven.position, unproven.demand)
+                position = self._descend(unproven.position, unproven.constraint)
                 if position is not None:
-                    at = unproven.demand.body.at if isinstance(unproven.demand.body, SchemaDemand) else unproven.at
-                    yield _UnprovenDemand(position, unproven.demand.body, at, unproven.keyword)
+                    at = (
+                        unproven.constraint.body.at
+                        if isinstance(unproven.constraint.body, SchemaConstraint)
+                        else unproven.at
+                    )
+                    yield _UnprovenConstraint(position, unproven.constraint.body, at, unproven.keyword)
             case _:
                 pass
 
-    def _descend(self, position: _WriterPosition, demand: MemberValues | ItemValues) -> _WriterPosition | None:
-        """Descend to a member or item that may violate the demand."""
-        goal = OrderedSet((*position.writer, (demand, False)))
+    def _descend(self, position: _WriterPosition, constraint: MemberValues | ItemValues) -> _WriterPosition | None:
+        """Descend to a member or item that may violate the constraint."""
+        goal = OrderedSet((*position.writer, (constraint, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
-            inner_position = self._member(position, demand, branch.atoms) if isinstance(demand, MemberValues) else None
-            if isinstance(demand, ItemValues):
-                inner_position = self._item(position, demand, branch.atoms)
+            inner_position = (
+                self._member(position, constraint, branch.atoms) if isinstance(constraint, MemberValues) else None
+            )
+            if isinstance(constraint, ItemValues):
+                inner_position = self._item(position, constraint, branch.atoms)
             if inner_position is not None:
                 return inner_position
         return None
 
-    def _member(self, position: _WriterPosition, demand: MemberValues, atoms: list[Literal]) -> _WriterPosition | None:
-        demands = ObjectDemands.of(atoms)
-        for case in self._cases(demands, demand):
+    def _member(
+        self, position: _WriterPosition, constraint: MemberValues, atoms: list[SignedConstraint]
+    ) -> _WriterPosition | None:
+        constraints = ObjectConstraints.of(atoms)
+        for case in self._cases(constraints, constraint):
             if not self._engine.seems_closed(case.value) and not (
-                case.name_demands and self._engine.seems_closed(case.name_demands)
+                case.name_constraints and self._engine.seems_closed(case.name_constraints)
             ):
 
                 def lift(value: Any, case: MemberCase = case) -> Iterator[Any]:
-                    for document in islice(self._search.build_objects(demands, 0, (case, value)), _MAX_LIFTED):
+                    for document in islice(self._search.build_objects(constraints, 0, (case, value)), _MAX_LIFTED):
                         yield from position.lift(document)
 
-                return self._position_of(position, case.value, (demand.body, False), lift)
+                return self._position_of(position, case.value, (constraint.body, False), lift)
         return None
 
-    def _cases(self, demands: ObjectDemands, demand: MemberValues) -> Iterator[MemberCase]:
-        name = single_name(demand.names)
+    def _cases(self, constraints: ObjectConstraints, constraint: MemberValues) -> Iterator[MemberCase]:
+        name = single_name(constraint.names)
         if name is not None:
-            yield MemberCase(name, (), tuple(demands.at(name, self._engine.evaluator)))
-        for member in demands.required_members:
-            if member.names == demand.names and member.value == ((demand.body, False),):
-                yield from demands.cases(member, self._engine.evaluator)
+            yield MemberCase(name, (), tuple(constraints.at(name, self._engine.evaluator)))
+        for member in constraints.required_members:
+            if member.names == constraint.names and member.value == ((constraint.body, False),):
+                yield from constraints.cases(member, self._engine.evaluator)
 
-    def _item(self, position: _WriterPosition, demand: ItemValues, atoms: list[Literal]) -> _WriterPosition | None:
-        demands = ArrayDemands(atoms)
-        for index in demands.starts(demand.start, demand.stop):
-            literals = (*demands.at(index), (demand.body, False))
-            if self._engine.seems_closed(literals):
+    def _item(
+        self, position: _WriterPosition, constraint: ItemValues, atoms: list[SignedConstraint]
+    ) -> _WriterPosition | None:
+        constraints = ArrayConstraints(atoms)
+        for index in constraints.starts(constraint.start, constraint.stop):
+            signed_constraints = (*constraints.at(index), (constraint.body, False))
+            if self._engine.seems_closed(signed_constraints):
                 continue
 
             def lift(value: Any, index: int = index) -> Iterator[Any]:
-                for document in islice(self._search.build_arrays(demands, 0, (index, value)), _MAX_LIFTED):
+                for document in islice(self._search.build_arrays(constraints, 0, (index, value)), _MAX_LIFTED):
                     yield from position.lift(document)
 
-            return self._position_of(position, literals, (demand.body, False), lift)
+            return self._position_of(position, signed_constraints, (constraint.body, False), lift)
         return None
 
     @staticmethod
     def _position_of(
-        position: _WriterPosition, value: tuple[Literal, ...], excluded: Literal, lift: Callable[[Any], Iterator[Any]]
+        position: _WriterPosition,
+        value: tuple[SignedConstraint, ...],
+        excluded: SignedConstraint,
+        lift: Callable[[Any], Iterator[Any]],
     ) -> _WriterPosition:
-        writer = tuple(literal for literal in value if literal != excluded)
+        writer = tuple(signed_constraint for signed_constraint in value if signed_constraint != excluded)
         pointers = [
-            demand.at
-            for demand, wanted in writer
-            if isinstance(demand, SchemaDemand) and wanted and demand.owner == "writer"
+            constraint.at
+            for constraint, wanted in writer
+            if isinstance(constraint, SchemaConstraint) and wanted and constraint.owner == "writer"
         ]
         return _WriterPosition(writer, min(pointers, key=len, default=position.writer_at), lift)
 
-    def _finding(self, unproven: _UnprovenDemand, document: list[Any]) -> Finding:
+    def _finding(self, unproven: _UnprovenConstraint, document: list[Any]) -> Finding:
         if self._formats:
             return _create_finding(
                 FORMAT, unproven, f"the {_SLOT_READER} requires a format that the {_SLOT_WRITER} does not require"
@@ -308,23 +330,23 @@ class FindingReporter:
         undecided = f"there is no proof that the {_SLOT_READER} admits all that the {_SLOT_WRITER} admits"
         return _create_finding(UNDECIDED, unproven, f"{undecided}: {self._reason(unproven)}")
 
-    def _find_document(self, unproven: _UnprovenDemand) -> list[Any]:
+    def _find_document(self, unproven: _UnprovenConstraint) -> list[Any]:
         """Return a whole document that the writer admits and the reader rejects at this position."""
-        for value in self._search.value((*unproven.position.writer, (unproven.demand, False))):
+        for value in self._search.value((*unproven.position.writer, (unproven.constraint, False))):
             for document in islice(unproven.position.lift(value), _MAX_LIFTED):
                 if self._search.satisfies(document, self._goal):
                     return [document]
         return []
 
-    def _reason(self, unproven: _UnprovenDemand) -> str:
+    def _reason(self, unproven: _UnprovenConstraint) -> str:
         """Return the reason why the proof failed."""
-        goal = OrderedSet((*unproven.position.writer, (unproven.demand, False)))
+        goal = OrderedSet((*unproven.position.writer, (unproven.constraint, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
-            for demand, _ in branch.literals:
-                if isinstance(demand, Undecidable):
-                    return demand.reason
-                if isinstance(demand, MatchesPattern) and compile_pattern(demand.text) is None:
-                    return f"the pattern {format_value(demand.text)} is not regular"
+            for constraint, _ in branch.signed_constraints:
+                if isinstance(constraint, Undecidable):
+                    return constraint.reason
+                if isinstance(constraint, MatchesPattern) and compile_pattern(constraint.text) is None:
+                    return f"the pattern {format_value(constraint.text)} is not regular"
         return "no document was found that shows the opposite"
 
 
@@ -333,7 +355,7 @@ _SLOT_READER: Final = "\0reader\0"
 _SLOT_WRITER: Final = "\0writer\0"
 
 
-def _create_finding(check: ExactCheck, unproven: _UnprovenDemand, sentence: str) -> Finding:
+def _create_finding(check: ExactCheck, unproven: _UnprovenConstraint, sentence: str) -> Finding:
     detail = sentence.replace(_SLOT_READER, "reader").replace(_SLOT_WRITER, "writer")
     text = f"{check.title} (path '{unproven.at or '/'}'): {sentence}".replace("{", "{{").replace("}", "}}")
     message = text.replace(_SLOT_READER, "{reader} schema").replace(_SLOT_WRITER, "{writer} schema")

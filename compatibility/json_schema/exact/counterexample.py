@@ -7,13 +7,20 @@ from itertools import islice
 from typing import Any, Final
 
 from contractlog.compatibility.json_schema.exact import numbers, strings
-from contractlog.compatibility.json_schema.exact.arrays import ArrayDemands
-from contractlog.compatibility.json_schema.exact.branch import Branch
-from contractlog.compatibility.json_schema.exact.demands import Goal, Literal, MinSize, NameSet, OrderedSet, ValueIn
-from contractlog.compatibility.json_schema.exact.engine import ProofEngine
+from contractlog.compatibility.json_schema.exact.arrays import ArrayConstraints
+from contractlog.compatibility.json_schema.exact.constraints import (
+    Goal,
+    MinSize,
+    NameSet,
+    OrderedSet,
+    SignedConstraint,
+    ValueIn,
+)
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.json_values import value_key
-from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectDemands, RequiredMember
+from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectConstraints, RequiredMember
+from contractlog.compatibility.json_schema.exact.proof_engine import ProofEngine
+from contractlog.compatibility.json_schema.exact.search_branch import Branch
 
 __all__ = ["ValueSearch"]
 
@@ -26,16 +33,16 @@ _ANY_NAME: Final = NameSet(inverted=True)
 
 
 class ValueSearch:
-    """Search for values; whatever ``value`` returns was verified against all literals."""
+    """Search for values; whatever ``value`` returns was verified against all signed constraints."""
 
     def __init__(self, engine: ProofEngine) -> None:
         self._engine = engine
         self._evaluator = Evaluator(engine.step, plain_integers=True)
         self._found: dict[Goal, Any] = {}
 
-    def value(self, literals: Iterable[Literal], depth: int = 0) -> list[Any]:
-        """Return a list with a value that satisfies all literals, or an empty list."""
-        goal = OrderedSet(literals)
+    def value(self, signed_constraints: Iterable[SignedConstraint], depth: int = 0) -> list[Any]:
+        """Return a list with a value that satisfies all signed constraints, or an empty list."""
+        goal = OrderedSet(signed_constraints)
         if goal in self._found:
             return [self._found[goal]]
         if depth > _MAX_DEPTH:
@@ -47,9 +54,9 @@ class ValueSearch:
                     return [value]
         return []
 
-    def satisfies(self, value: Any, literals: Iterable[Literal]) -> bool:
-        """Return True if a value certainly satisfies all literals."""
-        return all(self._evaluator.evaluate(value, demand) is wanted for demand, wanted in literals)
+    def satisfies(self, value: Any, signed_constraints: Iterable[SignedConstraint]) -> bool:
+        """Return True if a value certainly satisfies all signed constraints."""
+        return all(self._evaluator.evaluate(value, constraint) is wanted for constraint, wanted in signed_constraints)
 
     def candidate_values(self, branch: Branch, depth: int) -> Iterator[Any]:
         """Yield candidate values for a branch; they need not satisfy it."""
@@ -68,49 +75,53 @@ class ValueSearch:
                 if isinstance(text, str):
                     yield text
             case "array":
-                yield from self.build_arrays(ArrayDemands(branch.atoms), depth)
+                yield from self.build_arrays(ArrayConstraints(branch.atoms), depth)
             case _:
-                yield from self.build_objects(ObjectDemands.of(branch.atoms), depth)
+                yield from self.build_objects(ObjectConstraints.of(branch.atoms), depth)
 
     def build_arrays(
-        self, demands: ArrayDemands, depth: int, forced: tuple[int, Any] | None = None
+        self, constraints: ArrayConstraints, depth: int, forced: tuple[int, Any] | None = None
     ) -> Iterator[list[Any]]:
         """Yield arrays of a shape; ``forced`` is a required item with its index."""
-        extra: dict[int, list[Literal]] = {}
-        for start, stop, literal in demands.somewhere if forced is None else ():
-            for index in demands.starts(start, stop):
-                if not self._engine.seems_closed([*demands.at(index), *extra.get(index, ()), literal]):
-                    extra.setdefault(index, []).append(literal)
+        extra: dict[int, list[SignedConstraint]] = {}
+        for start, stop, signed_constraint in constraints.somewhere if forced is None else ():
+            for index in constraints.starts(start, stop):
+                if not self._engine.seems_closed([*constraints.at(index), *extra.get(index, ()), signed_constraint]):
+                    extra.setdefault(index, []).append(signed_constraint)
                     break
-        for count in demands.at_least:
-            self._require_items(demands, extra, (count.body, True), count.size)
-        length = max([demands.min_size, *(index + 1 for index in extra), *([forced[0] + 1] if forced else ())])
-        if length > _MAX_ARRAY_LENGTH or (demands.max_size is not None and length > demands.max_size):
+        for count in constraints.at_least:
+            self._require_items(constraints, extra, (count.body, True), count.size)
+        length = max([constraints.min_size, *(index + 1 for index in extra), *([forced[0] + 1] if forced else ())])
+        if length > _MAX_ARRAY_LENGTH or (constraints.max_size is not None and length > constraints.max_size):
             return
-        fewer = [(count.body, False) for count in demands.fewer]
+        fewer = [(count.body, False) for count in constraints.fewer]
         for excluded in ([*fewer], []) if fewer else ([],):
-            items = self._build_items(demands, extra, length, excluded, depth, forced)
+            items = self._build_items(constraints, extra, length, excluded, depth, forced)
             if items is not None:
                 yield items
 
     def _require_items(
-        self, demands: ArrayDemands, extra: dict[int, list[Literal]], literal: Literal, count: int
+        self,
+        constraints: ArrayConstraints,
+        extra: dict[int, list[SignedConstraint]],
+        signed_constraint: SignedConstraint,
+        count: int,
     ) -> None:
-        """Assign a literal to as many items as needed."""
+        """Assign a signed constraint to as many items as needed."""
         index, placed = 0, 0
-        end = demands.max_size if demands.max_size is not None else _MAX_ARRAY_LENGTH
+        end = constraints.max_size if constraints.max_size is not None else _MAX_ARRAY_LENGTH
         while placed < count and index < end:
-            if not self._engine.seems_closed([*demands.at(index), *extra.get(index, ()), literal]):
-                extra.setdefault(index, []).append(literal)
+            if not self._engine.seems_closed([*constraints.at(index), *extra.get(index, ()), signed_constraint]):
+                extra.setdefault(index, []).append(signed_constraint)
                 placed += 1
             index += 1
 
     def _build_items(  # noqa: PLR0917 - one step of ``build_arrays``
         self,
-        demands: ArrayDemands,
-        extra: dict[int, list[Literal]],
+        constraints: ArrayConstraints,
+        extra: dict[int, list[SignedConstraint]],
         length: int,
-        excluded: list[Literal],
+        excluded: list[SignedConstraint],
         depth: int,
         forced: tuple[int, Any] | None,
     ) -> list[Any] | None:
@@ -119,23 +130,23 @@ class ValueSearch:
             if forced and forced[0] == index:
                 items.append(forced[1])
                 continue
-            if False in demands.unique and index == 1:
+            if False in constraints.unique and index == 1:
                 items.append(items[0])
                 continue
-            literals = [*demands.at(index), *extra.get(index, excluded)]
-            if False in demands.unique and index == 0:
-                literals += demands.at(1)
-            if True in demands.unique:
+            signed_constraints = [*constraints.at(index), *extra.get(index, excluded)]
+            if False in constraints.unique and index == 0:
+                signed_constraints += constraints.at(1)
+            if True in constraints.unique:
                 existing = [*items, forced[1]] if forced else items
-                literals.append((ValueIn(OrderedSet(map(value_key, existing))), False))
-            item = self.value(literals, depth + 1)
+                signed_constraints.append((ValueIn(OrderedSet(map(value_key, existing))), False))
+            item = self.value(signed_constraints, depth + 1)
             if not item:
                 return None
             items += item
         return items
 
     def build_objects(
-        self, contents: ObjectDemands, depth: int, forced: tuple[MemberCase, Any] | None = None
+        self, contents: ObjectConstraints, depth: int, forced: tuple[MemberCase, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield objects with some contents; ``forced`` is a required member with its value."""
         if contents.min_size > len(contents.required) + _MOST_ADDED:
@@ -160,7 +171,7 @@ class ValueSearch:
                 pass
         yield members
 
-    def _cases(self, contents: ObjectDemands, member: RequiredMember) -> Iterator[MemberCase]:
+    def _cases(self, contents: ObjectConstraints, member: RequiredMember) -> Iterator[MemberCase]:
         return contents.cases(member, self._engine.evaluator)
 
     def _add_case(self, members: dict[str, Any], case: MemberCase, depth: int, *, fresh: bool = False) -> bool:
@@ -175,8 +186,8 @@ class ValueSearch:
             return False
         if name is None:
             existing_names = ValueIn(OrderedSet(("string", existing) for existing in members))
-            name_demands = [*case.name_demands, (existing_names, False)]
-            names = self.value([*name_demands, (MinSize("string", 1), True)]) or self.value(name_demands)
+            name_constraints = [*case.name_constraints, (existing_names, False)]
+            names = self.value([*name_constraints, (MinSize("string", 1), True)]) or self.value(name_constraints)
             if not names:
                 return False
             name = names[0]

@@ -1,11 +1,11 @@
-"""Digests of schemas that are equal if the schemas have the same demands, references included."""
+"""Digests of schemas that are equal if the schemas have the same constraints, references included."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, SchemaPosition
+from contractlog.compatibility.json_schema.reference_resolver import Documents, ResolutionContext, SchemaPosition
 from contractlog.compatibility.json_schema.vocabulary import (
     ASSERTING_KEYWORDS,
     DEFINITION_KEYWORDS,
@@ -30,7 +30,7 @@ class SchemaDigests:
 
     Args:
         documents: the schema and its dependencies.
-        formats: ``format`` is a demand.
+        formats: ``format`` is a constraint.
     """
 
     def __init__(self, documents: Documents, *, formats: bool) -> None:

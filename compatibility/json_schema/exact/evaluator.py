@@ -1,14 +1,14 @@
-"""Evaluation of demands on values, with the results True, False and None (unknown)."""
+"""Evaluation of constraints on values, with the results True, False and None (unknown)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.exact.demands import (
+from contractlog.compatibility.json_schema.exact.constraints import (
     Conjunction,
+    Constraint,
     ContainsItems,
-    Demand,
     Disjunction,
     ExactlyOne,
     HasMember,
@@ -23,13 +23,13 @@ from contractlog.compatibility.json_schema.exact.demands import (
     NameSet,
     Negation,
     NumericLimit,
-    SchemaDemand,
+    SchemaConstraint,
     TypeIn,
     UniqueItems,
     ValueIn,
 )
 from contractlog.compatibility.json_schema.exact.json_values import json_type, value_key
-from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
+from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 
 __all__ = ["Evaluator"]
 
@@ -54,7 +54,7 @@ def _disjunction(truths: Iterable[bool | None]) -> bool | None:
 
 
 class Evaluator:
-    """Evaluator of demands on values; every evaluation costs steps."""
+    """Evaluator of constraints on values; every evaluation costs steps."""
 
     def __init__(self, step: Callable[[int], None], *, plain_integers: bool = False) -> None:
         """Create an evaluator.
@@ -88,97 +88,100 @@ class Evaluator:
             unknown = unknown or found is None
         return None if unknown else names.inverted
 
-    def evaluate(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
-        """Return whether the value satisfies the demand; None if unknown."""
+    def evaluate(self, value: Any, constraint: Constraint) -> bool | None:  # noqa: PLR0911 - one for each combination
+        """Return whether the value satisfies the constraint; None if unknown."""
         self._step(0)
-        match demand:
-            case SchemaDemand():
-                return self._evaluate_schema(value, demand)
+        match constraint:
+            case SchemaConstraint():
+                return self._evaluate_schema(value, constraint)
             case Conjunction():
-                return _conjunction(self.evaluate(value, part) for part in demand.parts)
+                return _conjunction(self.evaluate(value, part) for part in constraint.parts)
             case Disjunction():
-                return _disjunction(self.evaluate(value, part) for part in demand.parts)
+                return _disjunction(self.evaluate(value, part) for part in constraint.parts)
             case ExactlyOne():
-                return self._evaluate_exactly_one(value, demand)
+                return self._evaluate_exactly_one(value, constraint)
             case Negation():
-                return _negation(self.evaluate(value, demand.body))
+                return _negation(self.evaluate(value, constraint.body))
             case TypeIn():
                 is_integer = json_type(value) == "number" and value.denominator == 1
-                return json_type(value) in demand.names or (is_integer and "integer" in demand.names)
+                return json_type(value) in constraint.names or (is_integer and "integer" in constraint.names)
             case ValueIn():
-                return value_key(value) in demand.keys
+                return value_key(value) in constraint.keys
             case _:
-                return self._evaluate_atom(value, demand)
+                return self._evaluate_atom(value, constraint)
 
-    def _evaluate_schema(self, value: Any, schema: SchemaDemand) -> bool | None:
+    def _evaluate_schema(self, value: Any, schema: SchemaConstraint) -> bool | None:
         key = (schema.digest, id(value))
         if key in self._open:
             return None
         self._open.add(key)
         try:
-            return _conjunction(self.evaluate(value, part.demand) for part in schema.parts)
+            return _conjunction(self.evaluate(value, part.constraint) for part in schema.parts)
         finally:
             self._open.discard(key)
 
-    def _evaluate_exactly_one(self, value: Any, demand: ExactlyOne) -> bool | None:
-        truths = [self.evaluate(value, part) for part in demand.parts]
+    def _evaluate_exactly_one(self, value: Any, constraint: ExactlyOne) -> bool | None:
+        truths = [self.evaluate(value, part) for part in constraint.parts]
         if truths.count(True) > 1:
             return False
         if None in truths:
             return None
         return truths.count(True) == 1
 
-    def _evaluate_atom(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each type
-        kind = getattr(demand, "kind", None)
+    def _evaluate_atom(self, value: Any, constraint: Constraint) -> bool | None:  # noqa: PLR0911 - one for each type
+        kind = getattr(constraint, "kind", None)
         if kind is not None and kind != json_type(value):
             return True
         match kind:
-            case "number" if isinstance(demand, IntegerNotation):
+            case "number" if isinstance(constraint, IntegerNotation):
                 return False if value.denominator != 1 else self._plain_integers or None
             case "number":
-                return _evaluate_number(value, demand)
-            case "string" | "array" | "object" if isinstance(demand, (MinSize, MaxSize)):
+                return _evaluate_number(value, constraint)
+            case "string" | "array" | "object" if isinstance(constraint, (MinSize, MaxSize)):
                 size = len(value)
-                return size >= demand.size if isinstance(demand, MinSize) else size <= demand.size
-            case "string" if isinstance(demand, MatchesPattern):
-                return self.match(demand.text, value)
+                return size >= constraint.size if isinstance(constraint, MinSize) else size <= constraint.size
+            case "string" if isinstance(constraint, MatchesPattern):
+                return self.match(constraint.text, value)
             case "array":
-                return self._evaluate_array(value, demand)
+                return self._evaluate_array(value, constraint)
             case "object":
-                return self._evaluate_object(value, demand)
+                return self._evaluate_object(value, constraint)
             case _:
                 return None
 
-    def _evaluate_array(self, value: list[Any], demand: Demand) -> bool | None:
-        match demand:
+    def _evaluate_array(self, value: list[Any], constraint: Constraint) -> bool | None:
+        match constraint:
             case ItemValues():
-                return _conjunction(self.evaluate(item, demand.body) for item in value[demand.start : demand.stop])
+                return _conjunction(
+                    self.evaluate(item, constraint.body) for item in value[constraint.start : constraint.stop]
+                )
             case ContainsItems():
-                truths = [self.evaluate(item, demand.body) for item in value]
-                if truths.count(True) >= demand.size:
+                truths = [self.evaluate(item, constraint.body) for item in value]
+                if truths.count(True) >= constraint.size:
                     return True
-                return None if len(truths) - truths.count(False) >= demand.size else False
+                return None if len(truths) - truths.count(False) >= constraint.size else False
             case UniqueItems():
                 return len({value_key(item) for item in value}) == len(value)
             case _:
                 return None
 
-    def _evaluate_object(self, value: dict[str, Any], demand: Demand) -> bool | None:
-        match demand:
+    def _evaluate_object(self, value: dict[str, Any], constraint: Constraint) -> bool | None:
+        match constraint:
             case HasMember():
-                return demand.name in value
+                return constraint.name in value
             case MemberValues():
                 return _conjunction(
-                    self._evaluate_member(value, name, demand) for name in self._candidate_names(demand.names, value)
+                    self._evaluate_member(value, name, constraint)
+                    for name in self._candidate_names(constraint.names, value)
                 )
             case MemberNames():
-                return _conjunction(self.evaluate(name, demand.body) for name in value)
+                return _conjunction(self.evaluate(name, constraint.body) for name in value)
             case _:
                 return None
 
-    def _evaluate_member(self, value: dict[str, Any], name: str, demand: MemberValues) -> bool | None:
-        truth = self.evaluate(value[name], demand.body)
-        return truth or _disjunction((_negation(self.contains_name(demand.names, name)), truth))
+    def _evaluate_member(self, value: dict[str, Any], name: str, constraint: MemberValues) -> bool | None:
+        truth = self.evaluate(value[name], constraint.body)
+        return truth or _disjunction((_negation(self.contains_name(constraint.names, name)), truth))
 
     def _candidate_names(self, names: NameSet, value: dict[str, Any]) -> Iterable[str]:
         """Return the names of members that may be in a set; for a single name by lookup."""
@@ -191,14 +194,14 @@ class Evaluator:
         ]
 
 
-def _evaluate_number(value: Any, demand: Demand) -> bool | None:
-    match demand:
+def _evaluate_number(value: Any, constraint: Constraint) -> bool | None:
+    match constraint:
         case NumericLimit():
-            if value == demand.limit:
-                return not demand.open
-            return (value < demand.limit) is demand.upper
+            if value == constraint.limit:
+                return not constraint.open
+            return (value < constraint.limit) is constraint.upper
         case MultipleOf():
-            multiple: bool = (value / demand.step).denominator == 1
+            multiple: bool = (value / constraint.step).denominator == 1
             return multiple
         case _:
             return None

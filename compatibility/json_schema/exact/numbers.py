@@ -1,4 +1,4 @@
-"""Satisfiability of demands on numbers, exactly: interval, step and excluded values."""
+"""Satisfiability of constraints on numbers, exactly: interval, step and excluded values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from typing import Final
 
-from contractlog.compatibility.json_schema.exact.demands import (
-    Demand,
+from contractlog.compatibility.json_schema.exact.constraints import (
+    Constraint,
     IntegerNotation,
-    Literal,
     MultipleOf,
     NumericLimit,
+    SignedConstraint,
     ValueIn,
 )
 
@@ -23,30 +23,30 @@ _MAX_STEP_BITS: Final = 10_000  #: of a common multiple; 3,000 digits, as of the
 
 
 class _Interval:
-    """The interval and step that the demands on a number allow."""
+    """The interval and step that the constraints on a number allow."""
 
-    def __init__(self, literals: Iterable[Literal]) -> None:
+    def __init__(self, signed_constraints: Iterable[SignedConstraint]) -> None:
         self.low: tuple[Fraction, bool] | None = None  #: limit, and True if it is excluded
         self.high: tuple[Fraction, bool] | None = None
         self.step: Fraction | None = None
         self.excluded_steps: list[Fraction] = []
         self.integer_notations: set[bool] = set()
         self.listed_values: list[Fraction] = []
-        for demand, wanted in literals:
-            self._add_demand(demand, wanted=wanted)
+        for constraint, wanted in signed_constraints:
+            self._add_constraint(constraint, wanted=wanted)
 
-    def _add_demand(self, demand: Demand, *, wanted: bool) -> None:
-        match demand:
+    def _add_constraint(self, constraint: Constraint, *, wanted: bool) -> None:
+        match constraint:
             case NumericLimit():
-                self._add_limit(demand.limit, upper=demand.upper is wanted, excluded=demand.open is wanted)
+                self._add_limit(constraint.limit, upper=constraint.upper is wanted, excluded=constraint.open is wanted)
             case MultipleOf() if wanted:
-                self._add_step(demand.step)
+                self._add_step(constraint.step)
             case MultipleOf():
-                self.excluded_steps.append(demand.step)
+                self.excluded_steps.append(constraint.step)
             case IntegerNotation():
                 self.integer_notations.add(wanted)
             case ValueIn():
-                self.listed_values += [number for kind, number in demand.keys if kind == "number"]
+                self.listed_values += [number for kind, number in constraint.keys if kind == "number"]
 
     def _add_step(self, step: Fraction) -> None:
         """Add a step; one that makes the common multiple too large is ignored, which only proves less."""
@@ -79,10 +79,10 @@ class _Interval:
         ]
 
 
-def is_unsatisfiable(literals: list[Literal], charge: Callable[[int], None]) -> bool:
-    """Return True if certainly no number satisfies the demands; ``charge`` is called with the cost."""
-    cost = _cost(literals, charge)
-    interval = _Interval(literals)
+def is_unsatisfiable(signed_constraints: list[SignedConstraint], charge: Callable[[int], None]) -> bool:
+    """Return True if certainly no number satisfies the constraints; ``charge`` is called with the cost."""
+    cost = _cost(signed_constraints, charge)
+    interval = _Interval(signed_constraints)
     if interval.empty or interval.integer_notations == {True, False}:
         return True
     if interval.step is not None and any(
@@ -90,17 +90,17 @@ def is_unsatisfiable(literals: list[Literal], charge: Callable[[int], None]) -> 
     ):
         return True
     numbers = interval.list_all()
-    return numbers is not None and not any(_fits(number, literals, cost) for number in numbers)
+    return numbers is not None and not any(_fits(number, signed_constraints, cost) for number in numbers)
 
 
-def _cost(literals: list[Literal], charge: Callable[[int], None]) -> Callable[[], None]:
-    """Charge a look at all demands, and return a function that charges another one.
+def _cost(signed_constraints: list[SignedConstraint], charge: Callable[[int], None]) -> Callable[[], None]:
+    """Charge a look at all constraints, and return a function that charges another one.
 
     The cost of a division grows with the square of the number of digits.
     """
-    cost = len(literals)
-    for demand, _ in literals:
-        number = demand.limit if isinstance(demand, NumericLimit) else getattr(demand, "step", None)
+    cost = len(signed_constraints)
+    for constraint, _ in signed_constraints:
+        number = constraint.limit if isinstance(constraint, NumericLimit) else getattr(constraint, "step", None)
         if number is not None:
             bits = number.numerator.bit_length() + number.denominator.bit_length()
             cost += bits // 64 + bits * bits // 1_000_000
@@ -108,32 +108,34 @@ def _cost(literals: list[Literal], charge: Callable[[int], None]) -> Callable[[]
     return lambda: charge(cost)
 
 
-def _fits(number: Fraction, literals: list[Literal], cost: Callable[[], None]) -> bool:
-    """Return True if a number violates no demand that can be decided."""
+def _fits(number: Fraction, signed_constraints: list[SignedConstraint], cost: Callable[[], None]) -> bool:
+    """Return True if a number violates no constraint that can be decided."""
     cost()
-    return all(_holds(number, demand, wanted=wanted) for demand, wanted in literals)
+    return all(_holds(number, constraint, wanted=wanted) for constraint, wanted in signed_constraints)
 
 
-def _holds(number: Fraction, demand: Demand, *, wanted: bool) -> bool:
-    match demand:
+def _holds(number: Fraction, constraint: Constraint, *, wanted: bool) -> bool:
+    match constraint:
         case NumericLimit():
-            holds = not demand.open if number == demand.limit else (number < demand.limit) is demand.upper
+            holds = (
+                not constraint.open if number == constraint.limit else (number < constraint.limit) is constraint.upper
+            )
         case MultipleOf():
-            holds = (number / demand.step).denominator == 1
+            holds = (number / constraint.step).denominator == 1
         case ValueIn():
-            holds = ("number", number) in demand.keys
+            holds = ("number", number) in constraint.keys
         case _:
             return True
     return holds is wanted
 
 
-def candidate_numbers(literals: list[Literal], charge: Callable[[int], None]) -> Iterator[Fraction]:
-    """Yield numbers that satisfy the demands, simplest first; ``charge`` is called with the cost."""
-    cost = _cost(literals, charge)
-    interval = _Interval(literals)
+def candidate_numbers(signed_constraints: list[SignedConstraint], charge: Callable[[int], None]) -> Iterator[Fraction]:
+    """Yield numbers that satisfy the constraints, simplest first; ``charge`` is called with the cost."""
+    cost = _cost(signed_constraints, charge)
+    interval = _Interval(signed_constraints)
     seen = set[Fraction]()
     for number in [*(interval.list_all() or ()), *_trial_numbers(interval)]:
-        if number not in seen and _fits(number, literals, cost):
+        if number not in seen and _fits(number, signed_constraints, cost):
             seen.add(number)
             yield number
 

@@ -1,7 +1,7 @@
-"""Satisfiability of demands on objects: required, possible and forbidden members and their values.
+"""Satisfiability of constraints on objects: required, possible and forbidden members and their values.
 
-A member is tried under every name that the demands mention, and under one name for each combination of patterns that
-other names can match.
+A member is tried under every name that the constraints mention, and under one name for each combination of patterns
+that other names can match.
 """
 
 from __future__ import annotations
@@ -11,81 +11,83 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, TypeAlias
 
-from contractlog.compatibility.json_schema.exact.demands import (
+from contractlog.compatibility.json_schema.exact.constraints import (
     FALSE,
     HasMember,
-    Literal,
     MatchesPattern,
     MemberNames,
     MemberValues,
     NameSet,
     OrderedSet,
+    SignedConstraint,
     TypeIn,
     ValueIn,
 )
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.strings import size_limits
 
-__all__ = ["MemberCase", "ObjectDemands", "RequiredMember", "is_unsatisfiable", "single_name"]
+__all__ = ["MemberCase", "ObjectConstraints", "RequiredMember", "is_unsatisfiable", "single_name"]
 
 _MAX_PATTERNS: Final = 5
 _ANY_NAME: Final = NameSet(inverted=True)
 
-ClosedCheck: TypeAlias = Callable[[Iterable[Literal]], bool]
+ClosedCheck: TypeAlias = Callable[[Iterable[SignedConstraint]], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredMember:
-    """A member that must exist: its set of names, and demands on its value and name."""
+    """A member that must exist: its set of names, and constraints on its value and name."""
 
     names: NameSet
-    value: tuple[Literal, ...] = ()
-    name: tuple[Literal, ...] = ()
+    value: tuple[SignedConstraint, ...] = ()
+    name: tuple[SignedConstraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MemberCase:
-    """A possible name for a member, with the demands on its value."""
+    """A possible name for a member, with the constraints on its value."""
 
-    name: str | None  #: None for any name that satisfies ``name_demands``
-    name_demands: tuple[Literal, ...]
-    value: tuple[Literal, ...]
+    name: str | None  #: None for any name that satisfies ``name_constraints``
+    name_constraints: tuple[SignedConstraint, ...]
+    value: tuple[SignedConstraint, ...]
 
 
 @dataclass(slots=True)
-class ObjectDemands:
-    """The demands on an object, combined."""
+class ObjectConstraints:
+    """The constraints on an object, combined."""
 
     min_size: int = 0
     max_size: int | None = None
     required: dict[str, None] = field(default_factory=dict)
-    everywhere: list[tuple[NameSet, Literal]] = field(default_factory=list)
-    name_demands: list[Literal] = field(default_factory=list)
+    everywhere: list[tuple[NameSet, SignedConstraint]] = field(default_factory=list)
+    name_constraints: list[SignedConstraint] = field(default_factory=list)
     required_members: list[RequiredMember] = field(default_factory=list)
     _mentioned: list[str] | None = None
     _indexes: dict[str | None, list[int]] = field(default_factory=dict)  #: indexes into ``everywhere`` by single name
 
     @classmethod
-    def of(cls, literals: list[Literal]) -> ObjectDemands:
-        """Combine the demands."""
-        contents = cls(*size_limits(literals))
-        for demand, wanted in literals:
-            match demand:
+    def of(cls, signed_constraints: list[SignedConstraint]) -> ObjectConstraints:
+        """Combine the constraints."""
+        contents = cls(*size_limits(signed_constraints))
+        for constraint, wanted in signed_constraints:
+            match constraint:
                 case HasMember() if wanted:
-                    contents.required[demand.name] = None
+                    contents.required[constraint.name] = None
                 case HasMember():
-                    contents.everywhere.append((NameSet(frozenset({demand.name})), (FALSE, True)))
+                    contents.everywhere.append((NameSet(frozenset({constraint.name})), (FALSE, True)))
                 case MemberValues() if wanted:
-                    contents.everywhere.append((demand.names, (demand.body, True)))
-                case MemberValues() if (name := single_name(demand.names)) is not None:
-                    contents.required[name] = None  # a name has one member, so all demands on the name apply to it
-                    contents.everywhere.append((demand.names, (demand.body, False)))
+                    contents.everywhere.append((constraint.names, (constraint.body, True)))
+                case MemberValues() if (name := single_name(constraint.names)) is not None:
+                    contents.required[name] = None  # a name has one member, so all constraints on the name apply to it
+                    contents.everywhere.append((constraint.names, (constraint.body, False)))
                 case MemberValues():
-                    contents.required_members.append(RequiredMember(demand.names, value=((demand.body, False),)))
+                    contents.required_members.append(
+                        RequiredMember(constraint.names, value=((constraint.body, False),))
+                    )
                 case MemberNames() if wanted:
-                    contents.name_demands.append((demand.body, True))
+                    contents.name_constraints.append((constraint.body, True))
                 case MemberNames():
-                    contents.required_members.append(RequiredMember(_ANY_NAME, name=((demand.body, False),)))
+                    contents.required_members.append(RequiredMember(_ANY_NAME, name=((constraint.body, False),)))
                 case _:
                     pass
         for index, (names, _) in enumerate(contents.everywhere):
@@ -93,7 +95,7 @@ class ObjectDemands:
         return contents
 
     def mentioned_names(self) -> list[str]:
-        """Return every name that the demands mention."""
+        """Return every name that the constraints mention."""
         if self._mentioned is None:
             mentioned = dict(self.required)
             for names in [names for names, _ in self.everywhere] + [member.names for member in self.required_members]:
@@ -102,8 +104,8 @@ class ObjectDemands:
             self._mentioned = list(mentioned)
         return self._mentioned
 
-    def at(self, name: str, evaluator: Evaluator) -> list[Literal]:
-        """Return the demands that certainly apply to the member of a name."""
+    def at(self, name: str, evaluator: Evaluator) -> list[SignedConstraint]:
+        """Return the constraints that certainly apply to the member of a name."""
         certain = self._indexes.get(name, [])
         several = self._indexes.get(None, ())
         matching = [index for index in several if evaluator.contains_name(self.everywhere[index][0], name)]
@@ -116,7 +118,10 @@ class ObjectDemands:
         for name in self.mentioned_names() if listed is None else listed:
             if evaluator.contains_name(member.names, name) is False or (is_full and name not in self.required):
                 continue
-            if not any(_contradicts(evaluator, name, literal) for literal in (*member.name, *self.name_demands)):
+            if not any(
+                _contradicts(evaluator, name, signed_constraint)
+                for signed_constraint in (*member.name, *self.name_constraints)
+            ):
                 yield MemberCase(name, (), (*member.value, *self.at(name, evaluator)))
         if listed is None and not is_full:
             yield from self._unmentioned_cases(member)
@@ -126,19 +131,21 @@ class ObjectDemands:
         sets = [names for names, _ in self.everywhere] + [member.names]
         patterns = sorted({pattern for names in sets for pattern in names.patterns})
         mentioned = ValueIn(OrderedSet(("string", name) for name in self.mentioned_names()))
-        text: tuple[Literal, ...] = ((TypeIn(frozenset({"string"})), True), (mentioned, False))
-        name_demands = (*text, *member.name, *self.name_demands)
+        text: tuple[SignedConstraint, ...] = ((TypeIn(frozenset({"string"})), True), (mentioned, False))
+        name_constraints = (*text, *member.name, *self.name_constraints)
         if len(patterns) > _MAX_PATTERNS:
-            yield MemberCase(None, name_demands, member.value)
+            yield MemberCase(None, name_constraints, member.value)
             return
         for signs in product((True, False), repeat=len(patterns)):
             matched = {pattern for pattern, sign in zip(patterns, signs, strict=True) if sign}
             if _may_contain(member.names, matched):
-                signed: tuple[Literal, ...] = tuple(
+                signed: tuple[SignedConstraint, ...] = tuple(
                     (MatchesPattern(pattern), sign) for pattern, sign in zip(patterns, signs, strict=True)
                 )
-                applying = tuple(literal for names, literal in self.everywhere if _may_contain(names, matched))
-                yield MemberCase(None, (*name_demands, *signed), (*member.value, *applying))
+                applying = tuple(
+                    signed_constraint for names, signed_constraint in self.everywhere if _may_contain(names, matched)
+                )
+                yield MemberCase(None, (*name_constraints, *signed), (*member.value, *applying))
 
 
 def single_name(names: NameSet) -> str | None:
@@ -151,21 +158,23 @@ def _may_contain(names: NameSet, matched: set[str]) -> bool:
     return bool(names.patterns & matched) is not names.inverted
 
 
-def _contradicts(evaluator: Evaluator, name: str, literal: Literal) -> bool:
-    truth = evaluator.evaluate(name, literal[0])
-    return truth is not None and truth is not literal[1]
+def _contradicts(evaluator: Evaluator, name: str, signed_constraint: SignedConstraint) -> bool:
+    truth = evaluator.evaluate(name, signed_constraint[0])
+    return truth is not None and truth is not signed_constraint[1]
 
 
-def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
-    """Return True if certainly no object satisfies the demands."""
-    contents = ObjectDemands.of(literals)
+def is_unsatisfiable(
+    signed_constraints: list[SignedConstraint], seems_closed: ClosedCheck, evaluator: Evaluator
+) -> bool:
+    """Return True if certainly no object satisfies the constraints."""
+    contents = ObjectConstraints.of(signed_constraints)
     min_size = max(contents.min_size, len(contents.required))
     if contents.max_size is not None and min_size > contents.max_size:
         return True
     for name in contents.required:
-        demands = contents.at(name, evaluator)
-        if (demands and seems_closed(demands)) or any(
-            _contradicts(evaluator, name, literal) for literal in contents.name_demands
+        constraints = contents.at(name, evaluator)
+        if (constraints and seems_closed(constraints)) or any(
+            _contradicts(evaluator, name, signed_constraint) for signed_constraint in contents.name_constraints
         ):
             return True
     if any(
@@ -177,10 +186,12 @@ def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck, evaluat
 
 
 def _is_closed(case: MemberCase, seems_closed: ClosedCheck) -> bool:
-    return bool(case.value and seems_closed(case.value)) or bool(case.name_demands and seems_closed(case.name_demands))
+    return bool(case.value and seems_closed(case.value)) or bool(
+        case.name_constraints and seems_closed(case.name_constraints)
+    )
 
 
-def _has_too_few_members(contents: ObjectDemands, seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
+def _has_too_few_members(contents: ObjectConstraints, seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
     """Return True if fewer members are possible than required."""
     possible = 0
     for case in contents.cases(RequiredMember(_ANY_NAME), evaluator):

@@ -1,4 +1,4 @@
-"""Satisfiability of demands on strings: lengths, patterns and excluded values, with automata."""
+"""Satisfiability of constraints on strings: lengths, patterns and excluded values, with automata."""
 
 from __future__ import annotations
 
@@ -10,32 +10,40 @@ from functools import lru_cache
 from typing import Final
 
 from contractlog.compatibility.json_schema.exact.automata import MAX_CODE, MAX_CONFIGURATIONS, Automaton
-from contractlog.compatibility.json_schema.exact.demands import Literal, MatchesPattern, MaxSize, MinSize, ValueIn
-from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
+from contractlog.compatibility.json_schema.exact.constraints import (
+    MatchesPattern,
+    MaxSize,
+    MinSize,
+    SignedConstraint,
+    ValueIn,
+)
+from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 
 __all__ = ["build_string", "is_unsatisfiable", "size_limits"]
 
 
-def is_unsatisfiable(literals: list[Literal], charge: Callable[[Hashable, int], None]) -> bool:
-    """Return True if certainly no string satisfies the demands."""
-    return build_string(literals, charge) is StringSearchOutcome.NONE
+def is_unsatisfiable(signed_constraints: list[SignedConstraint], charge: Callable[[Hashable, int], None]) -> bool:
+    """Return True if certainly no string satisfies the constraints."""
+    return build_string(signed_constraints, charge) is StringSearchOutcome.NONE
 
 
 def build_string(
-    literals: list[Literal], charge: Callable[[Hashable, int], None] | None = None
+    signed_constraints: list[SignedConstraint], charge: Callable[[Hashable, int], None] | None = None
 ) -> str | StringSearchOutcome:
-    """Return a string that satisfies all supported demands; ``NONE`` if they contradict.
+    """Return a string that satisfies all supported constraints; ``NONE`` if they contradict.
 
     ``charge`` is called with each search of a text and the number of states that it visited.
     """
-    min_length, max_length = size_limits(literals)
+    min_length, max_length = size_limits(signed_constraints)
     if max_length is not None and min_length > max_length:
         return StringSearchOutcome.NONE
     excluded = frozenset(
-        text for demand, wanted in literals if isinstance(demand, ValueIn) and not wanted
-        for kind, text in demand.keys if kind == "string"
+        text for constraint, wanted in signed_constraints if isinstance(constraint, ValueIn) and not wanted
+        for kind, text in constraint.keys if kind == "string"
     )  # fmt: skip
-    patterns = [(demand.text, wanted) for demand, wanted in literals if isinstance(demand, MatchesPattern)]
+    patterns = [
+        (constraint.text, wanted) for constraint, wanted in signed_constraints if isinstance(constraint, MatchesPattern)
+    ]
     supported = tuple((compiled, wanted) for text, wanted in sorted(patterns) if (compiled := compile_pattern(text)))
     if not supported:
         return _string_of_length(min_length, max_length, excluded)
@@ -46,16 +54,16 @@ def build_string(
     return found
 
 
-def size_limits(literals: list[Literal]) -> tuple[int, int | None]:
-    """Return the minimum and maximum size that the demands allow."""
+def size_limits(signed_constraints: list[SignedConstraint]) -> tuple[int, int | None]:
+    """Return the minimum and maximum size that the constraints allow."""
     min_size, max_size = 0, None
-    for demand, wanted in literals:
-        if isinstance(demand, MinSize) and wanted:
-            min_size = max(min_size, demand.size)
-        elif isinstance(demand, MaxSize) and not wanted:
-            min_size = max(min_size, demand.size + 1)
-        elif isinstance(demand, (MinSize, MaxSize)):
-            limit = demand.size if wanted else demand.size - 1
+    for constraint, wanted in signed_constraints:
+        if isinstance(constraint, MinSize) and wanted:
+            min_size = max(min_size, constraint.size)
+        elif isinstance(constraint, MaxSize) and not wanted:
+            min_size = max(min_size, constraint.size + 1)
+        elif isinstance(constraint, (MinSize, MaxSize)):
+            limit = constraint.size if wanted else constraint.size - 1
             max_size = limit if max_size is None else min(max_size, limit)
     return min_size, max_size
 

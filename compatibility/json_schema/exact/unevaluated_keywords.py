@@ -12,44 +12,44 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
-from contractlog.compatibility.json_schema.exact.demands import (
+from contractlog.compatibility.json_schema.exact.constraints import (
     FALSE,
     TRUE,
     Conjunction,
-    Demand,
+    Constraint,
     Disjunction,
     ItemValues,
     MemberValues,
     NameSet,
     Negation,
     OrderedSet,
-    SchemaDemand,
+    SchemaConstraint,
 )
+from contractlog.compatibility.json_schema.reference_resolver import Documents, SchemaPosition
 
-__all__ = ["unevaluated_items_demand", "unevaluated_members_demand"]
+__all__ = ["unevaluated_items_constraint", "unevaluated_members_constraint"]
 
 _MAX_CASES: Final = 32
 _MAX_DEPTH: Final = 16
 
-DemandFactory = Callable[[SchemaPosition], SchemaDemand]
+ConstraintFactory = Callable[[SchemaPosition], SchemaConstraint]
 
 
 @dataclass(frozen=True, slots=True)
 class _BranchCase:
     """A case of valid and invalid branches, and the members and items evaluated in it."""
 
-    demands: tuple[Demand, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     names: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()
     listed: int = 0  #: number of leading items
-    contained: tuple[Demand, ...] = ()  #: demands; items that satisfy one of them are evaluated
+    contained: tuple[Constraint, ...] = ()  #: constraints; items that satisfy one of them are evaluated
     all_members: bool = False
     all_items: bool = False
 
     def join(self, other: _BranchCase) -> _BranchCase:
         return _BranchCase(
-            self.demands + other.demands,
+            self.constraints + other.constraints,
             self.names | other.names,
             self.patterns | other.patterns,
             max(self.listed, other.listed),
@@ -63,29 +63,28 @@ class _TooManyCases(Exception):
     """There are too many cases, or what is evaluated is unknown."""
 
 
-def unevaluated_members_demand(
-    documents: Documents, position: SchemaPosition, make: DemandFactory, body: Demand
-) -> Demand | None:
-    """Return the keyword's demand on members; None if unknown."""
-    return _build_demand(documents, position, make, "unevaluatedProperties", lambda case: _members_demand(case, body))
-
-
-def unevaluated_items_demand(
-    documents: Documents, position: SchemaPosition, make: DemandFactory, body: Demand
-) -> Demand | None:
-    """Return the keyword's demand on items; None if unknown."""
-    return _build_demand(documents, position, make, "unevaluatedItems", lambda case: _items_demand(case, body))
-
-
-def _members_demand(case: _BranchCase, body: Demand) -> Demand:
-    return (
-        TRUE
-        if case.all_members
-        else MemberValues(NameSet(case.names, OrderedSet(sorted(case.patterns)), inverted=True), body)
+def unevaluated_members_constraint(
+    documents: Documents, position: SchemaPosition, make: ConstraintFactory, body: Constraint
+) -> Constraint | None:
+    """Return the keyword's constraint on members; None if unknown."""
+    return _build_constraint(
+        documents, position, make, "unevaluatedProperties", lambda case: _members_constraint(case, body)
     )
 
 
-def _items_demand(case: _BranchCase, body: Demand) -> Demand:
+def unevaluated_items_constraint(
+    documents: Documents, position: SchemaPosition, make: ConstraintFactory, body: Constraint
+) -> Constraint | None:
+    """Return the keyword's constraint on items; None if unknown."""
+    return _build_constraint(documents, position, make, "unevaluatedItems", lambda case: _items_constraint(case, body))
+
+
+def _members_constraint(case: _BranchCase, body: Constraint) -> Constraint:
+    names = NameSet(case.names, OrderedSet(sorted(case.patterns)), inverted=True)
+    return TRUE if case.all_members else MemberValues(names, body)
+
+
+def _items_constraint(case: _BranchCase, body: Constraint) -> Constraint:
     return (
         TRUE
         if case.all_items
@@ -93,27 +92,27 @@ def _items_demand(case: _BranchCase, body: Demand) -> Demand:
     )
 
 
-def _build_demand(
+def _build_constraint(
     documents: Documents,
     position: SchemaPosition,
-    make: DemandFactory,
+    make: ConstraintFactory,
     keyword: str,
-    build: Callable[[_BranchCase], Demand],
-) -> Demand | None:
+    build: Callable[[_BranchCase], Constraint],
+) -> Constraint | None:
     try:
         cases = _CaseEnumeration(documents, make, items=keyword == "unevaluatedItems").enumerate(
             position, without=keyword, depth=0
         )
     except _TooManyCases:
         return None
-    alternatives = [Conjunction((*case.demands, build(case))) for case in cases]
+    alternatives = [Conjunction((*case.constraints, build(case))) for case in cases]
     return alternatives[0] if len(alternatives) == 1 else Disjunction(tuple(alternatives))
 
 
 class _CaseEnumeration:
     """Enumeration of the cases of a schema."""
 
-    def __init__(self, documents: Documents, make: DemandFactory, *, items: bool) -> None:
+    def __init__(self, documents: Documents, make: ConstraintFactory, *, items: bool) -> None:
         self.documents = documents
         self.items = items
         self.make = make
@@ -122,7 +121,7 @@ class _CaseEnumeration:
         """Return the cases in which the schema is valid."""
         value = position.contents
         if not isinstance(value, dict):
-            return [_BranchCase(demands=(FALSE,))] if value is False else [_BranchCase()]
+            return [_BranchCase(constraints=(FALSE,))] if value is False else [_BranchCase()]
         if depth > _MAX_DEPTH or "$dynamicRef" in value or "$recursiveRef" in value:
             raise _TooManyCases
         cases = [self._case_of_keywords(value, position, without)]
@@ -204,16 +203,16 @@ class _CaseEnumeration:
             invalid = tuple(
                 Negation(self.make(branch)) for branch, is_valid in zip(branches, chosen, strict=True) if not is_valid
             )
-            yield from (case.join(_BranchCase(demands=invalid)) for case in self._combine(valid))
+            yield from (case.join(_BranchCase(constraints=invalid)) for case in self._combine(valid))
 
     def _cases_where_valid(self, position: SchemaPosition, depth: int) -> list[_BranchCase]:
-        """Return the cases of a branch, with the demand that it is valid."""
-        is_valid = _BranchCase(demands=(self.make(position),))
+        """Return the cases of a branch, with the constraint that it is valid."""
+        is_valid = _BranchCase(constraints=(self.make(position),))
         return [case.join(is_valid) for case in self.enumerate(position, depth=depth + 1)]
 
     def _conditional(self, value: dict[str, Any], position: SchemaPosition, depth: int) -> list[_BranchCase]:
         condition = self.documents.below(position, "if")
-        invalid = [_BranchCase(demands=(Negation(self.make(condition)),))]
+        invalid = [_BranchCase(constraints=(Negation(self.make(condition)),))]
         valid = self._cases_where_valid(condition, depth)
         if "then" in value:
             valid = self._combine([valid, self._cases_where_valid(self.documents.below(position, "then"), depth)])
@@ -223,8 +222,8 @@ class _CaseEnumeration:
 
     def _dependent(self, name: str, keyword: str, position: SchemaPosition, depth: int) -> list[_BranchCase]:
         is_absent = MemberValues(NameSet(frozenset({name})), FALSE)
-        absent = _BranchCase(demands=(is_absent,))
-        present = _BranchCase(demands=(Negation(is_absent),))
+        absent = _BranchCase(constraints=(is_absent,))
+        present = _BranchCase(constraints=(Negation(is_absent),))
         return [absent] + [
             case.join(present) for case in self._cases_where_valid(self.documents.below(position, keyword, name), depth)
         ]

@@ -8,7 +8,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.associations.changes import BoundAssociation
 from contractlog.registry.features.associations.validation import (
     AssociatedSchema,

@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import (
     RegistryError,
     StrongAssociationExists,
 )
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import permissions as access
 from contractlog.registry.access.permissions import Permissions, topic_permission_subject
@@ -26,13 +26,13 @@ from contractlog.registry.features.associations.validation import (
     reject_member,
 )
 from contractlog.registry.registration.deletion import hard_delete_subject, soft_delete_subject
-from contractlog.registry.registration.mode_policy import (
+from contractlog.registry.registration.request import RegistrationResult
+from contractlog.registry.registration.write_preconditions import (
     IMPORT_MODES,
     read_effective_settings,
     reject_read_only,
     validate_schema_subject,
 )
-from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import (
     AssociatedResource,

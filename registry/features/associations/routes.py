@@ -30,7 +30,7 @@ from contractlog.compatibility.errors import (
     StrongAssociationExists,
     Unprocessable,
 )
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.features.associations.bodies import (
     MAX_MEMBERS,
     AssociationBatchGetRequest,
@@ -44,12 +44,12 @@ from contractlog.registry.features.associations.bodies import (
 )
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.associations.validation import AssociationOperation
-from contractlog.registry.http.dependencies import AssociationsDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, TextPath
 from contractlog.registry.http.request_bodies import parse_body, parse_members
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
+from contractlog.registry.http.services import AssociationsDependency
 from contractlog.registry.storage.associations import TOPIC, AssociationFilter, Lifecycle
 from contractlog.registry.storage.model import Page
 

@@ -27,9 +27,9 @@ from contractlog.registry.features.associations.validation import (
     validate_resource,
 )
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.mode_policy import validate_schema_subject
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService, log_warning, retry_stale
+from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociatedResource, AssociationFilter
 from contractlog.registry.storage.model import Append, Stale

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidAssociation
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion
 from contractlog.registry.storage.associations import TOPIC, AssociatedResource, Lifecycle

@@ -28,12 +28,12 @@ from contractlog.registry.features.batch.bodies import (
     parse_member,
     parse_members,
 )
-from contractlog.registry.features.batch.service import require_bounded
-from contractlog.registry.http.dependencies import BatchDependency
+from contractlog.registry.features.batch.service import check_member_count
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.strict_parameters import RejectUnknownParameters
+from contractlog.registry.http.services import BatchDependency
 
 __all__ = ["router"]
 
@@ -49,7 +49,7 @@ async def look_up_schemas(request: Request, many: BatchDependency) -> ApiRespons
     The response has one result for each member, in order: its version and id, or the error that a single request would
     return. Nothing is registered.
     """
-    raw_members = require_bounded(parse_members(await request.body()))
+    raw_members = check_member_count(parse_members(await request.body()))
     results = await many.lookup([partial(parse_member, one, LookupMemberRequest) for one in raw_members])
     return ApiResponse(LookupManyBody([LookedUpBody.of(one) for one in results]))
 
@@ -63,6 +63,6 @@ async def check_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     that their version would get, or by -1, the latest. The response has one result for each member, in order: its
     verdict, or the error that a single request would return. Nothing is registered.
     """
-    raw_members = require_bounded(parse_members(await request.body()))
+    raw_members = check_member_count(parse_members(await request.body()))
     results = await many.check([partial(parse_member, one, CheckMemberRequest) for one in raw_members])
     return ApiResponse(await many.run(lambda: CheckManyBody([CheckedBody.of(one) for one in results])))

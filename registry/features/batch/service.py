@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded, RegistryError, ServerError, TooManyMembers, TooManyRequests
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
@@ -19,7 +19,7 @@ from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
-__all__ = ["MAX_MEMBERS", "BatchMember", "BatchService", "require_bounded"]
+__all__ = ["MAX_MEMBERS", "BatchMember", "BatchService", "check_member_count"]
 
 MAX_MEMBERS: Final = 500
 
@@ -125,7 +125,7 @@ class _ExpectedSnapshot(Snapshot):
         return expected[-1].version or 0 if expected else super().highest(subject)
 
 
-def require_bounded(members: Sequence[T]) -> Sequence[T]:
+def check_member_count(members: Sequence[T]) -> Sequence[T]:
     """Return the members of a request.
 
     Raises:

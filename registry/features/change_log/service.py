@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.change_log.follower import JournalFollower
 from contractlog.registry.features.read_service import ReadService

@@ -19,13 +19,13 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.features.compatibility.service import LATEST
 from contractlog.registry.features.compatibility.service import CheckResult as Judged
-from contractlog.registry.http.dependencies import CompatibilityDependency
 from contractlog.registry.http.errors import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.response_bodies import CompatibilityBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
+from contractlog.registry.http.services import CompatibilityDependency
 
 __all__ = ["router"]
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from contractlog.compatibility.errors import InvalidSchema, VersionNotFound
 from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.located_finding import LocatedFinding, locate_nonconformity
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 from contractlog.registry.access.principals import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.check import CompatibilityChecker
-from contractlog.registry.registration.drafts import complete_draft
-from contractlog.registry.registration.mode_policy import require_reference_permissions
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.draft_completion import complete_draft
+from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store

@@ -11,9 +11,9 @@ from typing import Any, Final, Self
 
 from msgspec import UNSET, Struct, UnsetType
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 from contractlog.registry.http.request_bodies import MetadataBody, RuleSetBody, parse_metadata, parse_rule_set
 from contractlog.registry.storage.model import ScopeSettings
 

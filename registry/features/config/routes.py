@@ -20,15 +20,15 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     Unprocessable,
 )
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Mode
-from contractlog.compatibility.names import Subject
 from contractlog.registry.features.config.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
-from contractlog.registry.http.dependencies import ConfigDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
 from contractlog.registry.http.route_permissions import READ_ANY, READ_SUBJECT, WRITE_ALL, WRITE_SUBJECT, requires
+from contractlog.registry.http.services import ConfigDependency
 
 __all__ = ["router"]
 

@@ -14,14 +14,18 @@ from contractlog.compatibility.errors import (
     ModesFrozen,
     SubjectNotFound,
 )
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.rule_sets import validate_rule_set
+from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.registry.access.principals import current_permissions, require_alias_permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.deletion import purge_deleted_versions
-from contractlog.registry.registration.mode_policy import IMPORT_MODES, reject_read_only, require_context_permission
+from contractlog.registry.registration.write_preconditions import (
+    IMPORT_MODES,
+    reject_read_only,
+    require_context_permission,
+)
 from contractlog.registry.storage.model import ScopeSettings, scope_chain
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store

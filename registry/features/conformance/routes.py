@@ -15,13 +15,13 @@ from contractlog.compatibility.errors import (
     PayloadTooLarge,
     Unprocessable,
 )
-from contractlog.registry.http.dependencies import ConformanceDependency
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath
 from contractlog.registry.http.request_bodies import parse_object
 from contractlog.registry.http.route_permissions import READ_TOPIC, WRITE_TOPIC, requires
-from contractlog.registry.http.strict_parameters import RejectUnknownParameters, enum_schema
+from contractlog.registry.http.services import ConformanceDependency
 
 __all__ = ["router"]
 

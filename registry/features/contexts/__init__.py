@@ -1,1 +1,1 @@
-"""Contexts, and the metadata of the service."""
+"""Contexts: list and deletion."""

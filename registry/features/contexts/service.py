@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Mode
-from contractlog.compatibility.names import Subject
-from contractlog.registry.registration.mode_policy import read_effective_settings, reject_read_only
+from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
 from contractlog.registry.storage import contexts
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction

@@ -7,21 +7,21 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Query
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound, VersionNotFound
-from contractlog.compatibility.names import MAX_VERSION
-from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, VersionBody
+from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
-from contractlog.registry.http.dependencies import DependencyGraphDependency
+from contractlog.registry.features.extension_bodies import EdgeBody, GraphBody, NodeBody, VersionBody
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.parameters import SubjectPath
-from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
-from contractlog.registry.http.strict_parameters import (
+from contractlog.registry.http.extension_parameters import (
     BoundedInteger,
     RejectUnknownParameters,
     enum_schema,
     parse_enum,
     parse_integer,
 )
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import SubjectPath
+from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
+from contractlog.registry.http.services import DependencyGraphDependency
 
 __all__ = ["router"]
 

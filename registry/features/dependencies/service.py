@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.principals import may_read
 from contractlog.registry.features.dependencies import store
 from contractlog.registry.features.dependencies.store import VersionNode

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row, Select, select, tuple_
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import subject_key

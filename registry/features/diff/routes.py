@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import (
     BadRequest,
     InvalidQuery,
@@ -18,20 +19,19 @@ from contractlog.compatibility.errors import (
     VersionNotFound,
 )
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
-from contractlog.registry.features.bodies import DifferenceBody
 from contractlog.registry.features.diff.service import VersionSelector
-from contractlog.registry.http.dependencies import DiffDependency
+from contractlog.registry.features.extension_bodies import DifferenceBody
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
-from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.strict_parameters import (
+from contractlog.registry.http.extension_parameters import (
     RejectUnknownParameters,
     enum_schema,
     parse_enum,
     parse_subject_version,
 )
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
+from contractlog.registry.http.route_permissions import READ_ALL, requires
+from contractlog.registry.http.services import DiffDependency
 
 __all__ = ["router"]
 

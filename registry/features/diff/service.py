@@ -5,15 +5,15 @@ They are the engine's findings, with positions and suggested fixes.
 
 from __future__ import annotations
 
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
-from contractlog.registry.execution.request_work import current_work
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot

@@ -1,1 +1,1 @@
-"""Health probes, metrics and the API documentation."""
+"""Health probes and metrics."""

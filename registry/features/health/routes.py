@@ -1,19 +1,16 @@
-"""Operational routes: health probes, metrics and the API documentation."""
+"""Routes of health probes and metrics."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Response
 
 from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.reference_page import read_stylesheet, render_page
 from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
+from contractlog.registry.http.services import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
@@ -22,11 +19,6 @@ router: Final = APIRouter(tags=["health"])
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNAVAILABLE: Final = 503
 _NO_CONTENT: Final = 204
-DOCS_PATH: Final = "/contractlog/v1/docs"
-_DOCS_HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-}
 
 
 @router.head("/healthz/live", include_in_schema=False)  # the server omits the body
@@ -74,30 +66,6 @@ async def get_readiness(
 async def get_health_options() -> Response:
     """Return the methods that a health endpoint allows."""
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
-
-
-@router.get("/contractlog/v1/openapi.json", include_in_schema=False)
-@requires(READ_ANY)
-async def get_openapi(request: Request) -> ApiResponse:
-    """Return the description of the API."""
-    return ApiResponse(request.app.openapi(), media_type="application/json")
-
-
-@router.get(DOCS_PATH, include_in_schema=False)
-@requires(READ_ANY)
-async def get_docs_page(request: Request) -> Response:
-    """Return the API documentation as a page that loads nothing from other sites."""
-    state = request.app.state
-    if not hasattr(state, "docs_page"):  # rendered once, because that takes tens of milliseconds
-        state.docs_page = await asyncio.to_thread(render_page, request.app.openapi())
-    return HTMLResponse(state.docs_page, headers=_DOCS_HEADERS)
-
-
-@router.get(f"{DOCS_PATH}.css", include_in_schema=False)
-@requires(READ_ANY)
-async def get_docs_style() -> Response:
-    """Return the stylesheet of the page."""
-    return Response(read_stylesheet(), media_type="text/css", headers=_DOCS_HEADERS)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})

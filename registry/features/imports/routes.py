@@ -16,11 +16,11 @@ from contractlog.compatibility.errors import (
     RequestTimeout,
 )
 from contractlog.registry.access.principals import current_actor
-from contractlog.registry.http.dependencies import ImportDependency, ThreadsDependency
 from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters, StrictBoolean
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
-from contractlog.registry.http.strict_parameters import RejectUnknownParameters, StrictBoolean
+from contractlog.registry.http.services import ImportDependency, ThreadsDependency
 
 __all__ = ["IMPORT_PATH", "router"]
 

@@ -9,18 +9,10 @@ from fastapi import APIRouter, Query, Request
 
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.formats import supported_types
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.principals import current_permissions, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.store import SchemaFilter
-from contractlog.registry.http.dependencies import (
-    CacheDependency,
-    FetchCountsDependency,
-    ProfileDependency,
-    SchemasDependency,
-    SubjectsDependency,
-    ThreadsDependency,
-)
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
@@ -37,6 +29,14 @@ from contractlog.registry.http.parameters import (
 )
 from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
+from contractlog.registry.http.services import (
+    CacheDependency,
+    FetchCounterDependency,
+    ProfileDependency,
+    SchemasDependency,
+    SubjectsDependency,
+    ThreadsDependency,
+)
 
 __all__ = ["router"]
 
@@ -94,7 +94,7 @@ async def get_schema(
     schema_id: SchemaIdPath,
     ids: SchemasDependency,
     cache: CacheDependency,
-    counts: FetchCountsDependency,
+    counts: FetchCounterDependency,
     *,
     profile: ProfileDependency,
     subject: SubjectQuery,
@@ -131,7 +131,7 @@ async def get_schema_text(
     request: Request,
     schema_id: SchemaIdPath,
     ids: SchemasDependency,
-    counts: FetchCountsDependency,
+    counts: FetchCounterDependency,
     *,
     subject: SubjectQuery,
     view: ViewQuery,
@@ -171,7 +171,7 @@ async def get_schema_by_guid(
     request: Request,
     guid: TextPath,
     ids: SchemasDependency,
-    counts: FetchCountsDependency,
+    counts: FetchCounterDependency,
     *,
     profile: ProfileDependency,
     view: ViewQuery,

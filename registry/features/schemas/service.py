@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.principals import may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
@@ -58,7 +58,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[SubjectVersion]:
             list_items = partial(
-                store.list_holders, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
+                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
             )
             return readable_page(list_items, page, lambda holder: may_read(holder.subject))
 

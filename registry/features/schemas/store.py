@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tuple_
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import parse_prefix
 from contractlog.registry.access.principals import filter_readable

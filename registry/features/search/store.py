@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_, select, tuple_
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.search_terms import TermKind
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.search_index import fold_word

@@ -1,1 +1,1 @@
-"""Subjects and their versions."""
+"""Subjects: list, lookup of a schema under one, deletion."""

@@ -1,4 +1,4 @@
-"""Routes that read subjects and their versions."""
+"""Routes of subjects: list them, look up a schema under one, delete one."""
 
 from __future__ import annotations
 
@@ -6,40 +6,56 @@ from collections.abc import Mapping
 from typing import Annotated, Final
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from contractlog.compatibility.errors import (
+    AssociationExists,
     BadRequest,
     InvalidSchema,
     InvalidSubject,
-    InvalidVersion,
+    OperationNotPermitted,
+    Overloaded,
+    PayloadTooLarge,
+    ReferenceExists,
     SchemaNotUnderSubject,
     SubjectNotFound,
-    VersionNotFound,
+    SubjectNotSoftDeleted,
+    SubjectSoftDeleted,
+    TooManyRequests,
+    Unprocessable,
 )
-from contractlog.registry.http.dependencies import ProfileDependency, SubjectsDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
+from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
     DeletedQuery,
     Flag,
+    FormatQuery,
     PageQuery,
-    QualifiedQuery,
     SubjectPath,
     TextListQuery,
-    VersionPath,
     ViewQuery,
 )
+from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.response_bodies import SchemaBody
-from contractlog.registry.http.route_permissions import READ_LISTED_IN_EVERY_CONTEXT, READ_SUBJECT, requires
-from contractlog.registry.storage.model import Deleted
+from contractlog.registry.http.route_permissions import (
+    READ_LISTED_IN_EVERY_CONTEXT,
+    READ_SUBJECT,
+    WRITE_SUBJECT,
+    requires,
+)
+from contractlog.registry.http.services import (
+    DeletionDependency,
+    ProfileDependency,
+    RegistrationDependency,
+    SubjectsDependency,
+)
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["subjects"])
 _NAME_ERRORS: Final = (BadRequest, InvalidSubject)
-_VERSION_ERRORS: Final = (*_NAME_ERRORS, SubjectNotFound, VersionNotFound, InvalidVersion)
+_BODY_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable)
 _ALL_CONTEXTS: Final = ":*:"
 
 
@@ -54,23 +70,6 @@ async def list_subjects(
 ) -> ApiResponse:
     """List subjects; ``:*:`` before a prefix selects every context."""
     return ApiResponse(await lookup.subjects(prefix or _ALL_CONTEXTS, seen, page))
-
-
-@router.get("/subjects/{subject}/versions", **describe_route(list_schema("integer"), *_NAME_ERRORS, SubjectNotFound))
-@requires(READ_SUBJECT)
-async def list_versions(
-    subject: SubjectPath,
-    lookup: SubjectsDependency,
-    seen: DeletedFilterQuery,
-    page: PageQuery,
-    *,
-    deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
-) -> ApiResponse:
-    """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
-    if deleted_as_negative and seen is Deleted.EXCLUDED:
-        seen = Deleted.INCLUDED
-    numbers = await lookup.versions(subject, seen, page)
-    return ApiResponse([-number if gone and deleted_as_negative else number for number, gone in numbers])
 
 
 @router.get(
@@ -107,40 +106,55 @@ def _decode_properties(properties: Mapping[str, str]) -> dict[str, str]:
     return {unquote(key): unquote(value) for key, value in properties.items()}
 
 
-@router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
+@router.post(
+    "/subjects/{subject}",
+    **describe_route(
+        SchemaBody,
+        *_BODY_ERRORS,
+        InvalidSubject,
+        SubjectNotFound,
+        SchemaNotUnderSubject,
+        InvalidSchema,
+        TooManyRequests,
+        body=RegisterRequest,
+    ),
+)
 @requires(READ_SUBJECT)
-async def get_version(
+async def look_up_schema(
+    request: Request,
     subject: SubjectPath,
-    version: VersionPath,
+    registration: RegistrationDependency,
     lookup: SubjectsDependency,
     *,
     profile: ProfileDependency,
-    seen: DeletedQuery,
-    view: ViewQuery,
-    qualified: QualifiedQuery,
+    view: FormatQuery,
+    normalize: Flag = False,
+    deleted: Flag = False,
 ) -> ApiResponse:
-    """Return a version; ``latest`` and -1 are the newest live one."""
-    rendered = await lookup.version(subject, version, seen, view)
-    return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
+    """Find the version of a subject that has a given schema.
+
+    An unqualified subject may also match one of another context.
+    """
+    draft = parse_body(await request.body(), RegisterRequest).draft()
+    version = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
+    return ApiResponse(profile.shape(SchemaBody.of(await lookup.render(version, view))))
 
 
-@router.get(
-    "/subjects/{subject}/versions/{version}/schema", **describe_route(ANY_JSON, *_VERSION_ERRORS, InvalidSchema)
+@router.delete(
+    "/subjects/{subject}",
+    **describe_route(
+        list_schema("integer"),
+        SubjectNotFound,
+        SubjectSoftDeleted,
+        SubjectNotSoftDeleted,
+        AssociationExists,
+        ReferenceExists,
+        InvalidSubject,
+        OperationNotPermitted,
+        Overloaded,
+    ),
 )
-@requires(READ_SUBJECT)
-async def get_version_text(
-    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, view: ViewQuery
-) -> ApiResponse:
-    """Return only the schema text of a version."""
-    return ApiResponse((await lookup.version(subject, version, seen, view)).schema.text.encode())
-
-
-@router.get(
-    "/subjects/{subject}/versions/{version}/referencedby", **describe_route(list_schema("integer"), *_VERSION_ERRORS)
-)
-@requires(READ_SUBJECT)
-async def list_referencing_ids(
-    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, page: PageQuery
-) -> ApiResponse:
-    """List the ids of schemas that reference a version."""
-    return ApiResponse(await lookup.list_referencing_ids(subject, version, seen, page))
+@requires(WRITE_SUBJECT)
+async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, permanent: Flag = False) -> ApiResponse:
+    """Delete a subject: soft delete first, then hard delete."""
+    return ApiResponse(await deletion.subject(subject, permanent=permanent))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.principals import current_permissions, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.permissions import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import order_by_bytes
@@ -19,11 +19,11 @@ __all__ = [
     "QUALIFIED_NAME",
     "find_version_with_properties",
     "list_contexts",
-    "list_holders",
     "list_referencing_ids",
     "list_subjects",
     "list_subjects_of_id",
     "list_versions",
+    "list_versions_of_id",
     "prefix_conditions",
 ]
 
@@ -100,7 +100,7 @@ def list_versions(
     return [(row.version, row.deleted_at is not None) for row in rows]
 
 
-def list_holders(
+def list_versions_of_id(
     snapshot: Snapshot, context: str, schema_id: int, seen: Deleted, page: Page = WHOLE_LIST
 ) -> list[SubjectVersion]:
     """List the versions with an id, by the names of their subjects."""

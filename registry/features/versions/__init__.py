@@ -1,1 +1,1 @@
-"""Versions of subjects: registration, and reading a version."""
+"""Versions of subjects: list, read, registration, tags, deletion."""

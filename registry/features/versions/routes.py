@@ -1,14 +1,13 @@
-"""Routes that register, look up and delete versions of subjects."""
+"""Routes of versions: list, read, register, change tags, delete."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 
 from contractlog.compatibility.errors import (
-    AssociationExists,
     BadRequest,
     IncompatibleSchema,
     InvalidRuleSet,
@@ -20,10 +19,7 @@ from contractlog.compatibility.errors import (
     Overloaded,
     PayloadTooLarge,
     ReferenceExists,
-    SchemaNotUnderSubject,
     SubjectNotFound,
-    SubjectNotSoftDeleted,
-    SubjectSoftDeleted,
     TooManyRequests,
     Unprocessable,
     VersionNotFound,
@@ -31,32 +27,101 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
     WorkLimitExceeded,
 )
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.schemas.views import View
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.dependencies import (
+from contractlog.registry.http.errors import ApiResponse, add_warning
+from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
+from contractlog.registry.http.parameters import (
+    DeletedFilterQuery,
+    DeletedQuery,
+    Flag,
+    FormatQuery,
+    PageQuery,
+    QualifiedQuery,
+    SubjectPath,
+    VersionPath,
+    ViewQuery,
+)
+from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
+from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
+from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
+from contractlog.registry.http.services import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,
     SubjectsDependency,
 )
-from contractlog.registry.http.errors import ApiResponse, add_warning
-from contractlog.registry.http.openapi import describe_route, list_schema
-from contractlog.registry.http.parameters import Flag, FormatQuery, SubjectPath, VersionPath
-from contractlog.registry.http.profiles import Profile
-from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
-from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
-from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.storage.model import Deleted
 
 __all__ = ["register_and_respond", "router"]
 
 router: Final = APIRouter(tags=["subjects"])
 
+_NAME_ERRORS: Final = (BadRequest, InvalidSubject)
+_VERSION_ERRORS: Final = (*_NAME_ERRORS, SubjectNotFound, VersionNotFound, InvalidVersion)
 _BODY_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable)
 _WRITE_ERRORS: Final = (InvalidSubject, OperationNotPermitted, Overloaded)
 _WORK_ERRORS: Final = (TooManyRequests,)
+
+
+@router.get("/subjects/{subject}/versions", **describe_route(list_schema("integer"), *_NAME_ERRORS, SubjectNotFound))
+@requires(READ_SUBJECT)
+async def list_versions(
+    subject: SubjectPath,
+    lookup: SubjectsDependency,
+    seen: DeletedFilterQuery,
+    page: PageQuery,
+    *,
+    deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
+) -> ApiResponse:
+    """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
+    if deleted_as_negative and seen is Deleted.EXCLUDED:
+        seen = Deleted.INCLUDED
+    numbers = await lookup.versions(subject, seen, page)
+    return ApiResponse([-number if gone and deleted_as_negative else number for number, gone in numbers])
+
+
+@router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
+@requires(READ_SUBJECT)
+async def get_version(
+    subject: SubjectPath,
+    version: VersionPath,
+    lookup: SubjectsDependency,
+    *,
+    profile: ProfileDependency,
+    seen: DeletedQuery,
+    view: ViewQuery,
+    qualified: QualifiedQuery,
+) -> ApiResponse:
+    """Return a version; ``latest`` and -1 are the newest live one."""
+    rendered = await lookup.version(subject, version, seen, view)
+    return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
+
+
+@router.get(
+    "/subjects/{subject}/versions/{version}/schema", **describe_route(ANY_JSON, *_VERSION_ERRORS, InvalidSchema)
+)
+@requires(READ_SUBJECT)
+async def get_version_text(
+    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, view: ViewQuery
+) -> ApiResponse:
+    """Return only the schema text of a version."""
+    return ApiResponse((await lookup.version(subject, version, seen, view)).schema.text.encode())
+
+
+@router.get(
+    "/subjects/{subject}/versions/{version}/referencedby", **describe_route(list_schema("integer"), *_VERSION_ERRORS)
+)
+@requires(READ_SUBJECT)
+async def list_referencing_ids(
+    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, page: PageQuery
+) -> ApiResponse:
+    """List the ids of schemas that reference a version."""
+    return ApiResponse(await lookup.list_referencing_ids(subject, version, seen, page))
 
 
 @router.post(
@@ -156,58 +221,6 @@ async def change_tags(
     return add_warning(
         ApiResponse(profile.shape(RegisteredBody.of(result.schema, stored=result.stored))), result.warning
     )
-
-
-@router.post(
-    "/subjects/{subject}",
-    **describe_route(
-        SchemaBody,
-        *_BODY_ERRORS,
-        InvalidSubject,
-        SubjectNotFound,
-        SchemaNotUnderSubject,
-        InvalidSchema,
-        *_WORK_ERRORS,
-        body=RegisterRequest,
-    ),
-)
-@requires(READ_SUBJECT)
-async def look_up_schema(
-    request: Request,
-    subject: SubjectPath,
-    registration: RegistrationDependency,
-    lookup: SubjectsDependency,
-    *,
-    profile: ProfileDependency,
-    view: FormatQuery,
-    normalize: Flag = False,
-    deleted: Flag = False,
-) -> ApiResponse:
-    """Find the version of a subject that has a given schema.
-
-    An unqualified subject may also match one of another context.
-    """
-    draft = parse_body(await request.body(), RegisterRequest).draft()
-    version = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
-    return ApiResponse(profile.shape(SchemaBody.of(await lookup.render(version, view))))
-
-
-@router.delete(
-    "/subjects/{subject}",
-    **describe_route(
-        list_schema("integer"),
-        SubjectNotFound,
-        SubjectSoftDeleted,
-        SubjectNotSoftDeleted,
-        AssociationExists,
-        ReferenceExists,
-        *_WRITE_ERRORS,
-    ),
-)
-@requires(WRITE_SUBJECT)
-async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, permanent: Flag = False) -> ApiResponse:
-    """Delete a subject: soft delete first, then hard delete."""
-    return ApiResponse(await deletion.subject(subject, permanent=permanent))
 
 
 @router.delete(

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from contractlog.compatibility.bounded_cache import BoundedCache
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 
 __all__ = ["ByteCache", "ReadStart"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
+from contractlog.serdes.avro.codegen.codec_analysis import NotGenerated
 from contractlog.serdes.avro.codegen.read_emitter import generate_reader
 from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
 from contractlog.serdes.avro.codegen.write_emitter import generate_writer

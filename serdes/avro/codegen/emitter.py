@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.codec_graph import CodecGraph
+from contractlog.serdes.avro.codegen.codec_analysis import CodecGraph
 from contractlog.serdes.avro.codegen.source_text import SourceText
 from contractlog.serdes.avro.interpreter.codecs import DoubleCodec, FloatCodec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import read_runtime
 from contractlog.serdes.avro.codegen.read_runtime import make_row_decoder
-from contractlog.serdes.avro.codegen.read_scalars import MAX_ONE_BYTE_INDEX, ScalarReadEmitter
+from contractlog.serdes.avro.codegen.scalar_read_emitter import MAX_ONE_BYTE_INDEX, ScalarReadEmitter
 from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
 from contractlog.serdes.avro.interpreter.codecs import (
     DoubleCodec,

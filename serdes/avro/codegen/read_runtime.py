@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.integer_lanes import (
+from contractlog.serdes.avro.codegen.bulk_integers import (
     INT_LANES,
     LONG_LANES,
     MIN_BULK_COUNT,

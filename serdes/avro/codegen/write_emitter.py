@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import write_runtime
-from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
+from contractlog.serdes.avro.codegen.codec_analysis import NotGenerated
+from contractlog.serdes.avro.codegen.scalar_write_emitter import JOIN_BYTES, NOTHING, Pieces, UnwrapperFactory
 from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
-from contractlog.serdes.avro.codegen.write_scalars import JOIN_BYTES, NOTHING, Pieces, UnwrapperFactory
-from contractlog.serdes.avro.codegen.write_unions import UnionWriteEmitter
+from contractlog.serdes.avro.codegen.union_write_emitter import UnionWriteEmitter
 from contractlog.serdes.avro.interpreter.codecs import (
     BytesCodec,
     Codec,
@@ -26,7 +26,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.logical import LogicalCodec
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["generate_writer"]

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.integer_lanes import MIN_BULK_COUNT, encode_numbers
+from contractlog.serdes.avro.codegen.bulk_integers import MIN_BULK_COUNT, encode_numbers
 from contractlog.serdes.avro.interpreter.binary import INT_RANGE
 
 __all__ = [

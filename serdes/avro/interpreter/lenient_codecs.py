@@ -28,7 +28,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure, describe_value
-from contractlog.serdes.avro.interpreter.logical import LogicalCodec
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 
 __all__ = ["LENIENT_CODECS", "LenientArrayCodec", "LenientLogicalCodec"]
 

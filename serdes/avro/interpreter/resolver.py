@@ -32,7 +32,7 @@ from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, RECORD_COST
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
 from contractlog.serdes.avro.interpreter.defaults import INVALID_DEFAULT, default_cost, make_default
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.logical import LogicalCodec
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     ConvertedReader,
     NamedRecordReader,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, Codec
 from contractlog.serdes.avro.interpreter.failure import describe_value
-from contractlog.serdes.avro.interpreter.logical import LogicalCodec, rule_failure
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec, rule_failure
 
 __all__ = ["DateCodec", "LocalTimestampCodec", "NanosCodec", "TimeCodec", "TimestampCodec"]
 

@@ -1,4 +1,4 @@
-"""Version river and conformance strip in one picture: records and violations per version over time."""
+"""Version timeline and conformance strip in one picture: records and violations per version over time."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings

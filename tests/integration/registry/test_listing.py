@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 from sqlalchemy import insert
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.schemas.store import SchemaFilter
 from contractlog.registry.features.schemas.views import ViewRenderer

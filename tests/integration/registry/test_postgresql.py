@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from contractlog.compatibility.errors import StoreTimeout
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.model import ScopeSettings

@@ -18,14 +18,14 @@ from contractlog.compatibility.errors import (
     StoreError,
     SubjectNotFound,
 )
+from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.features.subjects.store import (
     list_contexts,
-    list_holders,
     list_referencing_ids,
     list_subjects,
+    list_versions_of_id,
 )
 from contractlog.registry.storage.lookup import find_by_id
 from contractlog.registry.storage.model import (
@@ -280,7 +280,7 @@ def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(sto
     with store.open_snapshot() as snapshot:
         shown = [find_by_id(snapshot, 1, None), find_by_id(snapshot, 1, Subject.parse("a"))]
         assert [str(one.subject) for one in shown if one] == ["b", "a"]
-        assert [str(holder.subject) for holder in list_holders(snapshot, ".", 1, Deleted.EXCLUDED)] == ["b", "c"]
+        assert [str(holder.subject) for holder in list_versions_of_id(snapshot, ".", 1, Deleted.EXCLUDED)] == ["b", "c"]
 
 
 def test_references_are_known_from_both_ends(store: Store) -> None:

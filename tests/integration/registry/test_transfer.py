@@ -18,12 +18,12 @@ from confluent_kafka.admin import ConfigResource
 from contractlog.clients import Registry
 from contractlog.clients.cli.broker import Brokers
 from contractlog.clients.cli.main import main
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.database import upgrade
-from contractlog.registry.transfer.apply import follow, import_snapshot
 from contractlog.registry.transfer.database_source import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_state_lines
+from contractlog.registry.transfer.importer import follow, import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.topic_source import TopicSource

@@ -26,9 +26,9 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, AuditReport, Part, TopicPart
 from contractlog.contracts.audit.state import AuditState
+from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.terminal_report import format_report
-from contractlog.spark_validation.plan import AuditPlan, Expectation
 from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka import plan_ranges
@@ -244,7 +244,7 @@ def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
         values = [(good, b'{"at": 1}'), (bad, b"{}"), (good, b"{}"), (good, b'{"at": 2}')]
         write_topic(tmp_path / "archive", "t", [Record(at, value=framed(*value)) for at, value in enumerate(values)])
         order = AuditRequest(registry, ArchiveSource(tmp_path / "archive"))
-        report = audit_to_folder(order, tmp_path / "audit", say=print)
+        report = audit_to_folder(order, tmp_path / "audit", print_line=print)
         assert publish(registry, report) == 2
         assert registry.conformance("t", part="value")[0]["unaudited"] == 1
     app.state.close()
@@ -323,9 +323,9 @@ def test_the_report_is_told_even_when_publishing_it_is_refused(
 def audit_one(spark: SparkSession, source: ArchiveSource, folder: Path, progress: Any = None) -> AuditState:
     """Audit one offset of a topic that is held against nothing."""
     folder.mkdir()
-    nothing: dict[tuple[str, Part], Expectation] = {("t", part): Expectation(audited=False) for part in PARTS}
+    nothing: dict[tuple[str, Part], PartExpectation] = {("t", part): PartExpectation(audited=False) for part in PARTS}
     return audit_ranges(
-        spark, source, [OffsetRange("t", 0, 0, 1)], AuditPlan(nothing, {}, {}), folder, progress=progress
+        spark, source, [OffsetRange("t", 0, 0, 1)], AuditExpectations(nothing, {}, {}), folder, progress=progress
     )
 
 

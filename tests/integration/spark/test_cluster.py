@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.compatibility.errors import Unreachable
 from contractlog.contracts.audit.report import PARTS
-from contractlog.spark_validation.plan import AuditPlan, Expectation
+from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.spark_audit import audit_ranges
@@ -31,8 +31,8 @@ def test_a_source_that_is_gone_is_told_without_asking_it_for_every_range(spark: 
 
     source, violations = Gone(tmp_path), tmp_path / "violations"
     violations.mkdir()
-    plan = AuditPlan({("t", part): Expectation(audited=False) for part in PARTS}, {}, {})
+    expectations = AuditExpectations({("t", part): PartExpectation(audited=False) for part in PARTS}, {}, {})
     ranges = [OffsetRange("t", 0, start, start + 1) for start in range(64)]
     with pytest.raises(Unreachable, match="the broker is gone"):
-        audit_ranges(spark, source, ranges, plan, violations)
+        audit_ranges(spark, source, ranges, expectations, violations)
     assert len(list(tmp_path.glob("asked-*"))) < 32

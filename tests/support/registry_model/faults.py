@@ -12,10 +12,10 @@ import pytest
 from contractlog.registry.features.associations import changes
 from contractlog.registry.features.config import service as config_service
 from contractlog.registry.features.contexts import service as contexts_service
-from contractlog.registry.registration import candidate, deletion, drafts, lookup
+from contractlog.registry.registration import candidate, deletion, draft_completion, lookup
 from contractlog.registry.registration import service as registration_service
-from contractlog.registry.registration.check import CompatibilityChecker
-from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.storage import append_state, batch_append
 from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
@@ -69,13 +69,15 @@ FAULTS: Final[dict[str, Plant]] = {
         ScopeSettings, "merge", lambda real, chain: real(tuple(chain)[:1] + tuple(chain)[2:])
     ),
     "the config wins over what overrides it": _instead(
-        drafts, "merge_metadata", lambda real, *layers: real(*reversed(layers))
+        draft_completion, "merge_metadata", lambda real, *layers: real(*reversed(layers))
     ),
     "rules of the config are not added": _instead(
-        drafts, "merge_rule_sets", lambda real, *layers: real(*layers[1:]) if len(layers) > 2 else real(*layers)
+        draft_completion,
+        "merge_rule_sets",
+        lambda real, *layers: real(*layers[1:]) if len(layers) > 2 else real(*layers),
     ),
     "confluent:version is not written": _instead(
-        drafts, "add_version_property", lambda _real, metadata, _number: metadata
+        draft_completion, "add_version_property", lambda _real, metadata, _number: metadata
     ),
     "transitive levels look at the latest alone": _instead(CompatibilityChecker, "select_versions", _newest_alone),
     "groups are not looked at": _instead(
@@ -95,7 +97,7 @@ FAULTS: Final[dict[str, Plant]] = {
     "tags are changed in the latest, whatever was named": _instead(
         registration_service.RegistrationService, "_read_base", _of_the_latest
     ),
-    "rules are merged and none removed": _instead(drafts, "remove_rules", lambda _real, rules, _names: rules),
+    "rules are merged and none removed": _instead(draft_completion, "remove_rules", lambda _real, rules, _names: rules),
     "nothing is normalized": _instead(
         candidate, "build_content", lambda real, snapshot, parsed, **_named: real(snapshot, parsed, normalize=False)
     ),

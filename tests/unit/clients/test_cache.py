@@ -7,7 +7,7 @@ from typing import Any
 
 from contractlog.clients.cache import Caching, ClientCaches, SchemaCache, TtlCache
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 

@@ -16,7 +16,7 @@ from contractlog.clients.cache import CachedLookups, ClientCaches
 from contractlog.clients.calls import CallSequence
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, UnreadableAnswer
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings

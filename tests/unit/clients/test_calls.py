@@ -9,10 +9,10 @@ import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, calls
 from contractlog.clients.calls import Call, CompatibilityAnswer
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import SchemaId, Subject, Version
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 
 DRAFT = SchemaDraft('"string"')

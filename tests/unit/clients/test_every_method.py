@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, Registry
-from contractlog.clients.bodies import Association, AssociationDraft, Config, Resource
+from contractlog.clients import Association, AssociationDraft, AsyncRegistry, Config, Registry, Resource
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.errors import (
     AssociationFrozen,
@@ -23,7 +23,6 @@ from contractlog.compatibility.errors import (
     ModeNotConfigured,
 )
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings

@@ -12,8 +12,8 @@ import pytest
 from contractlog.clients import AsyncRegistry, CompatibilityAnswer, Registry
 from contractlog.compatibility import errors
 from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.report import TopicPart
 from contractlog.registry.app import create_app

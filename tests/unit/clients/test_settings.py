@@ -8,7 +8,7 @@ import pytest
 
 from contractlog.clients import calls
 from contractlog.clients.retry import Attempt
-from contractlog.clients.settings import DEFAULT_URL, Address, Security, registry_url
+from contractlog.clients.settings import DEFAULT_URL, RegistryAddress, Security, registry_url
 from contractlog.clients.transport import Transport
 from contractlog.compatibility.errors import UsageError
 
@@ -22,13 +22,13 @@ def test_the_argument_goes_before_the_environment_and_ours_before_the_shared_var
 
 
 def test_credentials_stand_apart_and_stay_out_of_the_repr() -> None:
-    (address,) = Address.parse("https://me:s%3Acret@[::1]:8081/base/")
+    (address,) = RegistryAddress.parse("https://me:s%3Acret@[::1]:8081/base/")
     assert (address.url, address.user, address.password) == ("https://[::1]:8081/base", "me", "s:cret")
     assert "cret" not in repr(address)
 
 
 def test_several_registries_are_separated_by_commas() -> None:
-    assert [address.url for address in Address.parse("http://a, http://b:1")] == ["http://a", "http://b:1"]
+    assert [address.url for address in RegistryAddress.parse("http://a, http://b:1")] == ["http://a", "http://b:1"]
 
 
 def test_who_asks_and_whom_to_trust_come_from_the_environment() -> None:

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import STEP_LIMIT, ParsedVersion, check_compatibility
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_change import classify_change
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 from support.deadlines import hang_guard
 
@@ -116,7 +116,7 @@ def test_a_policy_decides_which_differences_of_a_json_schema_break() -> None:
 SCARCE = 100  #: steps, so that they are used up
 
 
-class CountedSteps(Steps):
+class CountedSteps(StepBudget):
     """Steps that say how often they were asked for, and how often in vain."""
 
     def __init__(self, limit: int) -> None:
@@ -151,13 +151,13 @@ def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: py
     """When they are used up, no version gets more: the first that is compared in detail ends the call."""
     calls: list[CountedSteps] = []
 
-    def counted(limit: int, within: Steps | None = None) -> CountedSteps:
+    def counted(limit: int, within: StepBudget | None = None) -> CountedSteps:
         assert within is None
         assert limit <= 2 * STEP_LIMIT
         calls.append(CountedSteps(SCARCE))
         return calls[-1]
 
-    monkeypatch.setattr("contractlog.compatibility.engine.Steps", counted)
+    monkeypatch.setattr("contractlog.compatibility.engine.StepBudget", counted)
     versions = [ParsedVersion(number, look_alikes("long", number)) for number in range(1, 1_001)]
     verdict = check_compatibility(look_alikes("int", 0), versions, Level.BACKWARD_TRANSITIVE)
     assert {comparison.version for comparison in verdict.comparisons} == {1_000}

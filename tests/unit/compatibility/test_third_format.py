@@ -12,16 +12,16 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.compatibility import formats
-from contractlog.compatibility.catalogue import CheckExample, CheckSpec
+from contractlog.compatibility.check_catalogue import CheckExample, CheckSpec
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, SchemaNotFound
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.edits import Edit, FixContext, ProposedFix
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.search_terms import Term, TermKind
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 from contractlog.registry.testing import Registries
 
 from support.deadlines import eventually
@@ -51,7 +51,9 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     )
 
 
-def compare(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, _steps: Steps | None) -> Iterator[Finding]:
+def compare(
+    reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, _steps: StepBudget | None
+) -> Iterator[Finding]:
     written = {field.removesuffix("?") for field in writer.root}
     for index, field in enumerate(reader.root):
         if not field.endswith("?") and field not in written:

@@ -310,10 +310,10 @@ def test_what_is_replaced_must_be_of_the_same_id(scribe: Scribe) -> None:
 
 
 def test_the_small_oracle_agrees_with_the_engine() -> None:
+    from contractlog.compatibility.compatibility_policy import Policy
     from contractlog.compatibility.engine import ParsedVersion, check_compatibility
     from contractlog.compatibility.formats import parse_schema
     from contractlog.compatibility.level import Level
-    from contractlog.compatibility.policy import Policy
     from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
     contents = pool(Random(1), 24)  # noqa: S311 - a seed is the point

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients import Registry
-from contractlog.compatibility.names import MAX_ID, MAX_VERSION
+from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries

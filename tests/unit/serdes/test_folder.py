@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.clients.cli.pull import PulledFile, _pull_subjects, _write_pull_index
-from contractlog.clients.schema_folder import INDEX
+from contractlog.clients.pull_index import INDEX
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType

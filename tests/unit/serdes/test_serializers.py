@@ -17,8 +17,8 @@ from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import DecodeError, EncodeError, RuleNotRun, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.rules import reject_migrations, reject_rules
 from contractlog.serdes.subject_names import record_subject_name, topic_record_subject_name
+from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 from contractlog.serdes.wire import decode_frame, encode_frame
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ import pytest
 
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-from contractlog.serdes.avro.serializer import AvroSerializerOptions
+from contractlog.serdes.avro.serde import AvroSerializerOptions
 from contractlog.serdes.json_schema import (
     AsyncJSONDeserializer,
     AsyncJSONSerializer,
     JSONDeserializer,
     JSONSerializer,
 )
-from contractlog.serdes.json_schema.serializer import JSONDeserializerOptions, JSONSerializerOptions
+from contractlog.serdes.json_schema.serde import JSONDeserializerOptions, JSONSerializerOptions
 from contractlog.serdes.settings import DeserializerOptions
 
 if TYPE_CHECKING:

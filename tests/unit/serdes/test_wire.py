@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import BadFrame
 from contractlog.serdes.wire import decode_frame, encode_frame

@@ -11,7 +11,12 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.audit import _parse_share, add_read_options, add_source_options, make_source
+from contractlog.spark_validation.jobs.audit_command import (
+    _parse_share,
+    add_read_options,
+    add_source_options,
+    make_source,
+)
 from contractlog.spark_validation.jobs.audit_job import _replace_folder
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.terminal_report import format_last_line, format_report

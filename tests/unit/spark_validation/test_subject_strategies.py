@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients import Registry
-from contractlog.clients.bodies import AssociationDraft, Resource
+from contractlog.clients import AssociationDraft, Registry, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.report import TopicPart
@@ -18,9 +17,9 @@ from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.context import SerializationContext
 from contractlog.serdes.schema_ids import header_schema_id_serializer
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
-from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import AuditPlan
-from contractlog.spark_validation.planner import AuditPlanner
+from contractlog.spark_validation.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 
@@ -35,27 +34,27 @@ def register(registry: Registry, subject: str, text: str) -> int:
     return int(registry.register(subject, SchemaDraft(text)).schema_id)
 
 
-def planner(registry: Registry, folder: Path, *given: str) -> AuditPlanner:
+def make_builder(registry: Registry, folder: Path, *given: str) -> ExpectationBuilder:
     source = ArchiveSource(folder)
-    return AuditPlanner(registry, source, source.plan(()), strategies=GivenStrategies.parse(given))
+    return ExpectationBuilder(registry, source, source.plan(()), strategies=GivenStrategies.parse(given))
 
 
-def read(folder: Path, plan: AuditPlan) -> AuditState:
+def read(folder: Path, expectations: AuditExpectations) -> AuditState:
     source = ArchiveSource(folder)
-    return merge_states(audit_range(source, one, plan) for one in source.plan(()))
+    return merge_states(audit_range(source, one, expectations) for one in source.plan(()))
 
 
 def audited(registry: Registry, folder: Path, *given: str) -> dict[tuple[str, str], TopicPart]:
     """Audit all of an archive as the verb does, without Spark."""
-    planning = planner(registry, folder, *given)
-    plan = planning.plan()
-    state = read(folder, plan)
-    plan, changed = planning.refine(plan, state)
+    builder = make_builder(registry, folder, *given)
+    expectations = builder.build()
+    state = read(folder, expectations)
+    expectations, changed = builder.refine(expectations, state)
     if changed:
-        state = read(folder, plan)
-        assert planning.refine(plan, state)[1] == frozenset()
-    strategies = {key: one.body() for key, one in plan.strategies.items()}
-    entries = summarize(state, plan.uses, notes=plan.notes(), strategies=strategies)
+        state = read(folder, expectations)
+        assert builder.refine(expectations, state)[1] == frozenset()
+    strategies = {key: one.body() for key, one in expectations.strategies.items()}
+    entries = summarize(state, expectations.uses, notes=expectations.notes(), strategies=strategies)
     return {(entry["topic"], entry["part"]): entry for entry in entries}
 
 
@@ -182,10 +181,10 @@ def test_all_records_decide_where_the_first_ones_told_something_else(registry: R
     looked_at = {*range(200), *range((size - 200) // 2, (size + 200) // 2), *range(size - 200, size)}
     bodies = [order(own) if at in looked_at else order(schema_id) for at in range(size)]
     write_topic(tmp_path, "t", [Record(at, value=body) for at, body in enumerate(bodies)])
-    planning = planner(registry, tmp_path)
-    first = planning.plan()
+    builder = make_builder(registry, tmp_path)
+    first = builder.build()
     assert first.parts["t", "value"].allowed == {own}
-    exact, changed = planning.refine(first, read(tmp_path, first))
+    exact, changed = builder.refine(first, read(tmp_path, first))
     assert (changed, exact.parts["t", "value"].allowed) == ({"t"}, {schema_id})
     entry = audited(registry, tmp_path)["t", "value"]
     assert named(entry) == ("RecordNameStrategy", "evidence")
@@ -254,4 +253,4 @@ def test_contradictions_and_topics_that_are_not_audited_are_refused(registry: Re
         GivenStrategies.parse(["a=record", "a=topic"])
     write_topic(tmp_path, "t", [Record(0)])
     with pytest.raises(UsageError, match="`typo`, which is not audited"):
-        planner(registry, tmp_path, "typo=record")
+        make_builder(registry, tmp_path, "typo=record")

@@ -53,7 +53,7 @@ def test_no_class_is_made_by_a_call() -> None:
 
 
 def test_one_driver_sends_attempts_and_sequences() -> None:
-    """Generators without I/O are driven in ``clients/steps.py`` alone; pages are also read in ``endpoints.py``."""
+    """Generators without I/O are driven in ``clients/sans_io.py``; ``method_factories.py`` reads pages, too."""
     drivers = {
         path
         for path, tree in modules("clients/")
@@ -62,7 +62,7 @@ def test_one_driver_sends_attempts_and_sequences() -> None:
         )
         or any(calls_of(tree, "throw"))
     }
-    assert drivers == {"clients/steps.py", "clients/endpoints.py"}
+    assert drivers == {"clients/sans_io.py", "clients/method_factories.py"}
 
 
 def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
@@ -78,7 +78,7 @@ def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
 REPLACED_OTHERWISE = {
     "registry/access/users_file_editor.py": "keeps the owner of the file, and waits until it is on disk",
     "spark_validation/sources/archive.py": "a Parquet file, written by its own library",
-    "spark_validation/violations.py": "a Parquet file, written by its own library",
+    "spark_validation/violations_file.py": "a Parquet file, written by its own library",
 }
 
 

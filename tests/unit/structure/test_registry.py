@@ -40,7 +40,7 @@ def test_transfer_declares_the_settings_of_a_scope_once() -> None:
 def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
     assert set(calls_by_module("registry/", "schema_row")) == {
         "registry/storage/batch_append.py",
-        "registry/transfer/plan.py",
+        "registry/transfer/import_plan.py",
     }
     assert modules_with("registry/", '"normalized_hash":') == {"registry/storage/batch_append.py"}
 
@@ -109,7 +109,7 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     merging = set(calls_by_module("registry/features/", "ScopeSettings.merge"))
     assert merging == {"registry/features/config/service.py"}  # it needs each scope's own settings too
     assert calls_by_module("registry/registration/", "ScopeSettings.merge") == {
-        "registry/registration/mode_policy.py": 1
+        "registry/registration/write_preconditions.py": 1
     }
     assert set(calls_by_module("registry/", "retry_stale")) == {
         "registry/features/associations/service.py",

@@ -13,8 +13,8 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.compatibility.content_identity import compute_guid, hash_content
 from contractlog.compatibility.errors import IncompatibleSchema
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings

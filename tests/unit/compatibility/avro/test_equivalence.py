@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contractlog.compatibility.avro.canonical import write_inlined
+from contractlog.compatibility.avro.canonical import format_inlined
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
@@ -26,14 +26,14 @@ def leaning(*references: Reference) -> ParsedSchema:
 
 
 def test_all_that_a_schema_leans_on_is_written_once_where_it_is_used_first() -> None:
-    assert write_inlined(leaning(ONE).root) == WHOLE
+    assert format_inlined(leaning(ONE).root) == WHOLE
     assert parse_schema(SchemaDraft(WHOLE)).canonical == WHOLE
 
 
 def test_writing_ends_at_the_limit() -> None:
-    assert write_inlined(leaning(ONE).root, limit=len(WHOLE)) == WHOLE
+    assert format_inlined(leaning(ONE).root, limit=len(WHOLE)) == WHOLE
     with pytest.raises(InvalidSchema, match="more than 30 characters"):
-        write_inlined(leaning(ONE).root, limit=30)
+        format_inlined(leaning(ONE).root, limit=30)
 
 
 def test_names_that_make_a_small_text_large_are_not_written_to_the_end() -> None:
@@ -43,7 +43,7 @@ def test_names_that_make_a_small_text_large_are_not_written_to_the_end() -> None
     text = json.dumps({"type": "record", "name": "R", "fields": fields[:100]}).replace("Long", name)
     parsed = parse_schema(SchemaDraft(text), {"long": leaned_on})
     with pytest.raises(InvalidSchema, match="more than 1000000 characters"):
-        write_inlined(parsed.root, limit=1_000_000)
+        format_inlined(parsed.root, limit=1_000_000)
 
 
 def test_a_schema_is_found_by_the_same_references_or_with_all_of_them_inlined() -> None:

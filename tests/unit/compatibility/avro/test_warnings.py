@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.avro.catalogue import AVRO_WARNINGS
+from contractlog.compatibility.avro.check_catalogue import AVRO_WARNINGS
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility, find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import ALLOWED_CHECKS, CATALOGUE, find_warnings, parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 

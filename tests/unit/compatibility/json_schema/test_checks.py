@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
-from contractlog.compatibility.json_schema.diff.catalogue import DIFFERENCE_KINDS, LENIENT, STRICT, check_id
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.json_schema.diff.difference_catalogue import DIFFERENCE_KINDS, LENIENT, STRICT, check_id
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 CASES = Path(__file__).parents[1] / "cases" / "json"

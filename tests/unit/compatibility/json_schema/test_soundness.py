@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.json_causes import CAUSES, assigned

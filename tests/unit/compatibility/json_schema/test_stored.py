@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 INVALID = [

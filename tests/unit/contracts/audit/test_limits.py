@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.samples import DESIGN, FieldSample, SampledValue
 from contractlog.contracts.audit.state import (
     MAX_FIELDS,
     MAX_PATHS,
@@ -21,6 +20,7 @@ from contractlog.contracts.audit.state import (
     limit_samples,
     limit_state,
 )
+from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, SampledValue
 
 FACTS = st.lists(st.tuples(st.integers(1, 300), st.integers(0, 300), st.booleans()), max_size=400)
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import (
     Permission,

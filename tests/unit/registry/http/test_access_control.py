@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.compatibility.errors import Denied, UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.principals import current_permissions

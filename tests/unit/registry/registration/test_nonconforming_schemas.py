@@ -10,11 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.clients import Registry
-from contractlog.clients.bodies import Config
+from contractlog.clients import Config, Registry
 from contractlog.clients.cli.file_check import SubjectChecker, parse_file
-from contractlog.clients.cli.files import SchemaFile
 from contractlog.clients.cli.findings import detail_lines, verdict_line
+from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"

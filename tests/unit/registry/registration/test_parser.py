@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.registration.candidate import build_content
 from contractlog.registry.registration.parser import SchemaParser

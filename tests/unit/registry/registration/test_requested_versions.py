@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.registration.request import (
     AnyVersion,

@@ -19,8 +19,8 @@ from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.apply import import_snapshot
 from contractlog.registry.transfer.file_format import read_lines
+from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
 from contractlog.registry.transfer.snapshot import RegistrySnapshot

@@ -12,16 +12,16 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.names import MAX_ID
+from contractlog.compatibility.identifiers import MAX_ID
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import contexts
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.apply import import_snapshot, plan_import
-from contractlog.registry.transfer.counters import counter_warnings, forget_context, lower_ids, raise_ids
 from contractlog.registry.transfer.database_source import read_database
 from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
+from contractlog.registry.transfer.id_counters import counter_warnings, forget_context, lower_ids, raise_ids
+from contractlog.registry.transfer.importer import import_snapshot, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
 from support.exports import EVERY_KIND, Line, export_of

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.content_identity import compute_guid
-from contractlog.compatibility.names import Subject
-from contractlog.registry.transfer.apply import import_snapshot
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES
 from contractlog.registry.transfer.snapshot import Deletions, RegistrySnapshot

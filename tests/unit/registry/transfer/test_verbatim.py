@@ -8,12 +8,12 @@ import httpx2
 import pytest
 
 from contractlog.clients.asgi_transport import BlockingASGITransport
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.apply import import_snapshot
+from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 

@@ -14,14 +14,14 @@ from hypothesis import Phase, given, settings
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.apply import import_snapshot
 from contractlog.registry.transfer.database_source import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
+from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
 from contractlog.registry.transfer.snapshot import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from contractlog.clients.bodies import AssociationDraft, Resource
+from contractlog.clients import AssociationDraft, Resource
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.cli.avro_files import AvroFileReader

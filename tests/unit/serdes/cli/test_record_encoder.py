@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contractlog.clients.bodies import AssociationDraft, Resource
+from contractlog.clients import AssociationDraft, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes.cli.delivery import Interruption, read_lines

@@ -157,7 +157,7 @@ def test_formats_are_asserted_when_asked(registry: Registry) -> None:
 
 def test_the_package_is_loaded_only_when_its_words_are_asked_for() -> None:
     code = (
-        "import sys; import contractlog.serdes.json_schema.serializer; "
+        "import sys; import contractlog.serdes.json_schema.serde; "
         "print([name for name in ('jsonschema', 'fastavro') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -118,15 +118,17 @@ CASES: list[tuple[str, Any, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize("few", [0, MANY], ids=["vectorised", "scalar"])
+@pytest.mark.parametrize("scalar_rows", [0, MANY], ids=["vectorised", "scalar"])
 @pytest.mark.parametrize(("schema", "body", "outcome"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_each_case_has_the_outcome_of_the_specification(schema: Any, body: bytes, outcome: str, few: int) -> None:
-    assert outcomes(check([body], avro_validator(schema, few=few)))[0][0] == outcome
+def test_each_case_has_the_outcome_of_the_specification(
+    schema: Any, body: bytes, outcome: str, scalar_rows: int
+) -> None:
+    assert outcomes(check([body], avro_validator(schema, scalar_rows=scalar_rows)))[0][0] == outcome
 
 
-@pytest.mark.parametrize("few", [0, MANY], ids=["vectorised", "scalar"])
-def test_a_boolean_is_0_or_1_in_strict_audits(few: int) -> None:
-    strict = avro_validator("boolean", ValidationLimits(strict_booleans=True), few=few)
+@pytest.mark.parametrize("scalar_rows", [0, MANY], ids=["vectorised", "scalar"])
+def test_a_boolean_is_0_or_1_in_strict_audits(scalar_rows: int) -> None:
+    strict = avro_validator("boolean", ValidationLimits(strict_booleans=True), scalar_rows=scalar_rows)
     assert [outcome for outcome, _, _ in outcomes(check([b"\0", b"\1", b"\2"], strict))] == [
         "CONFORMS",
         "CONFORMS",
@@ -134,8 +136,8 @@ def test_a_boolean_is_0_or_1_in_strict_audits(few: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("few", [0, MANY], ids=["vectorised", "scalar"])
-def test_a_failure_names_the_deepest_node_and_the_path_of_the_value(few: int) -> None:
+@pytest.mark.parametrize("scalar_rows", [0, MANY], ids=["vectorised", "scalar"])
+def test_a_failure_names_the_deepest_node_and_the_path_of_the_value(scalar_rows: int) -> None:
     leg = {"type": "record", "name": "Leg", "fields": [{"name": "carrier", "type": ["null", COLOR]}]}
     flight = {
         "type": "record",
@@ -158,7 +160,7 @@ def test_a_failure_names_the_deepest_node_and_the_path_of_the_value(few: int) ->
         legs + tags + b"\x00" + b"\x02\x00",
     ]
     carrier = "/fields/0/type/items/fields/0/type"
-    assert outcomes(check(bodies, avro_validator(flight, few=few))) == [
+    assert outcomes(check(bodies, avro_validator(flight, scalar_rows=scalar_rows))) == [
         ("BAD_ENUM_INDEX", f"{carrier}/1", "legs[].carrier"),
         ("BAD_UTF8", "/fields/1/type", "tags{}"),
         ("BAD_UNION_INDEX", "/fields/1/type/values", "tags{}"),

@@ -56,8 +56,8 @@ def damaged(body: bytes, random: Random) -> bytes:
 def test_what_fits_the_schema_conforms_and_columns_hold_the_data(seed: int) -> None:
     schema, values, bodies = batch(seed)
     expected = expected_columns(schema, values)
-    for few in (0, 5, MANY):
-        checked = check(bodies, avro_validator(schema, few=few), columns=True)
+    for scalar_rows in (0, 5, MANY):
+        checked = check(bodies, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
         assert outcomes(checked) == [("CONFORMS", "", "")] * len(bodies)
         assert found_columns(checked.columns) == expected
 
@@ -67,10 +67,10 @@ def test_walkers_say_the_same_of_damaged_records(seed: int) -> None:
     schema, _, bodies = batch(seed)
     random = Random(seed)  # noqa: S311
     records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
-    scalar = check(records, avro_validator(schema, few=MANY), columns=True)
+    scalar = check(records, avro_validator(schema, scalar_rows=MANY), columns=True)
     assert outcomes(scalar)[: len(bodies)] == [("CONFORMS", "", "")] * len(bodies)
-    for few in (0, 5):
-        vectorised = check(records, avro_validator(schema, few=few), columns=True)
+    for scalar_rows in (0, 5):
+        vectorised = check(records, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
         assert outcomes(vectorised) == outcomes(scalar)
         assert vectorised.details == scalar.details
         assert found_columns(vectorised.columns) == found_columns(scalar.columns)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError

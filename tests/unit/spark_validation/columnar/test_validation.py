@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -235,9 +235,9 @@ HOSTILE: list[tuple[str, Any, bytes]] = [
 
 @pytest.mark.parametrize(("schema", "body"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE])
 def test_hostile_records_end(schema: Any, body: bytes) -> None:
-    for few in (0, 12):
+    for scalar_rows in (0, 12):
         with hang_guard():
-            check([body] * 13, avro_validator(schema, few=few), columns=True)
+            check([body] * 13, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
 
 
 def test_a_schema_that_doubles_at_every_level_costs_no_more_than_its_data() -> None:

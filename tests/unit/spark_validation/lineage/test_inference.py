@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.audit.samples import FieldSample, SampleDesign
 from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign
 from contractlog.spark_validation.lineage.inference import infer_edges
 
 from support.lineage import Record, pairs, sampled

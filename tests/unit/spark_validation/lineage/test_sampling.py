@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.samples import (
+from contractlog.contracts.audit.value_samples import (
     MILLISECONDS_PER_DAY,
     FieldSample,
     SampleDesign,
     SampledValue,
-    compute_turn,
+    compute_sampling_rank,
     merge_samples,
     parse_row,
     select_sample,
@@ -107,7 +107,9 @@ def test_a_batch_keeps_what_one_record_after_the_other_would(records: list[tuple
             one_by_one.setdefault(field, []).extend(found.values)
     assert whole == {f: FieldSample(SMALL, select_sample(sorted(values), SMALL)) for f, values in one_by_one.items()}
     for found in whole.values():
-        assert all(value.turn == compute_turn(value.value_hash, value.timestamp) for value in found.values)
+        assert all(
+            value.sampling_rank == compute_sampling_rank(value.value_hash, value.timestamp) for value in found.values
+        )
 
 
 def test_avro_and_json_keep_the_same_values() -> None:

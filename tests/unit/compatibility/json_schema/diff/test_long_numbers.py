@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.formats import compare_schemas, parse_schema
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 _LIMIT = 1_000_000
 
@@ -20,7 +20,7 @@ def numbers(keyword: str, digits: int, start: int) -> ParsedSchema:
 
 
 def steps_taken(keyword: str, digits: int, policy: Policy) -> int:
-    steps = Steps(_LIMIT)
+    steps = StepBudget(_LIMIT)
     assert list(compare_schemas(numbers(keyword, digits, 1_001), numbers(keyword, digits, 1), policy, steps))
     return _LIMIT - steps.left
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
-from contractlog.compatibility.json_schema.exact.catalogue import EXACT_CHECKS, FORMAT
+from contractlog.compatibility.json_schema.exact.check_catalogue import EXACT_CHECKS, FORMAT
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.exact.json_values import format_value
-from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.step_budget import StepBudget
 
 from support.deadlines import hang_guard
 from support.exactness import exactly, parsed
@@ -262,7 +262,7 @@ def test_searches_of_texts_are_counted_together() -> None:
 )
 def test_hostile_pairs_use_few_steps(reader: Any, writer: Any) -> None:
     """Each took one to five processor seconds, the last ones without counting them."""
-    steps = Steps(2_000_000)
+    steps = StepBudget(2_000_000)
     findings = list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT, steps))
     assert findings
     assert 10_000 < 2_000_000 - steps.left <= 310_000

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.compiler import generate_read_function, generate_write_function
-from contractlog.serdes.avro.codegen.integer_lanes import (
+from contractlog.serdes.avro.codegen.bulk_integers import (
     INT_LANES,
     LONG_LANES,
     MIN_BULK_COUNT,
     decode_numbers,
     encode_numbers,
 )
+from contractlog.serdes.avro.codegen.compiler import generate_read_function, generate_write_function
 from contractlog.serdes.avro.codegen.read_runtime import read_longs
 from contractlog.serdes.avro.interpreter.binary import put_long
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter

@@ -13,7 +13,7 @@ import pytest
 from contractlog.compatibility.avro import types
 from contractlog.serdes.avro.body_codec import INTERPRETED_FIRST, AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.codec_graph import MAX_FIELDS, NotGenerated
+from contractlog.serdes.avro.codegen.codec_analysis import MAX_FIELDS, NotGenerated
 from contractlog.serdes.avro.codegen.compiler import (
     SyntaxNotAllowed,
     check_tree,

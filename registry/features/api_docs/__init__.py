@@ -1,0 +1,1 @@
+"""Documentation of the API: OpenAPI document and page."""

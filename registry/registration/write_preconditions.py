@@ -1,0 +1,122 @@
+"""Settings in force for a subject, and checks of its mode before a write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from contractlog.compatibility.errors import (
+    Denied,
+    InvalidSubject,
+    OperationNotPermitted,
+    SubjectNotInImport,
+    SubjectNotReadWrite,
+    SubjectReadOnly,
+)
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.schema import Reference
+from contractlog.registry.access.permissions import Permission, Permissions
+from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.storage.model import ScopeSettings, scope_chain
+from contractlog.registry.storage.snapshot import Snapshot
+
+__all__ = [
+    "IMPORT_MODES",
+    "read_effective_settings",
+    "reject_closed_subject",
+    "reject_mode",
+    "reject_read_only",
+    "require_context_permission",
+    "require_reference_permissions",
+    "validate_schema_subject",
+]
+
+IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
+_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+
+
+def read_effective_settings(snapshot: Snapshot, scope: Subject) -> ScopeSettings:
+    """Return the settings in force for a subject or context: its own, then those of the scopes around it.
+
+    The server's default level is not included.
+    """
+    return ScopeSettings.merge(snapshot.read_settings(scope_chain(scope)).values())
+
+
+def validate_schema_subject(subject: Subject) -> Subject:
+    """Return the subject.
+
+    Raises:
+        InvalidSubject: its name is not allowed, or it stands for a context or for all, which have only settings.
+    """
+    if not subject.name or subject.context == GLOBAL_CONTEXT:
+        raise InvalidSubject(subject=str(subject))
+    return subject.validate()
+
+
+def reject_read_only(subject: Subject, configured: ScopeSettings) -> None:
+    """Raise ``SubjectReadOnly`` if the mode does not permit writes."""
+    if configured.mode in _READ_ONLY:
+        raise SubjectReadOnly(subject=str(subject), context=subject.context)
+
+
+def reject_mode(subject: Subject, configured: ScopeSettings, schema_id: int | None) -> None:
+    """Raise unless the mode permits a registration: IMPORT or FORWARD with a given id, else READWRITE.
+
+    Raises:
+        SubjectReadOnly, SubjectNotInImport, SubjectNotReadWrite: it does not.
+    """
+    reject_read_only(subject, configured)
+    importing = configured.mode in IMPORT_MODES
+    if schema_id is not None and not importing:
+        raise SubjectNotInImport(subject=str(subject), context=subject.context)
+    if schema_id is None and importing:
+        raise SubjectNotReadWrite(subject=str(subject), context=subject.context)
+
+
+def reject_closed_subject(snapshot: Snapshot, subject: Subject) -> None:
+    """Reject a new version of a subject whose newest version cannot be parsed, and so not be compared.
+
+    Raises:
+        OperationNotPermitted: the newest live version was imported, and cannot be parsed.
+    """
+    kind = snapshot.newest_verbatim_type(subject)
+    if kind is not None:
+        raise OperationNotPermitted(
+            f"Subject {subject} in context {subject.context} is closed to registration: its newest version, of type "
+            f"{kind}, came with an import and is not understood by this release"
+        )
+
+
+def require_context_permission(rights: Permissions, context: str) -> None:
+    """Require write on all of a context, for operations on its ids, which all its subjects share.
+
+    Raises:
+        Denied: the caller lacks the permission.
+    """
+    if not rights.permits_all(Permission.WRITE, context):
+        raise Denied(operation=Permission.WRITE.value, subject=f":{context}:*")
+
+
+def require_reference_permissions(
+    rights: Permissions, snapshot: Snapshot, subject: Subject, references: Iterable[Reference]
+) -> None:
+    """Require read permission on the subjects that a draft references, as references block deletion.
+
+    References that a live version of the subject already has are permitted.
+
+    Raises:
+        Denied: the caller may not read a subject that the draft is the first to reference.
+    """
+    targets = {(resolve_target(reference, subject), reference.version) for reference in references}
+    denied = {pair for pair in targets if not rights.permits(Permission.READ, pair[0])}
+    if denied:
+        denied -= {
+            (resolve_target(reference, subject), reference.version)
+            for version in snapshot.history(subject)
+            for reference in version.references
+        }
+    if denied:
+        first = min(str(target) for target, _ in denied)
+        raise Denied(operation=Permission.READ.value, subject=first)

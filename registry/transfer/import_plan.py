@@ -1,0 +1,404 @@
+"""Compare a store with a registry state: the plan of the import, and conflicts that prevent it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from contractlog.compatibility.errors import InvalidSchema, way_out
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.registration.candidate import hash_draft
+from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.storage import bulk_transfer, contexts
+from contractlog.registry.storage.batch_append import schema_row
+from contractlog.registry.storage.journal import JournalEntry
+from contractlog.registry.storage.model import MAX_ID_GAP, Content, subject_key
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.transfer.scope_settings import config_to_columns
+from contractlog.registry.transfer.snapshot import (
+    RegistrySnapshot,
+    SchemaKey,
+    SnapshotSchema,
+    SnapshotVersion,
+)
+
+__all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
+
+_MAX_DEPTH: Final = 16  #: of references
+_MAX_TEXT: Final = 255
+_SCOPE_COLUMNS: Final = frozenset({"key", "context", "name"})
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifiedSchema:
+    """A schema and its content, with hashes as the service would compute them."""
+
+    schema: SnapshotSchema
+    content: Content
+    verbatim: str | None = None  #: why it cannot be parsed, if it cannot
+
+
+def identify_schemas(
+    whole: RegistrySnapshot, schemas: Iterable[SnapshotSchema], report_progress: Callable[[int], None] = lambda _: None
+) -> dict[SchemaKey, IdentifiedSchema]:
+    """Parse schemas; references are looked up in the whole state.
+
+    Args:
+        whole: the state with all schemas that references may refer to.
+        schemas: the schemas to parse.
+        report_progress: called with the number of schemas parsed so far.
+    """
+    identified: dict[SchemaKey, IdentifiedSchema] = {}
+    for number, schema in enumerate(schemas, 1):
+        identified[schema.key] = _identify_schema(whole, schema)
+        report_progress(number)
+    return identified
+
+
+def _identify_schema(whole: RegistrySnapshot, schema: SnapshotSchema) -> IdentifiedSchema:
+    verbatim, canonical, normalized = None, schema.text, schema.text
+    try:
+        parsed = parse_schema(schema.draft, dict(_referenced_texts(whole, schema, 1, set())), strict=False)
+        canonical, normalized = parsed.canonical, parsed.normalized
+    except (InvalidSchema, RecursionError, UnicodeError) as error:
+        verbatim = getattr(error, "message", None) or type(error).__name__
+    content = Content(
+        schema.text,
+        schema.submitted or schema.text,
+        schema.type,
+        *hash_draft(schema.draft, canonical, normalized),
+        schema.content_guid,
+        schema.references,
+        schema.metadata,
+        schema.rule_set,
+    )
+    return IdentifiedSchema(schema, content, verbatim)
+
+
+def _referenced_texts(
+    whole: RegistrySnapshot, schema: SnapshotSchema, depth: int, seen: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield name and text of all direct and indirect references, dependencies first."""
+    home = Subject(schema.context, "")
+    for reference in schema.references:
+        if reference.name in seen:
+            continue  # the first wins
+        if depth > _MAX_DEPTH:
+            raise InvalidSchema(f"References are nested deeper than {_MAX_DEPTH} schemas")
+        seen.add(reference.name)
+        version = whole.versions.get((resolve_target(reference, home), reference.version))
+        if version is None:
+            raise InvalidSchema(
+                f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
+            )
+        target = whole.schemas[version.schema]
+        yield from _referenced_texts(whole, target, depth + 1, seen)
+        yield reference.name, target.text
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    """Rows to add and to change, by table; ``conflicts`` prevent the whole import."""
+
+    conflicts: list[str] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
+    schemas: list[dict[str, Any]] = field(default_factory=list)
+    contents: dict[tuple[str, str], int] = field(default_factory=dict)
+    references: list[tuple[SchemaKey, Subject, int]] = field(default_factory=list)
+    subjects: dict[str, dict[str, Any]] = field(default_factory=dict)  #: by key
+    subject_ids: dict[str, int] = field(default_factory=dict)  #: row ids of existing subjects, by key
+    versions: list[SnapshotVersion] = field(default_factory=list)
+    #: existing versions to soft-delete or to restore
+    changed_versions: list[SnapshotVersion] = field(default_factory=list)
+    removed: dict[Subject, list[int]] = field(default_factory=dict)
+    settings: list[dict[str, Any]] = field(default_factory=list)
+    removed_settings: list[tuple[str, Subject]] = field(default_factory=list)  #: key and scope
+    associations: list[dict[str, Any]] = field(default_factory=list)
+    removed_associations: list[tuple[str, str]] = field(default_factory=list)  #: guid, and its name in the journal
+    retired: list[dict[str, Any]] = field(default_factory=list)
+    returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
+    lines: list[JournalEntry] = field(default_factory=list)  #: of the journal
+
+    def counts(self) -> Iterator[tuple[str, int]]:
+        """Yield the number of changes of each kind."""
+        yield "contexts raised", len(self.counters)
+        yield "schemas added", len(self.schemas)
+        yield "subjects added", len(self.subjects)
+        yield "versions added", len(self.versions)
+        yield "versions soft-deleted", sum(one.deleted_at is not None for one in self.changed_versions)
+        yield "versions restored", sum(one.deleted_at is None for one in self.changed_versions)
+        yield "versions removed", sum(map(len, self.removed.values()))
+        yield "settings changed", len(self.settings) + len(self.removed_settings)
+        yield "associations changed", len(self.associations) + len(self.removed_associations)
+        yield "ids retired", len(self.retired)
+
+    @property
+    def scopes(self) -> list[Subject]:
+        """Scopes whose settings or modes change."""
+        changed = [Subject(row["context"], row["name"]) for row in self.settings]
+        return changed + [scope for _, scope in self.removed_settings]
+
+
+def build_plan(
+    snapshot: Snapshot,
+    source: RegistrySnapshot,
+    identified: Mapping[SchemaKey, IdentifiedSchema],
+    now: int,
+    *,
+    allow_id_gap: bool = False,
+) -> ImportPlan:
+    """Compare a store with a registry state.
+
+    Args:
+        snapshot: of the store; if the plan is carried out, taken under the lock.
+        source: the state that the store should contain.
+        identified: the parsed schemas of the state.
+        now: the time for items without one.
+        allow_id_gap: whether ids may be far above all others.
+    """
+    builder = _PlanBuilder(snapshot, source, identified, now)
+    builder.plan_contexts()
+    if not allow_id_gap:
+        builder.reject_id_gaps()
+    builder.plan_subjects()
+    builder.plan_versions()
+    builder.plan_schemas()
+    builder.plan_retired_ids()
+    builder.plan_settings()
+    builder.plan_associations()
+    builder.plan_journal()
+    return builder.plan
+
+
+class _PlanBuilder:
+    """A plan in the making, and what it is made from."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        source: RegistrySnapshot,
+        identified: Mapping[SchemaKey, IdentifiedSchema],
+        now: int,
+    ) -> None:
+        self._snapshot = snapshot
+        self._source = source
+        self._identified = identified
+        self._now = now
+        self._removed: set[tuple[int, int]] = set()  #: versions to remove, by the subject's row id and number
+        self.plan = ImportPlan()
+
+    def plan_contexts(self) -> None:
+        """Plan counters to raise."""
+        current = contexts.read_counters(self._snapshot)
+        self.plan.counters = {
+            name: next_id for name, next_id in self._source.contexts.items() if current.get(name, 0) < next_id
+        }
+        self.plan.conflicts += [
+            f"the context {name[:_MAX_TEXT]}… has a name of {len(name)} characters, over the limit of {_MAX_TEXT}"
+            for name in self._source.contexts
+            if len(name) > _MAX_TEXT
+        ]
+
+    def reject_id_gaps(self) -> None:
+        """Reject ids far above all others: new ids continue after the highest one, and ids are finite."""
+        following, every = contexts.read_counters(self._snapshot), self._source.ids()
+        for context in sorted(self._source.contexts.keys() | every.keys()):
+            highest = following.get(context, 1) - 1
+            above = [one for one in every.get(context, ()) if one > highest]
+            given = bulk_transfer.find_assigned_ids(self._snapshot, context, above)
+            for schema_id in above:
+                if schema_id in given:  # an isolated id that already exists here changes nothing
+                    continue
+                if schema_id - highest > MAX_ID_GAP:
+                    self.plan.conflicts.append(
+                        self._describe_gap((context, schema_id), f"the id {schema_id}", context, highest)
+                    )
+                highest = schema_id
+            counter = self._source.contexts.get(context, 1)
+            if counter - 1 - highest > MAX_ID_GAP:
+                self.plan.conflicts.append(self._describe_gap(context, f"the next id {counter}", context, highest))
+
+    def _describe_gap(self, key: SchemaKey | str, what: str, context: str, highest: int) -> str:
+        return (
+            f"{self._position_prefix(key)}{what} of context {context} is more than {MAX_ID_GAP:,} above {highest}, the "
+            "next lower id: new ids would continue from there. If that is intended, pass --allow-id-gap (a running "
+            "registry needs CONTRACTLOG_ALLOW_ID_GAP=true)"
+        )
+
+    def _position_prefix(self, key: SchemaKey | str) -> str:
+        """Return the position of a schema or a context in the source, as a prefix of a message."""
+        position = self._source.positions.get(key)
+        return f"{position}: " if position else ""
+
+    def plan_subjects(self) -> None:
+        """Find the rows of the subjects, and plan those to add."""
+        imported, deleted = self._source.subjects, {subject for subject, _, _ in self._source.deletions.versions}
+        by_key = {subject_key(subject): subject for subject in imported | deleted}
+        referenced = {subject_key(subject) for schema in self._source.schemas.values() for subject, _ in schema.targets}
+        self.plan.subject_ids = bulk_transfer.find_subjects(self._snapshot, by_key.keys() | referenced)
+        self.plan.subjects = {
+            key: {"key": key, "context": subject.context, "name": subject.name, "revision": 1}
+            for key, subject in by_key.items()
+            if key not in self.plan.subject_ids and subject in imported
+        }
+
+    def plan_versions(self) -> None:
+        """Plan versions to add, to change and to remove."""
+        rows = self.plan.subject_ids
+        keys = {subject_key(one) for one in self._source.subjects | {one[0] for one in self._source.deletions.versions}}
+        existing = bulk_transfer.find_versions(self._snapshot, {rows[key] for key in keys & rows.keys()})
+        for subject, number, schema_id in sorted(self._source.deletions.versions):
+            key = (rows.get(subject_key(subject), 0), number)
+            if key in existing and existing[key].schema_id == schema_id:
+                self._removed.add(key)
+                self.plan.removed.setdefault(subject, []).append(number)
+        for version in self._source.versions.values():
+            key = (rows.get(subject_key(version.subject), 0), version.version)
+            row = None if key in self._removed else existing.get(key)
+            if row is None:
+                self.plan.versions.append(version)
+            elif row.schema_id != version.schema_id:
+                self.plan.conflicts.append(
+                    f"version {version.version} of {version.subject} has the id {version.schema_id} in the source "
+                    f"and {row.schema_id} here"
+                )
+            elif (row.deleted_at is None) != (version.deleted_at is None):
+                self.plan.changed_versions.append(version)
+
+    def plan_schemas(self) -> None:
+        """Plan schemas to add."""
+        for context, ids in _group_by_context(self._source.schemas):
+            existing = bulk_transfer.find_schemas(self._snapshot, context, ids)
+            retired = bulk_transfer.find_retired(self._snapshot, context, ids)
+            for schema_id in ids:
+                schema, content = self._source.schemas[context, schema_id], self._identified[context, schema_id].content
+                row = existing.get(schema_id)
+                if schema_id in retired and retired[schema_id] != content.hash:
+                    former = "a content that was not recorded" if retired[schema_id] is None else "another content"
+                    self.plan.conflicts.append(
+                        f"{self._position_prefix(schema.key)}the id {schema_id} of context {context} "
+                        f"was deleted for good here, and stood for {former}: {way_out(context)}"
+                    )
+                elif row is None:
+                    self._add_schema(self._identified[schema.key])
+                    self.plan.returned += [schema.key] if schema_id in retired else []
+                elif row.hash != content.hash and (row.guid, row.text) != (content.guid, content.text):
+                    self.plan.conflicts.append(
+                        f"the id {schema_id} of context {context} stands for another content here"
+                    )
+
+    def _add_schema(self, identified: IdentifiedSchema) -> None:
+        schema, content = identified.schema, identified.content
+        created_at = self._now if schema.created_at is None else schema.created_at
+        row = schema_row(schema.context, schema.id, content, created_at)
+        self.plan.schemas.append(row | {"verbatim": identified.verbatim is not None})
+        if schema.reused:
+            self.plan.contents[schema.context, content.hash] = schema.id
+        self.plan.references += [(schema.key, subject, version) for subject, version in schema.targets]
+
+    def plan_retired_ids(self) -> None:
+        """Plan ids to retire."""
+        for context, ids in _group_by_context(self._source.retired):
+            retired = bulk_transfer.find_retired(self._snapshot, context, ids)
+            holders = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
+            for schema_id in ids:
+                versions = holders.get(schema_id, set())
+                if schema_id in retired:
+                    continue
+                if versions - self._removed:
+                    self.plan.conflicts.append(
+                        f"the id {schema_id} of context {context} was deleted for good in the source and is in use here"
+                    )
+                elif not versions:  # removing its versions retires the id
+                    retirement = self._source.retired[context, schema_id]
+                    at = self._now if retirement.at is None else retirement.at
+                    row = {"context": context, "schema_id": schema_id, "at": at}
+                    self.plan.retired.append(row | {"actor": retirement.actor, "hash": retirement.hash})
+
+    def plan_settings(self) -> None:
+        """Plan settings and modes to replace and to remove."""
+        gone = self._source.deletions.settings | self._source.deletions.modes
+        scopes = self._source.settings.keys() | self._source.modes.keys() | gone
+        existing = bulk_transfer.find_settings(self._snapshot, [subject_key(scope) for scope in scopes])
+        for scope in sorted(scopes):
+            key = subject_key(scope)
+            before = {
+                name: value for name, value in existing.get(key, {}).items() if name not in {"key", "context", "name"}
+            }
+            after = dict.fromkeys((*config_to_columns({}), "mode")) | before
+            if scope in self._source.deletions.settings or scope in self._source.settings:
+                after |= config_to_columns(self._source.settings.get(scope, {}))
+            if scope in self._source.deletions.modes or scope in self._source.modes:
+                after["mode"] = self._source.modes.get(scope)
+            if _decode_columns(before) == _decode_columns(after):
+                continue
+            if any(value is not None for value in after.values()):
+                self.plan.settings.append({"key": key, "context": scope.context, "name": scope.name, **after})
+            elif before:
+                self.plan.removed_settings.append((key, scope))
+
+    def plan_associations(self) -> None:
+        """Plan associations to replace and to remove."""
+        imported, deleted = self._source.associations, self._source.deletions.associations
+        rows = bulk_transfer.stream_associations(self._snapshot) if imported or deleted else ()
+        existing = {row.guid: dict(row._mapping) for row in rows}  # noqa: SLF001 - SQLAlchemy's public name for it
+        for association in imported.values():
+            subject = {
+                "context": association.subject.context,
+                "subject_key": subject_key(association.subject),
+                "subject": association.subject.name,
+            }
+            row = asdict(association) | subject
+            created, updated = row.pop("created_at"), row.pop("updated_at")
+            if association.guid not in existing or not row.items() <= existing[association.guid].items():
+                created = self._now if created is None else created
+                times = {"created_at": created, "updated_at": created if updated is None else updated}
+                self.plan.associations.append(row | times)
+        self.plan.removed_associations = [
+            (guid, _association_name(existing[guid])) for guid in sorted(deleted & existing.keys())
+        ]
+
+    def plan_journal(self) -> None:
+        """Plan the journal entries, except those of settings."""
+        for version in self.plan.versions:
+            content = self._identified[version.schema].content
+            details = {"id": version.schema_id, "type": content.type.value, "bypass": "IMPORT"}
+            self.plan.lines.append(
+                JournalEntry("", "version.registered", _version_name(version), after=content.hash, details=details)
+            )
+        deleted = [version for version in self.plan.versions if version.deleted_at is not None]
+        for version in (*deleted, *self.plan.changed_versions):
+            action = "version.restored" if version.deleted_at is None else "version.soft_deleted"
+            before = self._identified[version.schema].content.hash
+            details = {"id": version.schema_id}
+            self.plan.lines.append(JournalEntry("", action, _version_name(version), before=before, details=details))
+        changed = (("association.updated", _association_name(row)) for row in self.plan.associations)
+        removed = (("association.deleted", name) for _, name in self.plan.removed_associations)
+        self.plan.lines += [JournalEntry("", action, name) for action, name in (*changed, *removed)]
+
+
+def _group_by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:
+    by_context: dict[str, list[int]] = {}
+    for context, schema_id in keys:
+        by_context.setdefault(context, []).append(schema_id)
+    for context, ids in sorted(by_context.items()):
+        yield context, sorted(ids)
+
+
+def _decode_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.loads(value) if name.endswith(("_metadata", "_rule_set")) else value
+        for name, value in columns.items()
+        if value is not None
+    }
+
+
+def _version_name(version: SnapshotVersion) -> str:
+    return f"{version.subject}/{version.version}"
+
+
+def _association_name(row: Mapping[str, Any]) -> str:
+    return f"{row['resource_namespace']}:{row['resource_name']}/{row['association_type']}"

@@ -1,0 +1,84 @@
+"""Analysis of a tree of codecs before code generation: size, height, and records that are used twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from contractlog.serdes.avro.interpreter.codecs import ValueReader
+from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
+from contractlog.serdes.avro.interpreter.resolved_readers import (
+    ConvertedReader,
+    NamedRecordReader,
+    RecordReader,
+    WriterUnionReader,
+)
+
+__all__ = ["MAX_FIELDS", "CodecGraph", "NotGenerated"]
+
+MAX_FIELDS: Final = 500  #: schemas with more fields are interpreted
+_MAX_NODES: Final = 5_000
+_LEVEL_CODECS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader)
+
+
+class NotGenerated(Exception):
+    """No code is generated for this schema; it is interpreted."""
+
+
+class CodecGraph:
+    """A codec and those below it; recursive types have no height."""
+
+    def __init__(self, root: ValueReader) -> None:
+        self._uses: Counter[int] = Counter({id(root): 1})
+        self._heights: dict[int, int] = {}
+        self.recursive = False
+        self._analyze(root)
+        self.height = None if self.recursive else self._heights[id(root)]
+
+    def is_shared(self, node: ValueReader) -> bool:
+        """Return whether a record is used in several places, and so needs a function of its own."""
+        return self._uses[id(node)] > 1
+
+    def _analyze(self, root: ValueReader) -> None:
+        """Count uses and heights, without recursion."""
+        fields = 0
+        open_: set[int] = set()
+        pending: list[tuple[ValueReader, bool]] = [(root, False)]
+        while pending:
+            node, left = pending.pop()
+            below = child_codecs(node)
+            if left:
+                open_.discard(id(node))
+                top = max((self._heights.get(id(part), 0) for part in below), default=0)
+                self._heights[id(node)] = top + isinstance(node, _LEVEL_CODECS)
+            elif id(node) not in self._heights and id(node) not in open_:
+                open_.add(id(node))
+                fields += len(below) if isinstance(node, RecordCodec | RecordReader) else 0
+                if fields > MAX_FIELDS or len(self._uses) > _MAX_NODES:
+                    raise NotGenerated
+                pending.append((node, True))
+                for part in reversed(below):
+                    self._uses[id(part)] += 1
+                    self.recursive |= id(part) in open_
+                    pending.append((part, False))
+
+
+def child_codecs(node: ValueReader) -> list[ValueReader]:  # noqa: PLR0911 -- one line per class
+    """Return the codecs that a codec consists of."""
+    match node:
+        case RecordCodec():
+            return [field.codec for field in node.fields]
+        case RecordReader():
+            return [reader for _, _, reader in node.steps]
+        case ArrayReader():
+            return [node.items]
+        case MapReader():
+            return [node.values]
+        case UnionCodec() | WriterUnionReader():
+            return list(node.branches)
+        case NamedRecordReader():
+            return [node.record]
+        case ConvertedReader() | LogicalCodec():
+            return [node.raw]
+    return []

@@ -1,0 +1,184 @@
+"""``contractlog audit``: validate every record of topics against the schema whose id it carries."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, require_brokers
+from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
+from contractlog.clients.cli.options import add_format, add_registry, connect
+from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditReport
+
+if TYPE_CHECKING:
+    from contractlog.spark_validation.sources.source import RecordSource
+
+__all__ = ["add_read_options", "add_source_options", "audit", "make_source"]
+
+PERCENT: Final = 100.0
+
+
+def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Audit topics and write the report; exit code 1 if a part conforms less than ``--fail-under``."""
+    add_source_options(parser)
+    add_read_options(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("audit"), metavar="DIR", help="where the report goes (default: audit/)"
+    )
+    parser.add_argument("--publish", action="store_true", help="record the result in the registry")
+    parser.add_argument(
+        "--threshold",
+        type=_parse_share,
+        default=THRESHOLD,
+        metavar="SHARE",
+        help="verdict: a part is failing when less of its records conform, of all versions together or of the newest "
+        "one in use; degraded when any violates, passing when none does: 0.99 or 99%% (default: 99.9%%)",
+    )
+    parser.add_argument(
+        "--fail-under",
+        type=_parse_share,
+        default=FAIL_UNDER,
+        metavar="SHARE",
+        help="exit code: 1 when less of a part's records conform, whatever its verdict (default: 100%%, any violation)",
+    )
+    parser.add_argument(
+        "--lineage",
+        action="store_true",
+        help="also find where topics come from, in their values; takes long with hundreds of topics "
+        "(later: contractlog lineage --state DIR)",
+    )
+    parser.add_argument(
+        "--no-samples",
+        action="store_true",
+        help="keep no samples of values in the state, in which lineage is found (default: bounded ones)",
+    )
+    parser.add_argument("--strict", action="store_true", help="count booleans other than 0 and 1 as violations, too")
+    parser.add_argument(
+        "--full-bytes",
+        action="store_true",
+        help="keep violating keys and values whole in violations.parquet (default: the first 1,024 bytes)",
+    )
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
+    )
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_args(argv)
+    if options.lineage and options.no_samples:
+        raise UsageError(
+            "--lineage finds lineage in samples of values, which --no-samples leaves out. Drop one of them"
+        )
+    return _run(options)
+
+
+def add_source_options(parser: ArgumentParser) -> None:
+    """Add the topics and their source: ``--bootstrap-servers`` or ``--archive``."""
+    parser.add_argument(
+        "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
+    )
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
+    )
+    group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
+    add_broker_config(parser)
+
+
+def add_read_options(parser: ArgumentParser) -> None:
+    """Add the options for reading records: ``--strategy`` and ``--timestamp-unit``."""
+    parser.add_argument(
+        "--strategy",
+        action="append",
+        default=[],
+        metavar="[TOPIC=]STRATEGY",
+        help="subject name strategy of a topic's values, or of all topics': topic, record, topic-record or associated; "
+        "TOPIC:key=STRATEGY for keys; repeatable (default: the topic's association, else found in the records)",
+    )
+    parser.add_argument(
+        "--timestamp-unit",
+        choices=("s", "ms", "us", "ns"),
+        help="unit of an archive's timestamps, where they are written as integers",
+    )
+
+
+def make_source(options: Namespace) -> RecordSource:
+    """Return the source of the topics, as given by the arguments or the environment.
+
+    Raises:
+        UsageError: no source is given, or two are.
+    """
+    from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
+
+    if options.archive:
+        if options.broker_config:
+            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: give one of them")
+        return ArchiveSource(options.archive, options.timestamp_unit)
+    brokers = require_brokers(options, instead=", or give --archive DIR")
+    return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
+
+
+def _run(options: Namespace) -> int:
+    from contractlog.spark_validation.columnar.limits import ValidationLimits  # noqa: PLC0415 - fast help, without numpy
+    from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
+    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
+    from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
+
+    source = make_source(options)
+    with connect(options) as registry:
+        report = audit_job.audit_to_folder(
+            audit_job.AuditRequest(
+                registry=registry,
+                source=source,
+                topics=tuple(options.topics),
+                limits=ValidationLimits(strict_booleans=options.strict),
+                master=options.master,
+                cap=None if options.full_bytes else DEFAULT_MAX_BYTES,
+                strategies=GivenStrategies.parse(options.strategy),
+                threshold=options.threshold,
+                fail_under=options.fail_under,
+                samples=not options.no_samples,
+                lineage=options.lineage,
+            ),
+            options.out,
+            print_line=print_message,
+            progress=ProgressLine("auditing", "offsets", sys.stderr),
+            lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
+        )
+        _print_report(report, options)
+        print_message(f"the report: {options.out / 'report.html'}")
+        if options.publish:
+            from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested
+
+            print_message(f"published {publish(registry, report)} entries to {registry.url}")
+    code = FINDINGS if parts_below_limit(report) else CLEAN
+    print_message(format_last_line(report, code))
+    return code
+
+
+def _print_report(report: AuditReport, options: Namespace) -> None:
+    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - for fast help
+
+    if options.format == "json":
+        print_json(report)
+    else:
+        for line in format_report(report):
+            print_result(line)
+
+
+def _parse_share(text: str) -> float:
+    number, percent, rest = text.partition("%")
+    try:
+        share = float(number) / (PERCENT if percent else 1.0)
+    except ValueError:
+        share = -1.0
+    if rest or not 0.0 <= share <= 1.0:
+        raise ArgumentTypeError(f"`{text}` is not a share: write 0.999 or 99.9%")
+    return share

@@ -1,0 +1,150 @@
+"""``contractlog lineage``: print the sources of topics, inferred from their values."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
+from contractlog.clients.cli.exit_codes import CLEAN
+from contractlog.clients.cli.options import add_registry, connect
+from contractlog.clients.cli.output import print_message
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.audit.state import AuditState
+from contractlog.spark_validation.jobs.audit_command import add_read_options, make_source
+
+__all__ = ["lineage"]
+
+FORMAT: Final = "contractlog.lineage/1"
+
+
+def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Print the edges proven by values; the exit code is 0 whether there are any or not."""
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help="what was this made from? (default: every topic)")
+    parser.add_argument("--state", type=Path, metavar="DIR", help="the state that an audit left, or the audit's --out")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write here in place of standard output")
+    parser.add_argument(
+        "--format", choices=("text", "json", "openlineage"), default="text", help="format of the output (default: text)"
+    )
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--bootstrap-servers",
+        metavar="HOST:PORT",
+        help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}): audited without --state; names topics in OpenLineage",
+    )
+    group.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
+    add_broker_config(parser)
+    add_read_options(parser)
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
+    )
+    add_registry(parser)
+    options = parser.parse_intermixed_args(argv)
+    return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state))
+
+
+def _audit_topics(options: Namespace) -> AuditState:
+    """Audit all topics, even if only some are requested: any other may be their source."""
+    from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_state  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
+    from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
+
+    source = make_source(options)
+    with connect(options) as registry:
+        order = AuditRequest(
+            registry=registry,
+            source=source,
+            master=options.master,
+            strategies=GivenStrategies.parse(options.strategy),
+        )
+        return audit_to_state(order, print_line=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
+
+
+def _read_state(folder: Path) -> AuditState:
+    from contractlog.spark_validation.state_files import read_state  # noqa: PLC0415 - for fast help
+
+    inner = folder / "state"
+    return read_state(inner if inner.is_dir() else folder)
+
+
+def _run(options: Namespace, state: AuditState) -> int:
+    from contractlog.contracts.audit.state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
+
+    audited = sorted(_topics(state))
+    missing = sorted(set(options.topics) - set(audited))
+    if missing:
+        raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
+    progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
+    every = infer_edges(state, progress=progress) if state.samples else []
+    edges = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
+    for (topic, part), notes in describe_unsampled_fields(state).items():
+        print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
+    written = _format_edges(edges, state, options)
+    if options.out is None:
+        sys.stdout.write(written)
+    else:
+        _write_file(options.out, written)
+        print_message(f"{len(edges)} edges are in {options.out}")
+    return CLEAN
+
+
+def _topics(state: AuditState) -> set[str]:
+    return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
+
+
+def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespace) -> str:
+    if options.format == "json":
+        return json.dumps({"format": FORMAT, "lineage": edges}, indent=1) + "\n"
+    if options.format == "openlineage":
+        from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
+
+        made = build_events(edges, _namespace(options), datetime.now(UTC))
+        return "".join(json.dumps(event) + "\n" for event in made)
+    from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
+
+    if not state.samples:
+        return (
+            "The audit stored no samples of values, so lineage cannot be inferred. Audit again without --no-samples.\n"
+        )
+    if not edges:
+        looked_at = _join_topics(options.topics or sorted(_topics(state)))
+        return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n"
+    return f"{format_edges(edges)}\n\n{LIMITS_NOTE}\n"
+
+
+def _join_topics(topics: Sequence[str]) -> str:
+    return escape_line(", ".join(topics)) or "none" if len(topics) <= 8 else f"{len(topics)} topics"  # noqa: PLR2004 - fits a line
+
+
+def _namespace(options: Namespace) -> str:
+    """Return the namespace of the broker given by arguments or environment, else by the audit's report."""
+    from contractlog.spark_validation.lineage.edge_output import kafka_namespace  # noqa: PLC0415 - only when requested
+
+    brokers = find_brokers(options)
+    if brokers is not None:
+        return kafka_namespace(brokers.servers)
+    state: Path | None = options.state
+    for report in () if state is None else (state / "report.json", state.parent / "report.json"):
+        try:
+            return kafka_namespace(json.loads(report.read_text(encoding="utf-8"))["source"]["bootstrap_servers"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        with open_atomically(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

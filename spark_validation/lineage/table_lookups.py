@@ -1,0 +1,88 @@
+"""Detection of fields that were looked up in a table by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from contractlog.spark_validation.lineage.alignment import Alignment, measure_agreement
+from contractlog.spark_validation.lineage.copied_fields import candidate_pairs, find_proofs
+from contractlog.spark_validation.lineage.sampled_topics import SampledField, SampledTopic
+
+__all__ = ["LookupField", "find_lookups"]
+
+MAX_ROWS_PER_KEY: Final = 1.2  #: maximum number of rows per key in a table
+MIN_REPEATS: Final = 1.5  #: minimum number of target rows per key
+MIN_KEYS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LookupField:
+    """A table field whose values were looked up into a target field by the table's key."""
+
+    source: str
+    score: float  #: share of keys for which both are equal
+    support: int  #: number of rows in which both are equal
+
+
+def find_lookups(table: SampledTopic, target: SampledTopic, unexplained: AbstractSet[str]) -> dict[str, LookupField]:
+    """Return the table fields from which unexplained target fields were looked up, by target field.
+
+    The proof is a dependency that both topics have: equal keys have equal values, far more often than other keys. The
+    key itself is merely shared, which is no lineage.
+    """
+    best: tuple[tuple[bool, bool, int, int], dict[str, LookupField]] | None = None
+    for key, foreign in candidate_pairs(table, target):
+        if not _is_key(table.fields[key], target.fields[foreign]):
+            continue
+        rows = _align_by_key(table.fields[key], target.fields[foreign])
+        proven = _prove_fields(table, target, (key, foreign), rows)
+        if proven:
+            # Prefer the table's record key, then a target field explained by a copy, then the most frequent one.
+            keyed = _key_share(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - more than half
+            present = int(np.count_nonzero(target.cells[:, foreign]))
+            rank = (keyed, target.fields[foreign].name not in unexplained, present, len(rows.targets))
+            if best is None or rank > best[0]:
+                best = rank, proven
+    return {field: source for field, source in best[1].items() if field in unexplained} if best else {}
+
+
+def _is_key(key: SampledField, foreign: SampledField) -> bool:
+    """Return true if a field is nearly unique in its own topic, and repeated in the other."""
+    deep = foreign.counts[foreign.distinct <= np.uint64(foreign.deepest)]  # others are sampled once
+    return len(key.hashes) <= MAX_ROWS_PER_KEY * len(key.distinct) and float(np.mean(deep)) >= MIN_REPEATS
+
+
+def _key_share(field: SampledField, keys: frozenset[int]) -> float:
+    return sum(value in keys for value in field.distinct.tolist()) / len(field.distinct)
+
+
+def _align_by_key(key: SampledField, foreign: SampledField) -> Alignment:
+    """Pair every target row with the table's latest row of the same key, regardless of time."""
+    indexes = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
+    shared = key.distinct[indexes] == foreign.hashes
+    by_time = np.lexsort((key.times, key.groups))
+    latest = key.rows[by_time[np.cumsum(key.counts) - 1]]
+    sources, targets = latest[indexes[shared]], foreign.rows[shared]
+    return Alignment(sources, targets, np.full(len(sources), -1), float(np.mean(shared)))
+
+
+def _prove_fields(
+    table: SampledTopic, target: SampledTopic, anchor: tuple[int, int], rows: Alignment
+) -> dict[str, LookupField]:
+    _, firsts = np.unique(rows.sources, return_index=True)
+    if len(firsts) < MIN_KEYS:
+        return {}
+    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], rows.matched)
+    agreement = measure_agreement(table, target, by_key)
+    everywhere = measure_agreement(table, target, rows)
+    strong = find_proofs(table, target, anchor, agreement, fewest=MIN_KEYS)
+    proven = {}
+    for g in np.flatnonzero(strong.any(axis=0)).tolist():
+        f = int(np.argmax(np.where(strong[:, g], agreement.share[:, g], -1)))
+        score = round(float(agreement.share[f, g]), 4)
+        proven[target.fields[g].name] = LookupField(table.fields[f].name, score, int(everywhere.equal[f, g]))
+    return proven

@@ -1,0 +1,57 @@
+"""Subjects: qualified and plain names are one thing."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.identifiers import Subject
+
+
+@given(
+    st.from_regex(r"\.[a-z0-9]*", fullmatch=True),
+    st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1),
+)
+@settings(deadline=None)
+def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
+    subject = Subject(context, name)
+    if subject.ambiguous:
+        assert context == "."
+        assert name.startswith((":.", ":*:"))
+    else:
+        assert Subject.parse(str(subject)) == subject
+
+
+@given(st.lists(st.sampled_from([":", ".", "*", "a", ":.", ":.eu:"]), max_size=6).map("".join))
+@settings(deadline=None)
+def test_what_is_accepted_is_written_as_nothing_else(text: str) -> None:
+    subject = Subject.parse(text)
+    try:
+        subject.validate()
+    except InvalidSubject:
+        assert text.startswith((":*:", ":.:"))
+    else:
+        assert Subject.parse(str(subject)) == subject
+        assert not str(subject).startswith(":*:")
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "name"),
+    [
+        ("orders", ".", "orders"),
+        (":.:orders", ".", "orders"),
+        (":.ctx:orders", ".ctx", "orders"),
+        (":.ctx:a:b", ".ctx", "a:b"),
+        (":.ctx:", ".ctx", ""),
+        (":orders", ".", ":orders"),
+        (":.ctx", ".", ":.ctx"),
+    ],
+)
+def test_only_the_first_two_colons_are_structural(text: str, context: str, name: str) -> None:
+    assert Subject.parse(text) == Subject(context, name)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY", ":.eu:a", ":.:a", ":.eu:", ":*:", ":*:a"])
+def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
+    with pytest.raises(InvalidSubject, match=r"is not a valid\.$"):
+        Subject(".", name).validate()

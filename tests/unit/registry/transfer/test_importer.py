@@ -1,0 +1,146 @@
+"""What an import into a store that is not empty does, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.storage.journal import hash_settings, list_changes_after
+from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store import Store
+from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.snapshot import RegistrySnapshot, RetiredId, SnapshotSchema, SnapshotVersion
+
+S = Subject(".", "s")
+
+
+def make_snapshot(**texts: str) -> RegistrySnapshot:
+    """Versions of ``s`` by id (``id1``, ``id2`` …), numbered in order."""
+    found = RegistrySnapshot()
+    for number, (name, text) in enumerate(texts.items(), 1):
+        schema_id = int(name.removeprefix("id"))
+        found.schemas[".", schema_id] = SnapshotSchema(".", schema_id, SchemaType.AVRO, text, created_at=schema_id)
+        found.versions[S, number] = SnapshotVersion(S, number, schema_id, schema_id)
+    found.raise_counters()
+    return found
+
+
+def brought(store: Store, *pictures: RegistrySnapshot) -> TransferReport:
+    for one in pictures:
+        report = TransferReport()
+        import_snapshot(store, one, report)
+    return report
+
+
+def now(store: Store) -> RegistrySnapshot:
+    with store.open_snapshot() as snapshot:
+        return read_database(snapshot)
+
+
+def test_another_content_for_an_id_is_refused(store: Store) -> None:
+    before = brought(store, make_snapshot(id1='"int"'))
+    assert before.conflicts == []
+    report = brought(store, make_snapshot(id1='"long"', id2='"string"'))
+    assert "the id 1 of context . stands for another content here" in report.conflicts
+    assert set(now(store).schemas) == {(".", 1)}
+
+
+def test_the_same_content_spelled_differently_is_the_same(store: Store) -> None:
+    report = brought(store, make_snapshot(id1='"int"'), make_snapshot(id1='{"type": "int"}'))
+    assert (report.conflicts, now(store).schemas[".", 1].text) == ([], '"int"')
+
+
+def test_another_id_for_a_version_is_refused(store: Store) -> None:
+    report = brought(store, make_snapshot(id1='"int"'), make_snapshot(id2='"int"'))
+    assert report.conflicts == ["version 1 of s has the id 2 in the source and 1 here"]
+
+
+def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store: Store) -> None:
+    gone = RegistrySnapshot()
+    gone.deletions.versions = {(S, 1, 1)}
+    assert brought(store, make_snapshot(id1='"int"'), gone).conflicts == []
+    assert set(now(store).retired) == {(".", 1)}
+    (refusal,) = brought(store, make_snapshot(id1='"long"')).conflicts
+    assert refusal.startswith(
+        "the id 1 of context . was deleted for good here, and stood for another content: import it"
+    )
+    assert "contractlog db forget-context . --confirm ." in refusal
+    assert brought(store, make_snapshot(id1='"int"')).conflicts == []
+    assert (set(now(store).schemas), now(store).retired) == ({(".", 1)}, {})
+
+
+def test_an_id_that_the_source_deleted_for_good_is_not_taken_from_who_uses_it(store: Store) -> None:
+    deleted = RegistrySnapshot(retired={(".", 1): RetiredId(5)})
+    assert brought(store, make_snapshot(id1='"int"'), deleted).conflicts == [
+        "the id 1 of context . was deleted for good in the source and is in use here"
+    ]
+
+
+def test_the_source_says_what_is_soft_deleted(store: Store) -> None:
+    live = make_snapshot(id1='"int"', id2='"long"')
+    deleted = make_snapshot(id1='"int"', id2='"long"')
+    deleted.versions[S, 2] = replace(deleted.versions[S, 2], deleted_at=99)
+    assert brought(store, live, deleted).done["versions soft-deleted"] == 1
+    assert now(store).versions[S, 2].deleted_at == 99
+    assert brought(store, live).done["versions restored"] == 1
+    assert now(store).versions[S, 2].deleted_at is None
+
+
+def test_what_is_here_alone_stays(store: Store) -> None:
+    brought(store, make_snapshot(id1='"int"', id2='"long"'), make_snapshot(id1='"int"'))
+    assert set(now(store).versions) == {(S, 1), (S, 2)}
+
+
+def test_new_ids_begin_above_all_that_came(store: Store) -> None:
+    brought(store, RegistrySnapshot(contexts={".": 50, ".eu": 7}))
+    assert now(store).contexts == {".": 50, ".eu": 7}
+    brought(store, RegistrySnapshot(contexts={".": 3, ".eu": 8}))
+    assert now(store).contexts == {".": 50, ".eu": 8}
+
+
+def test_the_journal_tells_of_each_effect_and_who_brought_it(store: Store) -> None:
+    deleted = make_snapshot(id1='"int"')
+    deleted.versions[S, 1] = replace(deleted.versions[S, 1], deleted_at=99)
+    deleted.settings[S] = {"compatibilityLevel": "NONE"}
+    brought(store, deleted, deleted)
+    with store.open_snapshot() as snapshot:
+        lines = list_changes_after(snapshot, 0, 100)
+    assert [(line.sequence, line.action, line.target) for line in lines] == [
+        (1, "version.registered", "s/1"),
+        (2, "version.soft_deleted", "s/1"),
+        (3, "settings.changed", "s"),
+    ]
+    assert {line.actor for line in lines} == {"contractlog import"}
+    assert '"bypass":"IMPORT"' in (lines[0].details or "")
+
+
+def test_the_journal_tells_of_settings_by_the_hashes_that_the_api_would_have_told(store: Store) -> None:
+    set_here, unset = ScopeSettings(level=Level.NONE, mode=Mode.READONLY), RegistrySnapshot()
+    store.transact(lambda transaction: transaction.configure(S, ScopeSettings(level=Level.FULL))).result()
+    one = RegistrySnapshot(settings={S: {"compatibilityLevel": "NONE"}}, modes={S: "READONLY"})
+    unset.deletions.settings, unset.deletions.modes = {S}, {S}
+    brought(store, one, unset)
+    with store.open_snapshot() as snapshot:
+        lines = list_changes_after(snapshot, 0, 100)
+    hashes = [hash_settings(ScopeSettings(level=Level.FULL)), hash_settings(set_here)]
+    assert [(line.target, line.before, line.after) for line in lines] == [
+        ("s", None, hashes[0]),
+        ("s", *hashes),
+        ("s", hashes[1], None),
+    ]
+    told = [json.loads(line.details or "{}") for line in lines]
+    assert told[1] == {"set": {"level": "NONE", "mode": "READONLY"}, "bypass": "IMPORT"}
+
+
+@pytest.mark.parametrize("text", ["{ no json", "x" * 5_000_000])
+def test_what_is_not_understood_is_kept_as_it_is_and_counted(store: Store, text: str) -> None:
+    report = brought(store, make_snapshot(id1=text))
+    assert [one.kind.name for one in report.oddities] == ["VERBATIM"]
+    assert now(store).schemas[".", 1].text == text

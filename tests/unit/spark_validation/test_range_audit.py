@@ -1,0 +1,253 @@
+"""One pass over a range, without Spark: every offset is accounted for, and cutting the range does not show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.state import (
+    MAX_FIELDS,
+    AuditState,
+    Coverage,
+    ViolationExample,
+    limit_state,
+    merge_states,
+)
+from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
+from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
+from contractlog.spark_validation.sources.source import ArchiveSource
+from contractlog.spark_validation.state_files import read_state, write_state
+from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, VIOLATIONS, ensure_readable
+
+from support.archives import DAY, Record, framed, order, registered, write_topic
+
+TOPIC = "orders"
+EXPECTATIONS = AuditExpectations(
+    parts={
+        (TOPIC, "value"): PartExpectation(audited=True, known_ids=frozenset({1, 9}), allowed=frozenset({1})),
+        (TOPIC, "key"): PartExpectation(audited=False, notes=("no subject",)),
+    },
+    schemas={1: ExpectedSchema(registered(1))},
+    subjects={1: (("orders-value", 1),)},
+)
+BODIES = {
+    Outcome.CONFORMS: order(),
+    Outcome.TOMBSTONE: None,
+    Outcome.NOT_FRAMED: b"plain text",
+    Outcome.UNKNOWN_SCHEMA_ID: order(schema_id=404),
+    Outcome.WRONG_SUBJECT: order(schema_id=9),
+    Outcome.TRUNCATED: order()[:-2],
+    Outcome.TRAILING_BYTES: order() + b"!",
+    Outcome.BAD_UTF8: framed(1, b"\x0e\x02\xff"),
+}
+CASES = st.lists(
+    st.tuples(st.sampled_from(list(BODIES)), st.integers(1, 3), st.one_of(st.none(), st.integers(0, 3 * DAY))),
+    min_size=1,
+    max_size=30,
+)
+QUICK = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+def log_of(cases: list[tuple[Outcome, int, int | None]]) -> list[Record]:
+    """Lay records out with gaps between them."""
+    records, offset = [], 0
+    for outcome, gap, timestamp in cases:
+        offset += gap
+        records.append(Record(offset, key=b"k", value=BODIES[outcome], timestamp=timestamp))
+    return records
+
+
+def audited(folder: Path, ranges: list[OffsetRange], violations: Path | None = None) -> AuditState:
+    """Audit ranges one by one and merge."""
+    return limit_state(
+        merge_states(audit_range(ArchiveSource(folder), one, EXPECTATIONS, violations) for one in ranges)
+    )
+
+
+def counts_of(state: AuditState, part: str = "value") -> dict[Outcome, int]:
+    """Add up the cells of a part."""
+    counts: dict[Outcome, int] = {}
+    for key, cell in state.cells.items():
+        if key.part == part:
+            for outcome, records in cell.counts.items():
+                counts[outcome] = counts.get(outcome, 0) + records
+    return counts
+
+
+def without_coverage(state: AuditState) -> AuditState:
+    """Leave out how the range was cut."""
+    return AuditState(frozenset(), state.cells, state.violations, state.samples)
+
+
+@QUICK
+@given(CASES, st.integers(1, 20))
+def test_an_audit_of_the_whole_is_the_merge_of_the_audits_of_its_parts(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[Outcome, int, int | None]], span: int
+) -> None:
+    folder = tmp_path_factory.mktemp("archive")
+    records = log_of(cases)
+    write_topic(folder, TOPIC, records)
+    whole = OffsetRange(TOPIC, 0, 0, records[-1].offset + 1)
+    one, cut = audited(folder, [whole]), audited(folder, list(split_ranges([whole], span)))
+    assert without_coverage(one) == without_coverage(cut)
+    assert sum(part.records for part in cut.coverage) == len(records) == sum(part.records for part in one.coverage)
+
+
+@QUICK
+@given(CASES)
+def test_every_record_gets_the_code_it_was_made_for(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[Outcome, int, int | None]]
+) -> None:
+    folder = tmp_path_factory.mktemp("archive")
+    records = log_of(cases)
+    write_topic(folder, TOPIC, records)
+    state = audited(folder, ArchiveSource(folder).plan([TOPIC]))
+    expected: dict[Outcome, int] = {}
+    for outcome, _, _ in cases:
+        expected[outcome] = expected.get(outcome, 0) + 1
+    assert counts_of(state) == expected
+    assert counts_of(state, "key") == {Outcome.UNAUDITED: len(records)}
+
+
+def test_cells_are_kept_by_utc_day_and_id_with_first_and_last_times(tmp_path: Path) -> None:
+    times = [5, DAY - 1, DAY, None]
+    write_topic(tmp_path, TOPIC, [Record(at, value=order(), timestamp=time) for at, time in enumerate(times)])
+    state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
+    cells = {key.window: cell for key, cell in state.cells.items() if key.part == "value"}
+    assert sorted(cells) == ["", "1970-01-01", "1970-01-02"]
+    assert (cells["1970-01-01"].first_seen, cells["1970-01-01"].last_seen) == (5, DAY - 1)
+    assert state.coverage == {Coverage(TOPIC, 0, 0, 4, 4)}
+
+
+def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(at, value=BODIES[Outcome.BAD_UTF8]) for at in range(30, 60)])
+    (item,) = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC])).violations.items()
+    key, violation = item
+    assert (key.outcome, key.schema_id, key.field) == (Outcome.BAD_UTF8, 1, "note")
+    assert key.path.startswith("/fields/1")
+    assert violation.records == 30
+    assert violation.examples == tuple(ViolationExample(0, at) for at in range(30, 40))
+    assert violation.detail
+
+
+def test_every_violating_record_is_written_once_even_when_its_range_is_read_again(tmp_path: Path) -> None:
+    bad = [body for outcome, body in BODIES.items() if outcome.violating]
+    write_topic(tmp_path, TOPIC, [Record(at, value=body) for at, body in enumerate([order(), *bad, None])])
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+    for _ in range(2):
+        audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]), out)
+    table = pq.read_table(out).sort_by("offset")
+    assert table.column("offset").to_pylist() == list(range(1, len(bad) + 1))
+    assert table.column("bytes").to_pylist() == bad
+    assert set(table.column("code").to_pylist()) == {outcome.name for outcome in BODIES if outcome.violating}
+    assert dict(zip(table.column("code").to_pylist(), table.column("schema_id").to_pylist(), strict=True)) == {
+        "NOT_FRAMED": None,
+        "UNKNOWN_SCHEMA_ID": 404,
+        "WRONG_SUBJECT": 9,
+        "TRUNCATED": 1,
+        "TRAILING_BYTES": 1,
+        "BAD_UTF8": 1,
+    }
+    assert [file.name.startswith(".") for file in out.iterdir()] == [False]
+
+
+@pytest.mark.parametrize("topic", ["t" * 249, "_hidden", ".dotted"])
+def test_the_violations_of_every_topic_that_kafka_admits_are_written_and_read(tmp_path: Path, topic: str) -> None:
+    twin = topic[:-1] + "u"  # differs where a long name is cut
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+    for name in (topic, twin):
+        write_topic(tmp_path / "archive", name, [Record(0, value=b"bad")])
+        parts = {(name, part): one for (_, part), one in EXPECTATIONS.parts.items()}
+        whole = OffsetRange(name, 0, 0, 1)
+        audit_range(ArchiveSource(tmp_path / "archive"), whole, replace(EXPECTATIONS, parts=parts), out)
+    assert sorted(pq.read_table(out).column("topic").to_pylist()) == [topic, twin]
+
+
+@pytest.mark.parametrize(("cap", "kept"), [(DEFAULT_MAX_BYTES, 1024), (None, 5000)])
+def test_the_bytes_of_a_violating_record_are_capped_unless_all_are_asked_for(
+    tmp_path: Path, cap: int | None, kept: int
+) -> None:
+    write_topic(tmp_path, TOPIC, [Record(0, value=b"x" * 5000)])
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+    audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 1), EXPECTATIONS, out, cap=cap)
+    (row,) = pq.read_table(out).to_pylist()
+    assert (row["bytes"], row["size"]) == (b"x" * kept, 5000)
+
+
+def test_a_range_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(0, value=b"bad")])
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+
+    class Breaking(ArchiveSource):
+        def read(self, offsets: OffsetRange):  # noqa: ANN202
+            yield from super().read(offsets)
+            raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="disk"):
+        audit_range(Breaking(tmp_path), OffsetRange(TOPIC, 0, 0, 1), EXPECTATIONS, out)
+    assert list(out.iterdir()) == []
+
+
+def test_a_folder_without_violations_reads_as_a_table_of_none(tmp_path: Path) -> None:
+    ensure_readable(tmp_path / "violations.parquet")
+    assert pq.read_table(tmp_path / "violations.parquet").schema.equals(VIOLATIONS)
+
+
+@QUICK
+@given(CASES)
+def test_a_state_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[Outcome, int, int | None]]
+) -> None:
+    folder = tmp_path_factory.mktemp("state")
+    write_topic(folder, TOPIC, log_of(cases))
+    state = audited(folder, ArchiveSource(folder).plan([TOPIC]))
+    write_state(state, folder / "state")
+    assert read_state(folder / "state") == state
+
+
+def test_what_was_left_out_of_the_samples_is_read_as_it_was_written(tmp_path: Path) -> None:
+    state = AuditState(unsampled=frozenset({("t", "value", "a.b"), ("t", "key", "")}))
+    write_state(state, tmp_path)
+    assert read_state(tmp_path) == state
+    (tmp_path / "state.json").write_text('{"format": "contractlog.state/1"}')  # of an earlier release
+    assert read_state(tmp_path) == AuditState()
+
+
+def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_are_named(tmp_path: Path) -> None:
+    names = [f"f{number:03}" for number in range(MAX_FIELDS + 3)]
+    fields = ",".join(f'{{"name":"{name}","type":"long"}}' for name in names)
+    expectations = replace(
+        EXPECTATIONS, schemas={1: ExpectedSchema(registered(1, f'{{"type":"record","name":"W","fields":[{fields}]}}'))}
+    )
+    write_topic(tmp_path, TOPIC, [Record(at, value=framed(1, bytes([2 * at] * len(names)))) for at in range(5)])
+    state = limit_state(audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 5), expectations))
+    assert counts_of(state) == {Outcome.CONFORMS: 5}
+    assert sorted(field for *_, field in state.samples) == names[:MAX_FIELDS]
+    assert sorted(field for *_, field in state.unsampled) == names[MAX_FIELDS:]
+
+
+def test_an_audit_without_samples_keeps_none_and_counts_the_same(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(at, value=order(total=at)) for at in range(20)])
+    whole = OffsetRange(TOPIC, 0, 0, 20)
+    state = audit_range(ArchiveSource(tmp_path), whole, replace(EXPECTATIONS, samples=False))
+    assert state == replace(audit_range(ArchiveSource(tmp_path), whole, EXPECTATIONS), samples={})
+
+
+def test_a_conforming_field_is_sampled(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(at, value=order(total=at)) for at in range(20)])
+    state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
+    assert set(state.samples) == {(TOPIC, "value", "total"), (TOPIC, "value", "note")}
+    assert len({value.value_hash for value in state.samples[TOPIC, "value", "total"].values}) == 20
