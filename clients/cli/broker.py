@@ -64,7 +64,7 @@ def add_broker_config(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--broker-config",
         metavar="FILE",
-        help="properties of librdkafka, one `name=value` on a line: security.protocol, sasl.username, … "
+        help="file of librdkafka properties, one `name=value` per line: security.protocol, sasl.username, … "
         f"(else {PROPERTIES_VARIABLE})",
     )
 

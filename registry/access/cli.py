@@ -1,4 +1,4 @@
-"""The verb ``users``: edits the file of users and permissions that ``serve --users`` reads."""
+"""The verb ``users``: edits the users file and permissions that ``serve --users`` reads."""
 
 from __future__ import annotations
 
@@ -37,16 +37,28 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add = _action(actions, "add", "add a user", " ci --write 'orders-*'")
     add.add_argument(
         "name",
-        help="the name; of those who come with a certificate its subject, its one common name, or dns:NAME, uri:NAME …",
+        help="the name; for a client certificate, its subject, its only common name, or dns:NAME, uri:NAME …",
     )
     add.add_argument(
-        "--read", action="append", default=[], metavar="SUBJECTS", help="orders-value, orders-*, :.eu:*, *"
+        "--read",
+        action="append",
+        default=[],
+        metavar="SUBJECTS",
+        help="permit reading these subjects: orders-value, orders-*, :.eu:*, *; may be repeated",
     )
-    add.add_argument("--write", action="append", default=[], metavar="SUBJECTS", help="the same; includes reading")
+    add.add_argument(
+        "--write",
+        action="append",
+        default=[],
+        metavar="SUBJECTS",
+        help="permit writing and reading these subjects; may be repeated",
+    )
     kind = add.add_mutually_exclusive_group()
-    kind.add_argument("--generate", action="store_true", help="make a password, and print it")
-    kind.add_argument("--no-password", action="store_true", help="the user comes with a certificate")
-    add.add_argument("--replace", action="store_true", help="replace the user of this name, password and rights")
+    kind.add_argument("--generate", action="store_true", help="generate a password and print it")
+    kind.add_argument("--no-password", action="store_true", help="the user authenticates with a client certificate")
+    add.add_argument(
+        "--replace", action="store_true", help="replace the existing user of this name, with password and permissions"
+    )
     remove = _action(actions, "remove", "remove a user", " ci")
     remove.add_argument("name", help="the name")
     _action(actions, "list", "list the users", "")
@@ -65,7 +77,7 @@ def _action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser
         epilog=f"example:\n  contractlog users {name}{words} --file users.toml",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--file", metavar="FILE", help="the file of users (else CONTRACTLOG_USERS_FILE)")
+    parser.add_argument("--file", metavar="FILE", help="the users file (else CONTRACTLOG_USERS_FILE)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
     )

@@ -324,7 +324,7 @@ class FileSource:
 
 
 def _database_hint(path: str) -> str:
-    """Return the hint for a database that was given in place of an export."""
+    """Return the hint for a database that was given instead of an export."""
     with Path(path).open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return ""

@@ -140,7 +140,7 @@ class _Verification:
             return
         for name, value in expected.items():
             if answered.get(name) != value:
-                difference = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
+                difference = f"{_shorten(answered.get(name))} instead of {_shorten(value)}"
                 self._result.differences.append(f"{where}: {name} is {difference}")
 
     async def _version(self, version: SnapshotVersion) -> None:
@@ -265,8 +265,10 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Compare every version, id, lookup, setting and mode of a registry with its source."""
     add_examples(parser, "verify-import")
     add_source(parser)
-    add_database(parser, "to verify, in place of a running registry")
-    parser.add_argument("--registry", metavar="URL", help="the running registry to verify (else as for other verbs)")
+    add_database(parser, "to verify, instead of a running registry")
+    parser.add_argument(
+        "--registry", metavar="URL", help="the running registry to verify (default: as for other verbs)"
+    )
     parser.add_argument("--no-modes", action="store_true", help="do not compare modes (READONLY …)")
     add_format(parser)
     options = parser.parse_args(argv)
@@ -317,7 +319,7 @@ def _compare_times(database_url: str, state: RegistrySnapshot, verified: Verific
         held = {(row.context, row.id): row.created_at for row in bulk_transfer.stream_schemas(snapshot)}
     for key, schema in sorted(state.schemas.items()):
         if schema.created_at is not None and held.get(key, schema.created_at) != schema.created_at:
-            told = f"created is {held[key]} in place of {schema.created_at}"
+            told = f"created is {held[key]} instead of {schema.created_at}"
             verified.differences.append(f"id {schema.id} of context {schema.context}: {told}")
 
 

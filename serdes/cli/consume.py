@@ -27,8 +27,8 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
     Return 1 if a record could not be decoded.
     """
     parser.add_argument("topic", help="the topic")
-    parser.add_argument("--limit", type=_parse_whole_number, metavar="N", help="print at most so many records")
-    parser.add_argument("--partition", type=_parse_whole_number, metavar="P", help="read this partition alone")
+    parser.add_argument("--limit", type=_parse_whole_number, metavar="N", help="print at most N records")
+    parser.add_argument("--partition", type=_parse_whole_number, metavar="P", help="read only this partition")
     parser.add_argument(
         "--offset", type=_parse_whole_number, metavar="O", help="begin at this offset; needs --partition"
     )
@@ -37,9 +37,11 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--follow", action="store_true", help="continue with records written later, until Ctrl-C or --limit"
     )
     parser.add_argument(
-        "--envelope", action="store_true", help="print key, headers, place, timestamp and schema ids as well"
+        "--envelope",
+        action="store_true",
+        help="also print key, headers, partition, offset, timestamp and schema ids",
     )
-    add_strategy(parser, "that a schema has to belong to (default: any that a serializer could have used)")
+    add_strategy(parser, "of the values; records of other subjects are errors (default: any strategy)")
     add_broker_options(parser)
     add_registry(parser)
     parser.add_argument(

@@ -131,7 +131,7 @@ async def list_associations_by_name(
     which: Filter,
     page: PageQuery,
 ) -> ApiResponse:
-    """List the associations of a resource by its name; ``-`` stands for any namespace or name."""
+    """List the associations of a resource by its name; ``-`` matches any namespace or name."""
     association_filter = AssociationFilter(
         name=None if name == _ANY_NAME else name, namespace=None if namespace == _ANY_NAME else namespace, **which
     )

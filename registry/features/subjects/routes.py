@@ -88,9 +88,9 @@ async def get_version_by_metadata(
     key: TextListQuery,
     value: TextListQuery,
 ) -> ApiResponse:
-    """Return the newest version whose metadata has all these properties.
+    """Return the newest version whose metadata has all given properties.
 
-    Python's client encodes keys and values twice: if nothing matches, the decoded values are tried.
+    Confluent's Python client encodes keys and values twice; if nothing matches, they are decoded once more.
     """
     properties = dict(zip(key, value, strict=False))
     try:
@@ -119,7 +119,7 @@ async def get_version(
     view: ViewQuery,
     qualified: QualifiedQuery,
 ) -> ApiResponse:
-    """Return a version; ``latest`` and -1 are the newest live one."""
+    """Return a version; ``latest`` and -1 select the newest live one."""
     rendered = await lookup.version(subject, version, seen, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
 

@@ -141,7 +141,7 @@ def test_a_difference_is_found(kafka: Kafka, topic: str, tmp_path: Path, said: C
     found = "\n".join(verified["differences"])
     assert "new/1: answers 404" in found
     assert "id 50 of context .: answers 40403" in found
-    assert "user/1: deleted is False in place of True" in found
+    assert "user/1: deleted is False instead of True" in found
 
 
 def test_a_registry_is_exported_to_a_topic_from_which_it_comes_back(

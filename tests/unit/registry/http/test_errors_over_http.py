@@ -82,7 +82,7 @@ CASES = [
      "Subject 's' Version 1 was not deleted first before being permanently deleted"),
     ([], ("GET", "/config/s", None), 40408, "Subject 's' does not have subject-level compatibility configured"),
     ([], ("GET", "/mode/s", None), 40409, "Subject 's' does not have subject-level mode configured"),
-    ([], ("GET", "/contractlog/v1/conformance/t", None), 40480, "No conformance of topic 't' is recorded."),
+    ([], ("GET", "/contractlog/v1/conformance/t", None), 40480, "No audit result of topic 't' was published."),
     ([REGISTER], ("POST", "/subjects/s/versions", {"schema": WIDER}), 40901, None),
     ([], ("POST", "/subjects/s/versions", {}), 42201, None),
     ([], ("POST", "/subjects/s/versions", {"schema": "nonsense"}), 42201, None),

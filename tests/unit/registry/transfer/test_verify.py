@@ -93,16 +93,16 @@ def version(change: Callable[[SnapshotVersion], SnapshotVersion]) -> Callable[[R
 
 #: What the target has otherwise than the source, and the beginning of what is found.
 PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
-    (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' in place of"),
+    (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' instead of"),
     (schema(lambda one: replace(one, type=SchemaType.JSON, text='{"a":1}')), "id 1 of context .: schemaType is 'JSON'"),
-    (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} in place of"),
+    (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} instead of"),
     (schema(lambda one: replace(one, guid="0" * 8 + "-0000" * 3 + "-" + "0" * 12)), "id 1 of context .: guid is"),
     (
         schema(lambda one: replace(one, references=(Reference("n", "s", 1),))),
         "id 1 of context .: references is [{'name': 'n'",
     ),
-    (version(lambda one: replace(one, deleted_at=8)), "s/1: deleted is True in place of False"),
-    (version(lambda one: replace(one, created_at=8)), "s/1: ts is 8 in place of 5"),
+    (version(lambda one: replace(one, deleted_at=8)), "s/1: deleted is True instead of False"),
+    (version(lambda one: replace(one, created_at=8)), "s/1: ts is 8 instead of 5"),
     (
         lambda state: state.settings.update({S: {"compatibilityLevel": "NONE"}}),
         "config of s: compatibilityLevel is",
@@ -112,7 +112,7 @@ PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
     (lambda state: state.associations.clear(), "value of ns/t: answers without it"),
     (
         lambda state: state.associations.update({GUID: replace(state.associations[GUID], resource_id="r2")}),
-        "value of ns/t: resourceId is 'r2' in place of 'r1'",
+        "value of ns/t: resourceId is 'r2' instead of 'r1'",
     ),
 ]
 
@@ -188,7 +188,7 @@ def test_another_time_of_a_schema_is_found_where_a_file_and_a_database_tell_it(
     file.write_text("\n".join(format_lines(source(), {})), encoding="utf-8")
     for change, found in (
         (lambda one: one, []),
-        (lambda one: replace(one, created_at=8), ["  id 1 of context .: created is 8 in place of 5"]),
+        (lambda one: replace(one, created_at=8), ["  id 1 of context .: created is 8 instead of 5"]),
     ):
         held = source()
         schema(change)(held)
