@@ -50,10 +50,10 @@ async def get_startup() -> ApiResponse:
 async def get_readiness(
     health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency
 ) -> ApiResponse:
-    """Return `ready` if the database responds, `degraded` if only the cache is available (both 200); else 503.
+    """Return `ready` if the database responds, `degraded` if only the cache is available; else 503.
 
-    While the process shuts down, the response is 503. The response comes within a second, even if the database does
-    not respond.
+    `ready` and `degraded` are 200. While the process shuts down, the response is 503. The response comes within a
+    second, even if the database does not respond.
     """
     if telemetry.draining.begun:
         return ApiResponse({"status": "draining"}, status_code=_UNAVAILABLE)
