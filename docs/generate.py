@@ -58,7 +58,7 @@ def checks() -> Iterator[str]:
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
         for word, (reader, writer) in shown.get(spec.id, {}).items():
             yield f"\n{word}:\n\n```text\nreader  {reader}\nwriter  {writer}\n```\n"
-        for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
+        for word, example in (("Reported", spec.bad), ("Not reported", spec.good)):
             if example is not None:
                 yield f"\n{word}:\n\n```text\nreader  {example.reader}\nwriter  {example.writer}\n```\n"
 

@@ -62,12 +62,12 @@ def _listen(settings: Settings) -> socket.socket:
         return socket.create_server((settings.host, settings.port), family=family, reuse_port=False, backlog=2048)
     except socket.gaierror as error:
         raise UsageError(
-            f"cannot listen on {settings.host}: {_ERRNO_DETAIL.sub('', str(error))}; give another --host"
+            f"cannot listen on {settings.host}: {_ERRNO_DETAIL.sub('', str(error))}; use another --host"
         ) from None
     except OSError as error:
         other = "--port" if error.errno in {errno.EADDRINUSE, errno.EACCES} else "--host"
         reason = _BIND_DETAIL.sub("", error.strerror or str(error))
-        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another {other}") from None
+        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; use another {other}") from None
 
 
 def _create_announcer(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:

@@ -65,7 +65,7 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     path = Settings.from_environment(users_file=options.file).users_file
     if not path:
-        raise UsageError("which file? Give --file FILE or set CONTRACTLOG_USERS_FILE")
+        raise UsageError("no users file: pass --file FILE or set CONTRACTLOG_USERS_FILE")
     return {"add": _add, "remove": _remove, "list": _list}[options.action](Path(path), options)
 
 
@@ -106,7 +106,7 @@ def _add(path: Path, options: Namespace) -> int:
     if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:
-        print(escape_line(f"user {name} has no permissions yet: give --read or --write"), file=sys.stderr)
+        print(escape_line(f"user {name} has no permissions yet: pass --read or --write"), file=sys.stderr)
     return 0
 
 
@@ -120,7 +120,7 @@ def _read_password(*, generate: bool) -> str:
     else:
         password = _read_piped_password(sys.stdin.buffer.readline(_MAX_PASSWORD_BYTES + 3))
     if not password:
-        raise UsageError("a password cannot be empty; write it to standard input, or give --generate")
+        raise UsageError("a password cannot be empty; write it to standard input, or pass --generate")
     return password
 
 

@@ -189,7 +189,7 @@ def remove_entry(text: str, name: str) -> str:
 def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
     """Return the error for an unreadable users file; for a missing one, it says how to create it."""
     if isinstance(error, UnicodeDecodeError):
-        return UsageError(f"the users file `{path}` cannot be read: it is no text in UTF-8")
+        return UsageError(f"the users file `{path}` cannot be read: it is not UTF-8 text")
     made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
     return UsageError(f"the users file `{path}` cannot be read: {error.strerror}{made}")
 

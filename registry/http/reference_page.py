@@ -91,11 +91,11 @@ def _body(name: str, schema: dict[str, Any]) -> Iterator[str]:
         (
             f"<code>{escape(member)}</code>",
             _describe_type(kind),
-            "must be there" if member in needed else "may be absent",
+            "required" if member in needed else "optional",
         )
         for member, kind in schema.get("properties", {}).items()
     ]
-    yield from _table(f"Members of {escape(name)}", ("name", "holds", ""), members) if members else ("<p>Any.</p>",)
+    yield from _table(f"Members of {escape(name)}", ("name", "type", ""), members) if members else ("<p>Any.</p>",)
     yield "</div></details>"
 
 
@@ -109,7 +109,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
     yield from (f"<p>{_prose(paragraph)}</p>" for paragraph in rest.split("\n\n") if paragraph)
     yield from _table(
         "Parameters",
-        ("name", "in", "takes", "means"),
+        ("name", "in", "values", "meaning"),
         [
             (
                 f"<code>{escape(one['name'])}</code>",
@@ -122,12 +122,12 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
     )
     body = operation.get("requestBody", {}).get("content", {})
     yield from _table(
-        "Body", ("media type", "holds"), [(kind, _describe_type(one["schema"])) for kind, one in body.items()]
+        "Body", ("media type", "type"), [(kind, _describe_type(one["schema"])) for kind, one in body.items()]
     )
     answers = operation.get("responses", {})
     yield from _table(
-        "Answers",
-        ("status", "means", "holds"),
+        "Responses",
+        ("status", "meaning", "body"),
         [(status, _prose(one["description"]), _body_types(one)) for status, one in answers.items()],
     )
     yield "</div></details>"

@@ -84,7 +84,7 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_args(argv)
     if options.topic and options.out != "-":
-        raise UsageError("give --out or --topic, not both")
+        raise UsageError("pass --out or --topic, not both")
     report = TransferReport()
     state, header = _read_source(options, report)
     report.count_contents(state)
@@ -106,7 +106,7 @@ def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySn
     header = _header()
     if options.registry:
         if options.database_url:
-            raise UsageError("give --database-url or --registry, not both")
+            raise UsageError("pass --database-url or --registry, not both")
         access = read_access(options, options.registry) or SourceAccess(Security.from_environment())
         return RestSource(options.registry, options.timeout, access).read_snapshot(report), header
     reject_unused_access(options, "--registry URL")
@@ -169,9 +169,9 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if options.follow and not (options.topic or is_url(options.source or "")):
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
     if options.follow and options.dry_run:
-        raise UsageError("--follow writes, --dry-run does not; give one of them")
+        raise UsageError("--follow writes, --dry-run does not; use one of them")
     if options.registry and options.database_url:
-        raise UsageError("give --database-url or --registry, not both")
+        raise UsageError("pass --database-url or --registry, not both")
     if options.registry and options.allow_id_gap:
         raise UsageError(
             "--allow-id-gap is for --database-url; a running registry allows gaps when it is started with "
@@ -180,8 +180,8 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options.allow_id_gap = Settings.from_environment(allow_id_gap=options.allow_id_gap or None).allow_id_gap
     if options.registry and options.follow:
         raise UsageError(
-            "--follow writes to a database: give --database-url; a PostgreSQL may be served meanwhile, "
-            "a SQLite file is served when following is over"
+            "--follow writes to a database: pass --database-url; a PostgreSQL database can be served at the same time, "
+            "a SQLite file only after the import"
         )
     report = TransferReport()
     with open_source(options) as source:

@@ -134,7 +134,7 @@ def parse_seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ArgumentTypeError(f"`{text}` is no number of seconds above 0")
+        raise ArgumentTypeError(f"`{text}` is not a number of seconds greater than 0")
     return number
 
 
@@ -177,10 +177,10 @@ def read_access(options: Namespace, url: str, environ: Mapping[str, str] | None 
     headers = dict(map(_parse_header, options.source_header))
     named = given["user"] is not None or Address.parse(url)[0].user is not None
     if password is not None and not named:
-        raise UsageError("a password without a name: give --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
+        raise UsageError("a password without a name: pass --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
     if token is not None:
         if named:
-            raise UsageError("give the source a name and password or a token, not both")
+            raise UsageError("pass a name and password or a token, not both")
         headers["Authorization"] = f"Bearer {token}"
     if not any((*given.values(), password, token, key_password, headers)):
         return None
@@ -213,7 +213,7 @@ def _read_secret(member: str, file: str | None, environment: Mapping[str, str]) 
     else:
         secret, where = _read_first_line(file, f"--source-{member}-file"), f"`{file}`"
     if secret is not None and member == "token" and not _TOKEN.fullmatch(secret):
-        raise UsageError(f"{where} holds no bearer token: it is one word of printable ASCII characters")
+        raise UsageError(f"{where} contains no bearer token: it is one word of printable ASCII characters")
     return secret
 
 

@@ -124,7 +124,7 @@ class RestReader:
     async def _subjects(self) -> list[Subject]:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
         if not isinstance(names, list):
-            raise UnreadableAnswer("to GET /subjects with what is no list of names")
+            raise UnreadableAnswer("to GET /subjects with something that is not a list of names")
         subjects = [self._fits("a subject", field_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
@@ -319,7 +319,7 @@ async def run_concurrently(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 _UNAUTHENTICATED: Final = (
-    "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
+    "requires credentials: pass --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
     "--source-token-file FILE, or --source-certificate FILE"
 )
 

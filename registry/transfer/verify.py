@@ -131,7 +131,7 @@ class _Verification:
             body = await self._transport.send(call)
         except RegistryError as error:
             return {"error": f"{error.error_code} {error.message}"}
-        return body if isinstance(body, dict) else {"error": "an answer that is no object"}
+        return body if isinstance(body, dict) else {"error": "a response that is not an object"}
 
     def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
         answered = body or {}
@@ -186,7 +186,9 @@ class _Verification:
         context, schema_id = key
         body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         if "error" not in (body or {}):
-            self._result.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+            self._result.differences.append(
+                f"id {schema_id} of context {context}: is returned, although it was hard-deleted"
+            )
 
     async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
         body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
@@ -273,10 +275,10 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_args(argv)
     if options.registry and options.database_url:
-        raise UsageError("give --database-url or --registry, not both")
+        raise UsageError("pass --database-url or --registry, not both")
     if options.database_url and database.current_revision(options.database_url)[0] is None:
         shown = mask_url(options.database_url)
-        raise UsageError(f"{shown} holds no registry")
+        raise UsageError(f"{shown} contains no registry")
     report = TransferReport()
     with open_source(options) as source:
         snapshot = report.count_contents(source.read_snapshot(report))

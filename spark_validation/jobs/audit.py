@@ -122,9 +122,9 @@ def make_source(options: Namespace) -> RecordSource:
 
     if options.archive:
         if options.broker_config:
-            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: give one of them")
+            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: use one of them")
         return ArchiveSource(options.archive, options.timestamp_unit)
-    brokers = require_brokers(options, instead=", or give --archive DIR")
+    brokers = require_brokers(options, instead=", or pass --archive DIR")
     return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
 
 

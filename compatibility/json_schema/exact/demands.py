@@ -101,7 +101,7 @@ class Negation(_CachedHash):
 
 
 class OrderedSet(frozenset[T]):
-    """A set that is iterated in the order of its making: steps and examples must not depend on the hash seed."""
+    """A set that is iterated in insertion order, so that results do not depend on the hash seed."""
 
     __slots__ = ("_order",)
     _order: tuple[T, ...]

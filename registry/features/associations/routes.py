@@ -95,7 +95,7 @@ async def _parse_filter(
 async def _parse_context(context: str = "") -> str:
     name = context.removeprefix(":").removesuffix(":")
     if ":" in name or "\0" in name:
-        raise BadRequest(f"`{context}` is no name of a context")
+        raise BadRequest(f"`{context}` is not a valid context name")
     return name if name.startswith(".") else f".{name}" if name else DEFAULT_CONTEXT
 
 

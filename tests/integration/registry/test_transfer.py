@@ -187,7 +187,7 @@ def test_an_id_with_another_content_here_is_refused_and_nothing_is_written(
     state = lines_of(sqlite(tmp_path))
     code, report = said("import", *from_topic(kafka, topic), "--database-url", sqlite(tmp_path))
     assert code == 1
-    assert report["conflicts"] == ["the id 1 of context . stands for another content here"]
+    assert report["conflicts"] == ["the id 1 of context . has different content here"]
     assert lines_of(sqlite(tmp_path)) == state
 
 

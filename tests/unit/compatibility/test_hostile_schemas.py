@@ -20,7 +20,7 @@ from support import hostile
 MEGABYTES = 400
 
 NESTED = "refused: the text is nested more than 128 levels deep"
-NO_JSON = "refused: this is no JSON"
+NO_JSON = "refused: this is not JSON"
 WIDER = "accepted; variant: AVRO_TYPE_CHANGED"
 JSON_WIDER = "accepted; variant: JSON_TYPE_NARROWED / JSON_EXACT_TYPE"
 BRANCHES = "accepted; variant: JSON_COMBINED_TYPE_SUBSCHEMAS_CHANGED"

@@ -213,8 +213,8 @@ def test_a_refusal_says_why_in_the_reference_s_words(http: httpx2.Client) -> Non
             '{"type":"record","name":"R",\n "fields":[{"name":"a","type":"nope"}]}',
             'the type "nope" is not defined (at /fields/0/type, line 2, column 31)',
         ),
-        ("AVRO", '{"type"', "this is no JSON: Expecting ':' delimiter at line 1, column 8"),
-        ("AVRO", '{"type":"x', "this is no JSON: Unterminated string starting at line 1, column 9"),
+        ("AVRO", '{"type"', "this is not JSON: Expecting ':' delimiter at line 1, column 8"),
+        ("AVRO", '{"type":"x', "this is not JSON: Unterminated string starting at line 1, column 9"),
         ("JSON", '{"properties":\n{"a":{"type":"nope"}}}', " (at /properties/a/type, line 2, column 14)"),
     ],
 )

@@ -133,7 +133,7 @@ def test_an_id_that_answers_though_it_was_deleted_for_good_is_found() -> None:
     expected.versions.pop((S, 1))
     expected.schemas.pop((".", 1))
     expected.retired[".", 1] = RetiredId(1)
-    assert "id 1 of context .: answers, and was deleted for good" in differences(source(), expected)
+    assert "id 1 of context .: is returned, although it was hard-deleted" in differences(source(), expected)
 
 
 def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
@@ -154,7 +154,7 @@ def test_any_registry_answers_after_its_import_as_it_did_before(state: RegistryS
 def test_a_database_that_is_not_there_is_not_made_to_be_compared(tmp_path: Path) -> None:
     """A mistyped name is no registry in which everything is missing."""
     missing = tmp_path / "typo.db"
-    with pytest.raises(UsageError, match="holds no registry"):
+    with pytest.raises(UsageError, match="contains no registry"):
         verify_import(ArgumentParser(), ["export.ndjson", "--database-url", f"sqlite:///{missing}"])
     assert not list(tmp_path.iterdir())
 
