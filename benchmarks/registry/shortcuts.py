@@ -1,4 +1,4 @@
-"""The gain of each shortcut of ``registry/http/fastpath``: the registry with it and without it, in turn.
+"""Gain of each shortcut of ``registry/http/fastpath``: the registry with and without it, in turn.
 
 python benchmarks/registry/shortcuts.py [--seconds 3] [--rounds 5] [--only single_write,...]
 """
