@@ -1,4 +1,4 @@
-# The verbs of this repository; `make help` lists them.
+# The targets of this repository; `make help` lists them.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -13,10 +13,10 @@ COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --
 
 .PHONY: help setup lock format check test test-all soak docs build demo bench clean
 
-help: ## list the verbs
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: $(READY) ## make .venv with the locked versions, and contractlog in it
+setup: $(READY) ## create .venv with the locked versions and contractlog
 
 $(READY): requirements/uv.txt requirements/build.txt requirements/dev.txt pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "contractlog needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 2; }
@@ -46,33 +46,33 @@ check: setup ## lint, types, import layers, docstrings, locked versions, generat
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check
 
-test: setup ## the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
-	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, other makers' clients"
+test: setup ## run the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
+	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, third-party clients"
 	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) tests/unit tests/contract
 	$(BIN)/pytest --quiet -m "not slow" tests/integration tests/e2e tests/foreign
-	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
+	@echo "all tests passed; next: make demo shows the whole product on real flight data, CONTRIBUTING.md explains how to contribute"
 
-test-all: setup ## the long part: fuzz, planted defects, histories, full-size data
+test-all: setup ## run the long tests: fuzzing, planted defects, histories, full-size data
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/defects tests/unit tests/contract
 	$(BIN)/pytest --quiet -m slow tests/integration tests/e2e tests/foreign
 
-soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, one of JSON records, a hundred million mutants of records
+soak: setup ## run for hours: fuzzing of schemas and JSON records, histories with killed nodes, a hundred million mutated records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600
 	$(BIN)/python tests/fuzz/records.py --mutants 100000000
 	$(BIN)/python tests/fuzz/documents.py --mutants 100000000 --seconds 3600
 	PYTHONPATH=tests $(BIN)/python -m histories --seconds 3600
 
-demo: setup ## the main job on real flights: registry, Kafka, gate, audit, lineage (under two minutes once set up)
+demo: setup ## run the whole product on real flight data: registry, Kafka, CI check, audit, lineage (under two minutes after setup)
 	@$(BIN)/python examples/demo.py
 
 docs: setup ## write the generated documents
 	$(BIN)/python docs/generate.py
 
-build: setup ## wheel and sdist in dist/
+build: setup ## build wheel and sdist in dist/
 	$(BIN)/uv build --quiet --python $(BIN)/python --build-constraints requirements/build.txt --require-hashes
 
-bench: setup ## ratios against named alternatives, each in one run (beside Apicurio: benchmarks/registry/run.py --only apicurio)
+bench: setup ## measure speed as ratios to named alternatives (for Apicurio: benchmarks/registry/run.py --only apicurio)
 	@for script in benchmarks/*.py benchmarks/registry/{run,hostile,delays}.py benchmarks/serdes/{run,first,memory,broker}.py; do echo "== $$script"; $(BIN)/python $$script; done
 
-clean: ## remove everything that the other verbs made
+clean: ## remove everything that the other targets created
 	rm -rf .venv .typing .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo *.egg-info

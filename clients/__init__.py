@@ -1,8 +1,8 @@
 """Clients of a schema registry: calls, transports, caches, and the command line.
 
-``calls/`` describes each operation by a function without I/O, ``method_factories.py`` makes methods of them for both
-clients, ``confluent/`` has confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and
-``compatibility``. A new operation: a function in ``calls/`` and a line in both clients; a new command: a row in
+``calls/`` describes each operation by a function without I/O; ``method_factories.py`` makes methods of them.
+``confluent/`` has confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and ``compatibility``.
+To add an operation, add a function to ``calls/`` and a line to both clients; to add a command, add a row to
 ``cli/verbs.py``. Public names are loaded on first use, so that importing a single submodule stays cheap.
 """
 

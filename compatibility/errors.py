@@ -176,17 +176,17 @@ class MethodNotAllowed(RegistryError):
 
 
 class NotAcceptable(RegistryError):
-    """Exists for clients only: this service never negotiates on Accept."""
+    """For clients only: this service does not negotiate the content type by ``Accept``."""
 
     code = 406
     template = "HTTP 406 Not Acceptable"
 
 
 class RequestTimeout(RegistryError):
-    """The request did not arrive in time."""
+    """The request was not received completely in time."""
 
     code = 408
-    template = "The request did not arrive within {seconds:g} seconds; send it again"
+    template = "The request was not received completely within {seconds:g} seconds; send it again"
 
 
 class Conflict(RegistryError):
@@ -199,7 +199,7 @@ class PayloadTooLarge(RegistryError):
     """The request body is over the size limit."""
 
     code = 413
-    template = "The request body is larger than {limit} bytes; register a smaller schema or split it by references"
+    template = "The request body is larger than {limit} bytes; send a smaller schema, or split it using references"
 
 
 class UnsupportedMediaType(RegistryError):
@@ -213,7 +213,7 @@ class HeadersTooLarge(RegistryError):
     """The request line and headers are over the size limit."""
 
     code = 431
-    template = "The request line and the headers are longer than {limit} bytes together"
+    template = "The request line and headers exceed {limit} bytes"
 
 
 class TooManyFailures(RegistryError):
@@ -230,7 +230,7 @@ class Unprocessable(RegistryError):
 
 
 class ServerError(RegistryError):
-    """The service failed; never caused by input alone."""
+    """An internal error of the service; not caused by the request alone."""
 
     code = 500
     template = "Internal Server Error"
@@ -240,7 +240,7 @@ class Overloaded(RegistryError):
     """The queue of writes is full; nothing was written."""
 
     code = 503
-    template = "The registry has more writes waiting than it accepts; try again"
+    template = "Too many writes are waiting; try again later"
 
 
 class SubjectNotFound(NotFound):
@@ -357,16 +357,16 @@ class CrossSiteRequest(Forbidden):
     """A browser sent a state-changing request on behalf of a web page of another origin."""
 
     code = 40380
-    template = "Cross-site request refused: {detail}"
+    template = "Cross-site request rejected: {detail}"
 
 
 class HostNotAllowed(Forbidden):
-    """The ``Host`` header names no host that this registry serves."""
+    """The name in the ``Host`` header is not one of this registry's allowed hosts."""
 
     code = 40381
     template = (
-        "The registry does not serve the host `{host}`. If it should, set CONTRACTLOG_ALLOWED_HOSTS to all its names, "
-        "`{name}` included"
+        "The host `{host}` is not allowed. To allow it, set CONTRACTLOG_ALLOWED_HOSTS to all names of the registry, "
+        "including `{name}`"
     )
 
 
@@ -557,7 +557,7 @@ class ReferenceExists(Unprocessable):
 
 
 class SchemaIdMismatch(Unprocessable):
-    """Exists for clients only: raised by releases 5.2 to 7.1 of the reference implementation."""
+    """For clients only: raised by releases 5.2 to 7.1 of the reference implementation."""
 
     code = 42207
 
@@ -614,55 +614,55 @@ class InvalidConformance(Unprocessable):
     """The audit result is inconsistent or lacks a member."""
 
     code = 42280
-    template = "The conformance entry is not valid: {detail}"
+    template = "The audit result is not valid: {detail}"
 
 
 class InvalidQuery(Unprocessable):
-    """A parameter of one of contractlog's own resources is missing or not valid."""
+    """A parameter of an endpoint under ``/contractlog/v1`` is missing or not valid."""
 
     code = 42281
-    template = "The parameter '{parameter}' cannot be used: {detail}"
+    template = "The parameter '{parameter}' is not valid: {detail}"
 
 
 class TooManyMembers(Unprocessable):
-    """A batch request has more members than one request may have."""
+    """A batch request has too many members."""
 
     code = 42282
     template = "The request has {count} members; at most {most} are allowed in one request."
 
 
 class WorkLimitExceeded(Unprocessable):
-    """The request needs more parsing and comparing, counted in steps, than one request may."""
+    """The request needs more steps of work, for parsing and comparing schemas, than one request may use."""
 
     template = "The request needs more than {limit} steps of work; send fewer or smaller schemas in one request."
 
 
 class TooManyRequests(RegistryError):
-    """The caller has used up its work quota; the same request can be retried later."""
+    """The caller has used up its quota of work; the request can be retried later."""
 
     code = 429
     template = "You have used {limit} steps of work within a minute; try again in {seconds} seconds."
 
 
 class ChangesAhead(Conflict):
-    """The journal ends before the requested change: the database was restored from an older state."""
+    """The change log ends before the requested change, because the database was restored from a backup."""
 
     code = 40980
-    template = "The journal ends at {head}; change {since} is not in it. The database may have been restored."
+    template = "The change log ends at {head}; change {since} does not exist. The database may have been restored."
 
 
 class ImportRefused(Conflict):
     """The import conflicts with existing data; nothing was written."""
 
     code = 40981
-    template = "The import contradicts what is here; contradictions: {count}; nothing was written"
+    template = "The import conflicts with existing data; conflicts: {count}; nothing was written"
 
 
 class ConformanceNotFound(NotFound):
-    """No audit of this topic was published."""
+    """No audit result of this topic was published."""
 
     code = 40480
-    template = "No conformance of topic '{topic}' is recorded."
+    template = "No audit result of topic '{topic}' was published."
 
 
 class StoreError(ServerError):
@@ -680,13 +680,13 @@ class StoreTimeout(ServerError):
 
 
 class ForwardingFailed(ServerError):
-    """Exists for clients only: this service forwards no requests."""
+    """For clients only: this service does not forward requests."""
 
     code = 50003
 
 
 class LeaderUnknown(ServerError):
-    """Exists for clients only: this service elects no leader."""
+    """For clients only: this service has no leader."""
 
     code = 50004
 

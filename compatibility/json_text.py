@@ -82,7 +82,7 @@ def parse_json(text: str, *, comments: bool = False) -> Any:
         value = json.JSONDecoder(parse_int=numbers, parse_float=numbers, parse_constant=_reject_constant).decode(text)
     except json.JSONDecodeError as problem:
         raise InvalidSchema(
-            f"this is no JSON: {problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}",
+            f"this is not JSON: {problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}",
             at="",
         ) from None
     except RecursionError:
@@ -240,7 +240,7 @@ class _Numbers(dict[str, Number]):
 
 
 def _reject_constant(text: str) -> NoReturn:
-    raise InvalidSchema(f"this is no JSON: {text} is not a JSON value", at="")
+    raise InvalidSchema(f"this is not JSON: {text} is not a JSON value", at="")
 
 
 def _reject_surrogates(value: Any, at: str = "") -> None:

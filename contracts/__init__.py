@@ -1,4 +1,4 @@
 """Results of audits as plain values: outcome codes, mergeable states, reports.
 
-Pure, like ``compatibility``, the only folder that it imports. A new outcome code: ``audit/outcomes.py``.
+Does no I/O, and imports only ``compatibility``. To add an outcome code, edit ``audit/outcomes.py``.
 """

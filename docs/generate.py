@@ -28,9 +28,9 @@ MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` 
 def errors() -> Iterator[str]:
     """List every code of the wire."""
     yield "# Error codes\n\n" + MADE
-    yield 'The registry answers an error with `{"error_code": …, "message": …}`; the HTTP status is the first three\n'
-    yield "digits of the code. The client raises the class of that name from `contractlog.compatibility.errors`.\n\n"
-    yield "| code | class | message | means |\n|---|---|---|---|\n"
+    yield 'Error responses have the form `{"error_code": …, "message": …}`; the HTTP status is the first three digits\n'
+    yield "of the code. Clients raise the class with this name from `contractlog.compatibility.errors`.\n\n"
+    yield "| code | class | message | meaning |\n|---|---|---|---|\n"
     for code, kind in RegistryError.catalogue().items():
         template = "" if kind.template == "{detail}" else f"`{kind.template.replace('{{', '{').replace('}}', '}')}`"
         yield f"| {code} | `{kind.__name__}` | {_cell(template)} | {_cell(_summary(kind.__doc__))} |\n"
@@ -39,7 +39,8 @@ def errors() -> Iterator[str]:
 def outcomes() -> Iterator[str]:
     """List every outcome of a record."""
     yield "# Outcome codes\n\n" + MADE
-    yield "An audit gives each record and part (key, value) one code: the first that applies, in this order.\n\n"
+    yield "An audit assigns one code to the key and one to the value of each record: the first in this table that\n"
+    yield "applies.\n\n"
     yield "| code | number | meaning |\n|---|---|---|\n"
     for outcome in Outcome:
         yield f"| `{outcome.name}` | {outcome.value} | {outcome.meaning} |\n"
@@ -49,15 +50,15 @@ def checks() -> Iterator[str]:
     """List every check of the engines."""
     yield "# Compatibility checks\n\n" + MADE
     yield (
-        "A finding names its check. The reader is the schema that records are read with, the writer the one that they "
-        "were written with.\n"
+        "Each finding contains the id of its check. In the examples, `writer` is the schema that records were written "
+        "with, and `reader` is the schema that they are read with.\n"
     )
     shown = _json_cases()
     for spec in CATALOGUE.values():
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
         for word, (reader, writer) in shown.get(spec.id, {}).items():
             yield f"\n{word}:\n\n```text\nreader  {reader}\nwriter  {writer}\n```\n"
-        for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
+        for word, example in (("Reported", spec.bad), ("Not reported", spec.good)):
             if example is not None:
                 yield f"\n{word}:\n\n```text\nreader  {example.reader}\nwriter  {example.writer}\n```\n"
 
@@ -90,9 +91,9 @@ def verbs() -> Iterator[str]:
 def metrics() -> Iterator[str]:
     """List every metric."""
     yield "# Metrics\n\n" + MADE
-    yield "`GET /metrics` shows these in Prometheus' text format, summed up over all workers of the server\n"
-    yield "that is asked. Series with labels appear once they are not zero.\n\n"
-    yield "| name | kind | labels | means |\n|---|---|---|---|\n"
+    yield "`GET /metrics` returns these metrics in the Prometheus text format, summed over all workers of the server.\n"
+    yield "Series with labels appear once they are not zero.\n\n"
+    yield "| name | kind | labels | meaning |\n|---|---|---|---|\n"
     for metric in CATALOGUE_OF_METRICS:
         labels = ", ".join(f"`{label}`" for label in metric.labels)
         yield f"| `{metric.name}` | {metric.kind} | {labels} | {_cell(metric.help)} |\n"

@@ -89,7 +89,7 @@ def create_app(
     app = _Service(
         title="contractlog registry",
         version=version("contractlog"),
-        description="The schema registry that reads the log. Paths outside `/contractlog/v1` are the reference's.",
+        description="Paths under `/contractlog/v1` are extensions; all others are those of Confluent Schema Registry.",
         docs_url=None,
         redoc_url=None,
         openapi_url=None,  # FastAPI's own route would answer HEAD, which no other path does

@@ -62,12 +62,12 @@ def _listen(settings: Settings) -> socket.socket:
         return socket.create_server((settings.host, settings.port), family=family, reuse_port=False, backlog=2048)
     except socket.gaierror as error:
         raise UsageError(
-            f"cannot listen on {settings.host}: {_ERRNO_DETAIL.sub('', str(error))}; give another --host"
+            f"cannot listen on {settings.host}: {_ERRNO_DETAIL.sub('', str(error))}; use another --host"
         ) from None
     except OSError as error:
         other = "--port" if error.errno in {errno.EADDRINUSE, errno.EACCES} else "--host"
         reason = _BIND_DETAIL.sub("", error.strerror or str(error))
-        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another {other}") from None
+        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; use another {other}") from None
 
 
 def _create_announcer(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
@@ -100,13 +100,13 @@ def _exposure_warnings(settings: Settings, host: str, port: int) -> Iterator[str
         return
     if not (settings.users_file or settings.tls_client_ca):
         yield (
-            f"everyone who can reach port {port} of {host} may read and change everything: give --users FILE "
+            f"everyone who can reach port {port} of {host} has all permissions: pass --users FILE "
             "(contractlog users add), or listen on 127.0.0.1"
         )
     if not settings.tls_certificate:
         yield (
-            f"connections to port {port} of {host} are not encrypted, and passwords can be read on the way: give "
-            "--tls-certificate FILE, or let a proxy end TLS and keep the port closed to everyone else"
+            f"connections to port {port} of {host} are not encrypted, so others can read passwords: pass "
+            "--tls-certificate FILE, or terminate TLS at a proxy and make the port reachable from the proxy only"
         )
 
 
@@ -115,20 +115,18 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     upgrade = _action(actions, "upgrade", "upgrade the tables to this release")
     downgrade = _action(actions, "downgrade", "downgrade the tables to an earlier revision", " 0001")
-    downgrade.add_argument("revision", help="a revision, -1 for the one before, or `base`: no tables")
+    downgrade.add_argument("revision", help="a revision, -1 for the previous one, or `base` for no tables")
     current = _action(actions, "current", "show the revision of the database")
     raise_ids = _action(
-        actions, "raise-ids", "let new ids begin above a number, after a database came from a backup", " --to 1500"
+        actions, "raise-ids", "make new ids start above a number, after a restore from a backup", " --to 1500"
     )
-    raise_ids.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
-    raise_ids.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
-    raise_ids.add_argument(
-        "--create", action="store_true", help="make the context, where the backup did not have it yet"
-    )
+    raise_ids.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever assigned")
+    raise_ids.add_argument("--context", default=".", metavar="NAME", help="the context (default: the default context)")
+    raise_ids.add_argument("--create", action="store_true", help="create the context if the backup does not contain it")
     lower_ids = _action(
         actions,
         "lower-ids",
-        "let new ids of a context begin below an isolated high id; run again for the next one",
+        "make new ids of a context start below an isolated high id; repeat for further ones",
         " .eu",
     )
     lower_ids.add_argument("context", metavar="CONTEXT", help="the context; `.` is the default one")
@@ -137,7 +135,10 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     forget_context.add_argument("context", metavar="NAME", help="the context; `.` is the default one")
     forget_context.add_argument(
-        "--confirm", required=True, metavar="NAME", help="the name again: no record may carry an id of the context"
+        "--confirm",
+        required=True,
+        metavar="NAME",
+        help="the name again, to confirm that no record contains an id of the context",
     )
     for action in (upgrade, downgrade, current, raise_ids, lower_ids, forget_context):
         _add_database_url(action)
@@ -192,7 +193,7 @@ def _forget_context(url: str, arguments: Namespace) -> int:
     if arguments.format == "json":
         print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "ids": ids})))
     else:
-        print(escape_line(f"context {arguments.context} and its {ids:,} ids are forgotten"), file=sys.stderr)
+        print(escape_line(f"deleted context {arguments.context} and its {ids:,} ids"), file=sys.stderr)
     return 0
 
 
@@ -232,11 +233,13 @@ def _add_operating(parser: ArgumentParser) -> None:
 
 def _add_access(parser: ArgumentParser) -> None:
     """Add the access control settings; those not given are read from the environment."""
-    access = parser.add_argument_group("access control", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
+    access = parser.add_argument_group(
+        "access control", "each can also be set by a variable: CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …"
+    )
     access.add_argument(
         "--trusted-proxies",
         metavar="ADDRESSES",
-        help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For names the client",
+        help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For has the client's address",
     )
     access.add_argument(
         "--users", dest="users_file", metavar="FILE", help="users and their permissions; see `contractlog users`"
@@ -247,10 +250,13 @@ def _add_access(parser: ArgumentParser) -> None:
     access.add_argument(
         "--allowed-hosts",
         metavar="NAMES",
-        help="what the header Host may name, by commas (default: this machine on a loopback address, else everything)",
+        help="names allowed in the header Host, separated by commas (default: the local machine's on a loopback "
+        "address, else all)",
     )
     access.add_argument(
-        "--allowed-origins", metavar="ORIGINS", help="origins of web pages that may write, behind a proxy: https://NAME"
+        "--allowed-origins",
+        metavar="ORIGINS",
+        help="origins of web pages that may write, such as https://NAME of a proxy; separated by commas",
     )
     access.add_argument("--tls-certificate", metavar="FILE", help="certificate chain (PEM) for TLS")
     access.add_argument("--tls-key", metavar="FILE", help="its key, if it is not in the same file")

@@ -125,7 +125,7 @@ def newest_revision() -> str:
 def _open_for_migration(database_url: str, longest_ms: int = _MIGRATION_TIMEOUT_MS) -> Iterator[Connection]:
     url = parse_url(database_url)
     if is_in_memory(url):
-        raise UsageError("a database in memory has no migrations; give sqlite:///FILE or postgresql://…")
+        raise UsageError("a database in memory has no migrations; use sqlite:///FILE or postgresql://…")
     with file_lock(url), _open_connection(database_url, longest_ms=longest_ms) as connection:
         yield connection
 

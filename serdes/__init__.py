@@ -1,8 +1,8 @@
 """Serializers and deserializers: values to bytes and back, one record at a time.
 
-``avro/`` and ``json_schema/`` have the serializers of a format, ``serializer.py`` and ``deserializer.py`` what they
-share, ``wire.py`` the frame, ``cli/`` the commands ``produce`` and ``consume``. May import ``clients``, ``contracts``
-and ``compatibility``. A new option: ``settings.py``. Nothing heavy is imported here.
+``avro/`` and ``json_schema/`` have the serializers of a format, ``serializer.py`` and ``deserializer.py`` their shared
+code, ``wire.py`` the frame, ``cli/`` the commands ``produce`` and ``consume``. May import ``clients``, ``contracts``
+and ``compatibility``. To add an option, edit ``settings.py``. This module imports nothing that is slow to load.
 """
 
 from __future__ import annotations

@@ -59,14 +59,14 @@ class FolderSource:
         for schema in reversed(self._versions_of(subject).values()):
             if _has_same_content(wanted, fetch_and_parse(self, schema.draft), normalize=normalize):
                 return schema
-        message = f"`{self._folder}` holds no such schema of `{subject}`, and nothing can be registered there"
+        message = f"`{self._folder}` contains no such schema of `{subject}`, and nothing can be registered there"
         raise SchemaNotUnderSubject(message)
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
         """Return the schema of an id, in the subject's context; raise ``NotFound`` if there is none."""
         schema = self._by_id.get((Subject.parse(subject or "").context, schema_id))
         if schema is None:
-            message = f"`{self._folder}` holds no schema of the id {schema_id}: pull it again"
+            message = f"`{self._folder}` contains no schema of the id {schema_id}: pull it again"
             raise SchemaNotFound(message, schema=schema_id)
         return schema
 
@@ -74,7 +74,7 @@ class FolderSource:
         """Return the schema of a guid; raise ``NotFound`` if there is none."""
         schema = self._by_guid.get(guid)
         if schema is None:
-            raise SchemaNotFound(f"`{self._folder}` holds no schema of the guid {guid}: pull it again", schema=guid)
+            raise SchemaNotFound(f"`{self._folder}` contains no schema of the guid {guid}: pull it again", schema=guid)
         return schema
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
@@ -84,7 +84,7 @@ class FolderSource:
         schema = versions.get(max(versions) if version == "latest" else version)
         if schema is None:
             message = (
-                f"`{self._folder}` holds no version {version} of `{subject}`, it holds {', '.join(map(str, versions))}"
+                f"`{self._folder}` contains no version {version} of `{subject}`; it has {', '.join(map(str, versions))}"
             )
             raise VersionNotFound(message, version=version)
         return schema
@@ -103,7 +103,7 @@ class FolderSource:
             properties = {} if schema.metadata is None else schema.metadata.properties
             if metadata.items() <= properties.items():
                 return schema
-        raise SchemaNotUnderSubject(f"`{self._folder}` holds no version of `{subject}` with {dict(metadata)}")
+        raise SchemaNotUnderSubject(f"`{self._folder}` contains no version of `{subject}` with {dict(metadata)}")
 
     def associations_by_resource_name(self, name: str, **which: str | Iterable[str] | None) -> Sequence[Any]:
         """Return no associations: a folder has none."""
@@ -118,7 +118,7 @@ class FolderSource:
         """Return the versions of a subject, ascending."""
         versions = self._subjects.get(str(Subject.parse(subject)))
         if not versions:
-            message = f"`{self._folder}` holds no version of the subject `{subject}`: pull it again"
+            message = f"`{self._folder}` contains no version of the subject `{subject}`: pull it again"
             raise SubjectNotFound(message, subject=subject)
         return dict(sorted(versions.items()))
 

@@ -175,7 +175,7 @@ def parse_strategy(text: str) -> SubjectNameStrategyType:
     for strategy in (*STRATEGIES_BY_TYPE, SubjectNameStrategyType.ASSOCIATED):
         if word == strategy.lower().replace("_", ""):
             return strategy
-    raise ValueError(f"`{text}` is no strategy: write topic, record, topic-record or associated")
+    raise ValueError(f"`{text}` is not a strategy: write topic, record, topic-record or associated")
 
 
 _OWN_STRATEGIES: Final = (topic_subject_name, record_subject_name, topic_record_subject_name)

@@ -1,6 +1,6 @@
 """Audits of topics with Spark: each record is checked against the schema whose id it carries.
 
-``sources/`` reads offset ranges, ``columnar/`` validates Arrow batches without Spark, ``lineage/`` finds where values
-come from, ``report/`` writes the HTML report, ``jobs/`` has the commands. May import ``serdes`` and what is below it,
-never ``registry``. A new source of records: a class in ``sources/``.
+``sources/`` reads offset ranges, ``columnar/`` validates Arrow batches without Spark, ``lineage/`` infers the origin of
+values, ``report/`` writes the HTML report, ``jobs/`` has the commands. May import ``serdes`` and the folders below it,
+never ``registry``. To add a source of records, add a class to ``sources/``.
 """

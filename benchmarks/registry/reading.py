@@ -26,7 +26,7 @@ MIDDLEWARE = "metrics, request ids and counts of fetches on"
 def reads(database: str, durability: str, seconds: float, count: int) -> None:
     """Compare cached reads by id with a bare ASGI application."""
     print("\ncached GET /schemas/ids/{id}: level BACKWARD, 1 version per subject")
-    print(f"{durability}; {MIDDLEWARE}, authentication by a file of users; {CONNECTIONS} connections")
+    print(f"{durability}; {MIDDLEWARE}, authentication by a users file; {CONNECTIONS} connections")
     with tempfile.TemporaryDirectory() as folder:
         file, authorization = user(Path(folder))
         header = f"Authorization: {authorization}\r\n"

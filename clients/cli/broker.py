@@ -64,7 +64,7 @@ def add_broker_config(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--broker-config",
         metavar="FILE",
-        help="properties of librdkafka, one `name=value` on a line: security.protocol, sasl.username, … "
+        help="file of librdkafka properties, one `name=value` per line: security.protocol, sasl.username, … "
         f"(else {PROPERTIES_VARIABLE})",
     )
 
@@ -113,7 +113,7 @@ def read_properties(file: str | Path) -> dict[str, str]:
             continue
         match = _PROPERTY.fullmatch(text)
         if match is None:
-            raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
+            raise UsageError(f"--broker-config: line {number} of `{file}` is not `name=value`")
         name = match[1].removeprefix("topic.")  # librdkafka also accepts topic properties with this prefix
         if name in _REJECTED_PROPERTIES:
             raise UsageError(
@@ -135,4 +135,4 @@ def read_text(file: str | Path, option: str) -> str:
     except OSError as error:
         raise UsageError(f"{option}: `{file}` cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{option}: `{file}` is no text in UTF-8") from None
+        raise UsageError(f"{option}: `{file}` is not UTF-8 text") from None

@@ -84,7 +84,9 @@ def _print_summary(
         print_message(f"{len(incompatible):,} of {files} cannot be registered: fix the findings above and check again")
     elif refused:
         files = count_noun(len(checks), "file")
-        print_message(f"{len(refused):,} of {files} cannot be registered by you now: ask an operator of the registry")
+        print_message(
+            f"{len(refused):,} of {files} cannot be registered now: ask an operator of the registry for permission"
+        )
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
         print_message(f"{count_noun(new, 'file')} can be registered: contractlog register {arguments}")

@@ -113,7 +113,7 @@ def _parse_reference(text: str) -> tuple[str, str]:
 
 def _print_difference(difference: SchemaDiff) -> None:
     file, change = difference.later.name, difference.change
-    decision = "admits the change" if difference.compatible else "refuses the change"
+    decision = "allows the change" if difference.compatible else "rejects the change"
     sentence = f"{file}: {change.kind.value} ({_KIND_DESCRIPTIONS[change.kind]}); level {difference.level} {decision}"
     print_result(with_tone(Tone.GOOD if difference.compatible else Tone.BAD, escape_line(sentence)))
     print_result(f"    levels that admit the change: {', '.join(change.levels)}")

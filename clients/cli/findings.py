@@ -49,11 +49,11 @@ def _describe_verdict(check: FileCheck) -> str:
         registered = check.registered
         return f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
     if check.outcome == "refused":
-        return f"cannot be registered: new versions of {subject} are refused"
+        return f"cannot be registered: new versions of {subject} are rejected"
     if check.outcome == "incompatible" and not check.compared:
         return f"rejected by the registry under {subject}"
     if check.level is Level.NONE:
-        return f"compatible: level NONE lets {subject} take any schema"
+        return f"compatible: level NONE allows any schema in {subject}"
     if not check.compared:
         return f"compatible: {subject} has no version yet"
     with_what = _join_versions(check.compared)

@@ -207,7 +207,7 @@ def _usage_text() -> str:
             "",
             "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
-            "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 not permitted",
+            "exit codes: 0 success, 1 findings, 2 usage error, 3 registry or broker unreachable, 4 not permitted,",
             "            70 internal error of contractlog",
         ]
     )

@@ -31,7 +31,7 @@ def add_registry(parser: ArgumentParser) -> None:
         type=_parse_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
-        help="how long to wait for each answer, all attempts included (default: %(default)g)",
+        help="maximum time for each request, including all attempts (default: %(default)g)",
     )
 
 
@@ -51,7 +51,7 @@ def add_files(parser: ArgumentParser) -> None:
         help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
     )
     parser.add_argument(
-        "--subject", type=_parse_subject, help="the subject of all files, in place of the one that their names give"
+        "--subject", type=_parse_subject, help="the subject of all files, instead of the one given by the file name"
     )
     add_references(parser, "the files refer to")
     parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")

@@ -73,7 +73,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
     if bool(options.subjects) == options.all:
-        raise UsageError("name subjects, or give --all")
+        raise UsageError("name subjects, or pass --all")
     with connect(options) as registry:
         subjects = _list_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
@@ -225,7 +225,7 @@ def _print_summary(pulled: list[PulledFile], out: Path) -> None:
     if outcomes["edited"]:
         print_message(
             f"{message}; {count_noun(outcomes['edited'], 'edited file')} kept: register the edits, "
-            "or give --force to overwrite them"
+            "or pass --force to overwrite them"
         )
         return
     unnamed = {written.subject: written.path for written in pulled if not has_subject_in_name(written.subject)}

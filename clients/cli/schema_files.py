@@ -216,7 +216,7 @@ def _list_files(path: Path) -> Iterator[Path]:
         if name.endswith(_FOLDER_SUFFIXES)
     ]
     if not files:
-        raise UsageError(f"`{path}` holds no schema files: their names end in {' or '.join(_FOLDER_SUFFIXES)}")
+        raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(_FOLDER_SUFFIXES)}")
     yield from files
 
 

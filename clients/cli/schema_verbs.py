@@ -66,7 +66,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         action="append",
         default=[],
         metavar="CHECK",
-        help="report this check too, although the policy does not need it, such as AVRO_DOC_LOST",
+        help="also run this check, which the policy does not require, such as AVRO_DOC_LOST",
     )
     parser.add_argument(
         "--reference",
@@ -74,7 +74,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         default=[],
         dest="references",
         metavar="NAME=FILE",
-        help="a schema file that both refer to as NAME; files without references of their own come first",
+        help="a schema file that both schemas reference as NAME; list files without references of their own first",
     )
     add_registry(parser)
     add_format(parser)

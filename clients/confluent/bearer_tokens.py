@@ -271,7 +271,7 @@ class _FetchedToken(TokenSource):
             fields = orjson.loads(body)
             token, lifetime = fields["access_token"], _lifetime(fields)
         except (ValueError, TypeError, KeyError):
-            raise self._fetch_error("its answer holds no access_token with a valid life") from None
+            raise self._fetch_error("its answer contains no access_token with a valid life") from None
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
             raise self._fetch_error("its access_token cannot stand in a header")
         return _CachedToken(token, started + lifetime * _RENEWAL_SHARE, started + lifetime)

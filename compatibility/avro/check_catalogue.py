@@ -83,7 +83,7 @@ AVRO_TYPE_CHANGED: Final = CheckSpec(
     "AVRO_TYPE_CHANGED",
     "The reader's type cannot read the writer's type",
     "A reader promotes int to long, float and double, long to float and double, float to double, and string and bytes "
-    "to each other. Every other change of type is refused.",
+    "to each other. Every other change of type is incompatible.",
     CheckExample('"int"', '"long"'),
     CheckExample('"long"', '"int"'),
 )

@@ -51,7 +51,8 @@ def check_defaults(schema: AvroSchema, defaulted: Iterable[Field]) -> None:
     for field in defaulted:
         if not checker.fits(field.type, field.default, 0):
             raise InvalidSchema(
-                f'the default of the field "{field.name}" is no value of its type', at=join_pointer(field.at, "default")
+                f'the default of the field "{field.name}" is not a value of its type',
+                at=join_pointer(field.at, "default"),
             )
 
 

@@ -139,7 +139,7 @@ def type_changed_finding(
         f"the reader's {_describe_type(reader)} cannot read the writer's {_describe_type(writer)}",
         _write_message(*_type_mismatch(path, reader, writer)),
         f"set the type back to {_write_type(writer)}{also_reads}; "
-        f"or take both, as [{_write_type(writer)}, {_write_type(reader)}]",
+        f"or accept both, as [{_write_type(writer)}, {_write_type(reader)}]",
         f"set the type back to {_write_type(reader)}{also_read}; or add a new field beside the old one",
     )
 

@@ -49,7 +49,7 @@ def check_name(name: str, what: str, at: str, *tokens: str | int, strict: bool) 
     if _STRICT.fullmatch(name) is None and (strict or not _is_tolerable(name)):
         letters = "letters A to Z, digits and _" if strict else "letters, digits and _"
         raise InvalidSchema(
-            f'"{name}" is no {what} name: one is made of {letters}, and starts with no digit',
+            f'"{name}" is not a valid {what} name: use {letters}, and do not start with a digit',
             at=join_pointer(at, *tokens),
         )
 

@@ -353,4 +353,4 @@ def _parse_float_default(text: str, at: str) -> Any:
     try:
         return Number(format_java_number(Number(repr(float(word)))))
     except ValueError:
-        raise InvalidSchema(f'the default "{text}" is no number', at=join_pointer(at, "default")) from None
+        raise InvalidSchema(f'the default "{text}" is not a number', at=join_pointer(at, "default")) from None

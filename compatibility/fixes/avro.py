@@ -45,7 +45,7 @@ def _accept_both_types(
 ) -> ProposedFix:
     """Accept the earlier type in addition to the new one."""
     text = pair.adapt_earlier(earlier_occurrence, occurrence)
-    sentence = f"take both types, {abbreviate(text)} as well"
+    sentence = f"accept both types, {abbreviate(text)} as well"
     if union is not None:
         return ProposedFix(
             sentence, [pair.candidate_types.source.insert(union.span, len(union.span.values), text)], rank=4

@@ -248,7 +248,7 @@ class _JsonTextPair:
             return
         if new != old and self.backward:
             edit = Edit(kind.start, kind.end, json.dumps([old, new]))
-            yield ProposedFix(f'take both types: "type": {json.dumps([old, new])}', [edit], rank=4)
+            yield ProposedFix(f'accept both types: "type": {json.dumps([old, new])}', [edit], rank=4)
 
     def restoring_edits(self, candidate: JsonSpan, earlier: JsonSpan) -> list[Edit]:
         """Return the edits that make a value equal to an earlier one, changing only the differences."""

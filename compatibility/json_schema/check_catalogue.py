@@ -23,7 +23,7 @@ JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
     "The schema is rejected by its draft's meta-schema, or has a reference that cannot be resolved",
     "The reference's parser accepts such a schema, so it is compared like any other. Validators reject it: "
     "contractlog's serializers raise a typed error, and an audit cannot check records against it. The config member "
-    "`strictJsonSchemas` refuses new ones.",
+    "`strictJsonSchemas` rejects new ones.",
     of_candidate=True,
 )
 JSON_CHECKS: Final = (

@@ -175,7 +175,7 @@ def _split(text: str, separator: str) -> Iterator[str]:
 def _parse_attribute(text: str) -> tuple[str, str]:
     kind, equals, value = text.partition("=")
     if not equals or not _TYPE.fullmatch(kind.strip()):
-        raise ValueError(f"`{text.strip()}` is no part of a subject, such as CN=ci")
+        raise ValueError(f"`{text.strip()}` is not a part of a subject, such as CN=ci")
     return _long_type(kind.strip()), _parse_value(value)
 
 

@@ -1,4 +1,4 @@
-"""The verb ``users``: edits the file of users and permissions that ``serve --users`` reads."""
+"""The verb ``users``: edits the users file and permissions that ``serve --users`` reads."""
 
 from __future__ import annotations
 
@@ -38,23 +38,35 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add = _action(actions, "add", "add a user", " ci --write 'orders-*'")
     add.add_argument(
         "name",
-        help="the name; of those who come with a certificate its subject, its one common name, or dns:NAME, uri:NAME …",
+        help="the name; for a client certificate, its subject, its only common name, or dns:NAME, uri:NAME …",
     )
     add.add_argument(
-        "--read", action="append", default=[], metavar="SUBJECTS", help="orders-value, orders-*, :.eu:*, *"
+        "--read",
+        action="append",
+        default=[],
+        metavar="SUBJECTS",
+        help="permit reading these subjects: orders-value, orders-*, :.eu:*, *; may be repeated",
     )
-    add.add_argument("--write", action="append", default=[], metavar="SUBJECTS", help="the same; includes reading")
+    add.add_argument(
+        "--write",
+        action="append",
+        default=[],
+        metavar="SUBJECTS",
+        help="permit writing and reading these subjects; may be repeated",
+    )
     kind = add.add_mutually_exclusive_group()
-    kind.add_argument("--generate", action="store_true", help="make a password, and print it")
-    kind.add_argument("--no-password", action="store_true", help="the user comes with a certificate")
-    add.add_argument("--replace", action="store_true", help="replace the user of this name, password and rights")
+    kind.add_argument("--generate", action="store_true", help="generate a password and print it")
+    kind.add_argument("--no-password", action="store_true", help="the user authenticates with a client certificate")
+    add.add_argument(
+        "--replace", action="store_true", help="replace the existing user of this name, with password and permissions"
+    )
     remove = _action(actions, "remove", "remove a user", " ci")
     remove.add_argument("name", help="the name")
     _action(actions, "list", "list the users", "")
     options = parser.parse_args(argv)
     path = Settings.from_environment(users_file=options.file).users_file
     if not path:
-        raise UsageError("which file? Give --file FILE or set CONTRACTLOG_USERS_FILE")
+        raise UsageError("no users file: pass --file FILE or set CONTRACTLOG_USERS_FILE")
     return {"add": _add, "remove": _remove, "list": _list}[options.action](Path(path), options)
 
 
@@ -66,7 +78,7 @@ def _action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser
         epilog=f"example:\n  contractlog users {name}{words} --file users.toml",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--file", metavar="FILE", help="the file of users (else CONTRACTLOG_USERS_FILE)")
+    parser.add_argument("--file", metavar="FILE", help="the users file (else CONTRACTLOG_USERS_FILE)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
     )
@@ -95,7 +107,7 @@ def _add(path: Path, options: Namespace) -> int:
     if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:
-        print(escape_line(f"user {name} has no permissions yet: give --read or --write"), file=sys.stderr)
+        print(escape_line(f"user {name} has no permissions yet: pass --read or --write"), file=sys.stderr)
     return 0
 
 
@@ -109,7 +121,7 @@ def _read_password(*, generate: bool) -> str:
     else:
         password = _read_piped_password(sys.stdin.buffer.readline(_MAX_PASSWORD_BYTES + 3))
     if not password:
-        raise UsageError("a password cannot be empty; write it to standard input, or give --generate")
+        raise UsageError("a password cannot be empty; write it to standard input, or pass --generate")
     return password
 
 

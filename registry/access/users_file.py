@@ -167,11 +167,11 @@ def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
 
 
 def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
-    """Return the error for an unreadable file of users; for a missing one, it says how to create it."""
+    """Return the error for an unreadable users file; for a missing one, it says how to create it."""
     if isinstance(error, UnicodeDecodeError):
-        return UsageError(f"the file of users `{path}` cannot be read: it is no text in UTF-8")
+        return UsageError(f"the users file `{path}` cannot be read: it is not UTF-8 text")
     made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
-    return UsageError(f"the file of users `{path}` cannot be read: {error.strerror}{made}")
+    return UsageError(f"the users file `{path}` cannot be read: {error.strerror}{made}")
 
 
 class UsersFile:
@@ -190,7 +190,7 @@ class UsersFile:
         except (OSError, UnicodeDecodeError) as error:
             raise unreadable_file_error(self._path, error) from None
         except ValueError as error:
-            raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+            raise UsageError(f"the users file {path} cannot be used: {error}") from None
 
     @property
     def users(self) -> Users:
@@ -209,9 +209,9 @@ class UsersFile:
         try:
             self._users = parse_users(self._path.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
+            _LOG.error("the users file %s cannot be used, so those known before stay: %s", self._path, error)
         else:
-            _LOG.info("the file of users %s was read again: %d users", self._path, len(self._users.by_name))
+            _LOG.info("the users file %s was read again: %d users", self._path, len(self._users.by_name))
 
     def _stamp(self) -> tuple[int, ...]:
         try:

@@ -1,4 +1,4 @@
-"""Edits of the file of users: one at a time, and atomic.
+"""Edits of the users file: one at a time, and atomic.
 
 A lock file beside it serializes commands that run at the same time. The new text is written to a temporary file,
 flushed to disk, and renamed over the old one, so that servers and crashes see either the old text or the new one.
@@ -50,7 +50,7 @@ def read_users(path: Path) -> tuple[str, Users]:
     try:
         return text, parse_users(text)
     except ValueError as error:
-        raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+        raise UsageError(f"the users file {path} cannot be used: {error}") from None
 
 
 def format_entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
@@ -79,7 +79,7 @@ def require_file(path: Path) -> None:
     except OSError as error:
         raise _unwritable_file_error(path, error) from None
     if not stat.S_ISREG(mode):
-        raise UsageError(f"the file of users `{path}` cannot be written: it is not a regular file")
+        raise UsageError(f"the users file `{path}` cannot be written: it is not a regular file")
 
 
 def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
@@ -158,7 +158,7 @@ def _edit_error(path: Path, name: str) -> UsageError:
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file of users.
+    """Hold the lock of a users file.
 
     Raises:
         UsageError: it cannot be created, or another command has held it for too long.
@@ -231,4 +231,4 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _unwritable_file_error(path: Path, error: OSError) -> UsageError:
-    return UsageError(f"the file of users `{path}` cannot be written: {error.strerror}")
+    return UsageError(f"the users file `{path}` cannot be written: {error.strerror}")

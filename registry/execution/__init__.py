@@ -1,1 +1,1 @@
-"""Execution of requests' work: thread pools, a fair queue, and limits by steps."""
+"""Execution of the work of requests: thread pools, a fair queue, and limits in steps."""

@@ -1,1 +1,1 @@
-"""Everything that knows HTTP: the app, middleware, bodies, errors and documentation."""
+"""HTTP layer: the app, middleware, bodies, errors and documentation."""

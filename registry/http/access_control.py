@@ -34,7 +34,7 @@ def create_middleware(settings: Settings, permissions: RoutePermissions) -> list
     """Return the middleware that the settings require; none if authentication is off.
 
     Raises:
-        UsageError: the file of users cannot be used.
+        UsageError: the users file cannot be used.
     """
     if not settings.users_file and not settings.tls_client_ca:
         return []

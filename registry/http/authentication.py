@@ -161,7 +161,7 @@ class Authentication:
     def by_certificate(self, certificate: ClientCertificate) -> Principal:
         """Return the caller of a certificate that the listener has verified.
 
-        A certificate of no user has no permissions, or all of them where there is no file of users.
+        A certificate of no user has no permissions, or all of them where there is no users file.
 
         Raises:
             Unauthorized: the certificate could stand for several users.

@@ -52,7 +52,7 @@ def parse_integer(parameter: str, text: str, *, default: int, least: int, most: 
     if text == "":
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and least <= int(text) <= most):
-        raise InvalidQuery(parameter=parameter, detail=f"it is a whole number from {least} to {most}")
+        raise InvalidQuery(parameter=parameter, detail=f"it must be an integer from {least} to {most}")
     return int(text)
 
 
@@ -97,7 +97,7 @@ class StrictBoolean:
         """
         word = str(text).lower()
         if word not in {"", "true", "false"}:
-            raise InvalidQuery(parameter=self.parameter, detail="it is `true` or `false`")
+            raise InvalidQuery(parameter=self.parameter, detail="it must be `true` or `false`")
         return word == "true" if word else self.default
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -116,26 +116,26 @@ def _parse_since(text: object) -> int | None:
     try:
         return parse_integer("since", str(text), default=0, least=0, most=MAX_INTEGER)
     except InvalidQuery:
-        detail = f"it is `latest`, or a whole number from 0 to {MAX_INTEGER}"
+        detail = f"it must be `latest`, or an integer from 0 to {MAX_INTEGER}"
         raise InvalidQuery(parameter="since", detail=detail) from None
 
 
 def _parse_wait(text: object) -> float:
     seconds = float(str(text) or 0) if _SECONDS.fullmatch(str(text)) else -1.0
     if not 0 <= seconds <= MAX_WAIT_SECONDS:
-        raise InvalidQuery(parameter="wait", detail=f"it is a number of seconds from 0 to {MAX_WAIT_SECONDS:g}")
+        raise InvalidQuery(parameter="wait", detail=f"it must be a number of seconds from 0 to {MAX_WAIT_SECONDS:g}")
     return seconds
 
 
 Since = Annotated[
     int | None,
-    Query(description="The number of the last change that the caller has; 0 for all changes, `latest` for none."),
+    Query(description="Return the changes after the one with this number; 0 returns all changes, `latest` none."),
     BeforeValidator(_parse_since),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}, {"const": "latest"}]}),
 ]
 Wait = Annotated[
     float,
-    Query(description="Seconds to wait for a change, where there is none yet."),
+    Query(description="Maximum number of seconds to wait for a change if there is none yet."),
     BeforeValidator(_parse_wait),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
 ]
@@ -152,8 +152,8 @@ async def _reject_unknown_parameters(request: Request) -> None:
     known = list(_parameter_names(request.scope["route"].dependant))
     for parameter, value in request.query_params.items():
         if value and parameter not in known:
-            others = f", but {', '.join(known)}" if known else ""
-            raise InvalidQuery(parameter=parameter, detail=f"there is none of this name{others}")
+            others = f"; known parameters: {', '.join(known)}" if known else ""
+            raise InvalidQuery(parameter=parameter, detail=f"it is unknown here{others}")
 
 
 def _parameter_names(dependant: Dependant) -> Iterator[str]:
@@ -179,12 +179,12 @@ def parse_subject_version(parameter: str, text: str) -> tuple[Subject, int | Non
         return _parse_subject(parameter, name), None
     if number.isascii() and number.isdigit() and len(number) <= _DIGITS and 1 <= int(number) <= MAX_VERSION:
         return _parse_subject(parameter, name), int(number)
-    raise InvalidQuery(parameter=parameter, detail="it reads SUBJECT:VERSION, with a number or `latest` as version")
+    raise InvalidQuery(parameter=parameter, detail="it must be SUBJECT:VERSION, where VERSION is a number or `latest`")
 
 
 def _parse_subject(parameter: str, name: str) -> Subject:
     if not name:
-        raise InvalidQuery(parameter=parameter, detail="it names no subject")
+        raise InvalidQuery(parameter=parameter, detail="it has no subject")
     try:
         return parse_subject(name)
     except InvalidSubject as error:
@@ -202,4 +202,4 @@ def parse_enum(parameter: str, text: str, kind: type[N]) -> N | None:
     try:
         return kind(text.upper())
     except ValueError:
-        raise InvalidQuery(parameter=parameter, detail="it is one of " + ", ".join(kind)) from None
+        raise InvalidQuery(parameter=parameter, detail="it must be one of " + ", ".join(kind)) from None

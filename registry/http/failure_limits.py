@@ -157,4 +157,4 @@ def _log_rejection(bucket: _Bucket, address: str, now: float) -> None:
     """
     if bucket.seconds_left > 0 and now - bucket.logged_at >= _WINDOW_SECONDS:
         bucket.logged_at = now
-        _LOG.warning("%d wrong passwords in a minute from %s: further ones are refused for now", bucket.limit, address)
+        _LOG.warning("%d wrong passwords in a minute from %s: further ones are rejected for now", bucket.limit, address)

@@ -47,20 +47,20 @@ _BODIES: Final = [
 GROUPS: Final[Mapping[str, str]] = {
     "subjects": "Subjects and their versions: register, look up, read, delete.",
     "schemas": "Schemas by id or guid, and lists of schemas.",
-    "compatibility": "Compatibility checks that register nothing.",
+    "compatibility": "Compatibility checks without registration.",
     "config": "Compatibility level and other settings of the registry, a context or a subject.",
-    "mode": "What may be written: READWRITE, READONLY, IMPORT, FORWARD.",
-    "contexts": "Contexts: separate sets of subjects and ids.",
+    "mode": "Modes, which control writes: READWRITE, READONLY, IMPORT, FORWARD.",
+    "contexts": "Contexts: namespaces of subjects and ids.",
     "associations": "Associations of topics with the subjects of their keys and values.",
-    "service": "The service itself.",
-    "conformance": "Results of audits.",
-    "changes": "The journal of changes.",
-    "search": "Full-text search of fields, types, tags and properties.",
+    "service": "Version, cluster ids and other metadata of the service.",
+    "conformance": "Audit results by topic.",
+    "changes": "The change log, with long polling.",
+    "search": "Search for fields, types, tags and properties.",
     "diff": "Differences between two schemas.",
     "graph": "Dependencies between schemas.",
     "permissions": "Permissions of the caller.",
     "batches": "Lookups and checks of many schemas in one request.",
-    "fetches": "Which client fetches which id.",
+    "fetches": "Clients that fetch schemas, with counts by day.",
     "import": "Import of a whole registry.",
     "health": "Health and metrics.",
 }
@@ -73,8 +73,8 @@ _DESCRIPTIONS: Final[Mapping[str, str]] = {
     "cascadeLifecycle": "`true` also deletes the subjects that belong to the resource (lifecycle `STRONG`).",
     "context": "The context: `.eu`, `:.eu:` or `eu`; empty is the default context.",
     "contextPrefix": "Only contexts whose names begin with this text.",
-    "defaultToGlobal": "`true` answers with what is in force: from the subject, its context, all contexts "
-    "(`:.__GLOBAL:`) or the server's default. Otherwise only what is set at this very scope.",
+    "defaultToGlobal": "`true` returns the effective value: from the subject, its context, all contexts "
+    "(`:.__GLOBAL:`) or the server's default. Otherwise, only the value that is set at this scope is returned.",
     "deleted": _DELETED,
     "deletedAsNegative": "`true` includes soft-deleted versions, as negative numbers.",
     "deletedOnly": "`true` lists soft-deleted versions only; it takes precedence over `deleted`.",
@@ -82,35 +82,35 @@ _DESCRIPTIONS: Final[Mapping[str, str]] = {
     "fetchMaxId": "`true` adds `maxId`, the highest id of the context.",
     "findTags": "Adds the parts of the schema that have this tag; `*` is any tag. May be repeated.",
     "force": "`true` registers the schema even if it is incompatible.",
-    "format": "How the schema text is written: `resolved` replaces references in Avro schemas by what they refer to. "
-    "Empty and unknown values mean as stored.",
+    "format": "The format of the schema text: `resolved` replaces references in Avro schemas by the referenced types. "
+    "With empty and unknown values, the text is returned as stored.",
     "guid": "A guid, as a UUID or as 32 hexadecimal digits.",
     "includeSchemas": "`true` adds the latest schema of each subject.",
     "key": "The name of a metadata property. May be repeated; each needs a `value` at the same position.",
     "latestOnly": "`true` lists only the latest version of each subject.",
     "lifecycle": "Only associations with this lifecycle: `STRONG` or `WEAK`.",
-    "limit": "The largest number of items to list; negative numbers and 0 mean no limit.",
-    "name": "The name of the resource, for Kafka the topic; `-` is any.",
-    "namespace": "The namespace of the resource, for Kafka the id of the cluster; `-` is any.",
-    "normalize": "`true` uses the normalized text of the schema: equal schemas in different spellings are one version.",
+    "limit": "Maximum number of items; negative numbers and 0 mean no limit.",
+    "name": "The name of the resource (for Kafka, the topic); `-` is any.",
+    "namespace": "The namespace of the resource (for Kafka, the id of the cluster); `-` is any.",
+    "normalize": "`true` uses the normalized text, so that schemas that differ only in notation are one version.",
     "offset": "The number of items to skip.",
-    "permanent": "`true` deletes for good what was soft-deleted before; the ids are never given again.",
+    "permanent": "`true` hard-deletes what was soft-deleted before; the ids are never assigned again.",
     "recursive": "`true` also deletes the modes of all subjects in the context.",
     "referenceFormat": "`qualified` writes the subjects of references with their contexts.",
     "resource": "The id of the resource.",
     "resourceType": "The type of the resource; `topic` if empty.",
     "ruleType": "Only schemas with a rule of this type, such as `CEL`.",
-    "schema_id": "The id of a schema, as records carry it.",
+    "schema_id": "The id of a schema, as contained in records.",
     "subject": "The name of a subject; `:.eu:name` is a subject of the context `.eu`.",
     "subjectPrefix": "Only subjects whose names begin with this text; `:.eu:` is a context, `:*:` are all contexts.",
     "topic": "The name of a topic.",
     "value": "The value of the property in `key` at the same position.",
-    "verbose": "`true` adds `messages`: why the schema is incompatible; empty if it is compatible.",
+    "verbose": "`true` adds `messages`, the reasons why the schema is incompatible; empty if it is compatible.",
     "version": "The number of a version; `latest` and `-1` are the latest version that is not deleted.",
 }
 _SCOPE: Final = "The name of a subject; `:.eu:` is the context `.eu`, `:.__GLOBAL:` are all contexts."
-_MODE_FORCE: Final = "`true` allows the mode IMPORT where there are versions that are not deleted."
-_SPELLING: Final = "Accepted and ignored: schemas are compared by what they mean."
+_MODE_FORCE: Final = "`true` allows the mode IMPORT even if there are versions that are not deleted."
+_SPELLING: Final = "Accepted and ignored, because the notation does not affect the comparison."
 
 #: Parameters whose meaning differs on some paths: path, name -> description.
 _SPECIAL: Final[Mapping[tuple[str, str], str]] = {
@@ -124,7 +124,7 @@ _SPECIAL: Final[Mapping[tuple[str, str], str]] = {
         "/schemas",
         "subjectPrefix",
     ): "Only subjects whose names begin with this text; empty is the default context, `:*:` are all contexts.",
-    ("/schemas", "limit"): "The largest number of schemas to list, at most 1,000, which is also the default.",
+    ("/schemas", "limit"): "Maximum number of schemas; at most 1,000, which is also the default.",
     (
         "/schemas",
         "lifecycle",
@@ -144,7 +144,7 @@ _SPECIAL: Final[Mapping[tuple[str, str], str]] = {
 }
 
 #: The response is the text of a schema, which is JSON of any kind.
-ANY_JSON: Final[dict[str, Any]] = {"description": "Any JSON: the text of the schema itself."}
+ANY_JSON: Final[dict[str, Any]] = {"description": "The text of the schema: any JSON."}
 
 
 def describe_route(

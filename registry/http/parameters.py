@@ -75,7 +75,7 @@ async def _parse_subject(subject: TextPath) -> Subject:
 
 
 async def _optional_subject(
-    subject: Annotated[str, Query(description="A subject; `:.eu:name` in another context than the default one.")] = "",
+    subject: Annotated[str, Query(description="A subject; `:.eu:name` is a subject of the context `.eu`.")] = "",
 ) -> Subject | None:
     return parse_subject(subject) if subject else None
 

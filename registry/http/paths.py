@@ -61,7 +61,7 @@ def parse_context(text: str) -> str:
     """
     name = text.removeprefix(":").removesuffix(":")
     if ":" in name:
-        raise BadRequest(f"`{text}` is no name of a context")
+        raise BadRequest(f"`{text}` is not a valid context name")
     return parse_subject(f":{name if name.startswith('.') else '.' + name}:").context
 
 

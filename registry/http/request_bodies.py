@@ -102,7 +102,7 @@ def _decode_body(body: bytes, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         raise BadRequest(f"The request body cannot be used: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest(f"The request body is no JSON: {error}") from error
+        raise BadRequest(f"The request body is not JSON: {error}") from error
 
 
 def _convert_to_utf8(body: bytes) -> bytes:
@@ -122,7 +122,7 @@ def _convert_to_utf8(body: bytes) -> bytes:
     try:
         return body.decode(encoding).encode()
     except UnicodeError as error:
-        raise BadRequest(f"The request body is no JSON: {error}") from error
+        raise BadRequest(f"The request body is not JSON: {error}") from error
 
 
 class _Batch(Struct):

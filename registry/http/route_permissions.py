@@ -171,7 +171,7 @@ class RoutePermissions:
         for router in routers:
             for route in router.routes:
                 if not isinstance(route, APIRoute):
-                    raise TypeError(f"{route} is no route of a resource")
+                    raise TypeError(f"{route} is not a route of a resource")
                 permission = getattr(route.endpoint, "required_permission", None)
                 if permission is None:
                     raise TypeError(f"{route.path} declares no permission: use @requires")

@@ -85,7 +85,7 @@ class CompatibilityChecker:
         """Raise ``InvalidSchema`` if the meta-schema rejects the schema and ``strictJsonSchemas`` is set."""
         warning = candidate.warning if configured.strict_json_schemas else None
         if warning is not None:
-            raise InvalidSchema(f"{warning}; such schemas are refused here: the config member strictJsonSchemas is set")
+            raise InvalidSchema(f"{warning}; the config member strictJsonSchemas rejects such schemas")
 
     def find_reserved_conflicts(
         self, candidate: ParsedDraft, previous: RegisteredSchema | None, configured: ScopeSettings

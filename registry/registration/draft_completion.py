@@ -107,7 +107,7 @@ def edit_tags(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
     try:
         return replace(draft, text=formats.edit_tags(draft.type, draft.text, tags.add, tags.remove))
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise InvalidSchema(f"The text is no {draft.type} schema, so it has no place for tags") from None
+        raise InvalidSchema(f"The text is not a valid {draft.type} schema, so tags cannot be added") from None
 
 
 def _propagate_tags(draft: SchemaDraft, previous: RegisteredSchema | None) -> SchemaDraft:

@@ -176,7 +176,7 @@ def _parse(draft: SchemaDraft, resolved: ResolvedReferences, *, strict: bool) ->
     except RecursionError:
         raise InvalidSchema("The schema is nested too deeply") from None
     except UnicodeError:
-        raise InvalidSchema("The schema holds a character that is no text (half of a surrogate pair)") from None
+        raise InvalidSchema("The schema contains a character that is not text (half of a surrogate pair)") from None
 
 
 def _size(parsed: ParsedSchema) -> int:

@@ -46,10 +46,10 @@ def parse_url(text: str) -> URL:
     try:
         url = make_url(text)
     except ArgumentError:
-        raise UsageError("the database URL cannot be read; give sqlite:///FILE or postgresql://…") from None
+        raise UsageError("the database URL cannot be read; use sqlite:///FILE or postgresql://…") from None
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in {"sqlite", "postgresql"}:
-        raise UsageError(f"databases of kind `{backend}` are not supported; give sqlite:///FILE or postgresql://…")
+        raise UsageError(f"databases of kind `{backend}` are not supported; use sqlite:///FILE or postgresql://…")
     return url.set(drivername="sqlite" if backend == "sqlite" else "postgresql+psycopg")
 
 

@@ -33,79 +33,81 @@ class Metric:
 REQUESTS: Final = Metric(
     "contractlog_http_requests_total",
     MetricKind.COUNTER,
-    "Requests answered, by method, route template and HTTP status; `other` is every route that there is not.",
+    "Completed requests by method, route template and HTTP status; unknown routes count as `other`.",
     ("method", "route", "status"),
 )
 REQUEST_SECONDS: Final = Metric(
     "contractlog_http_request_seconds",
     MetricKind.HISTOGRAM,
-    "Time from a request's first byte at the application to the end of its answer, by route template.",
+    "Time from the first byte of a request to the end of its response, by route template.",
     ("route",),
     _SECONDS,
 )
 IN_FLIGHT: Final = Metric(
-    "contractlog_http_requests_in_flight", MetricKind.GAUGE, "Requests that are being answered now."
+    "contractlog_http_requests_in_flight", MetricKind.GAUGE, "Requests that are currently being processed."
 )
-ERRORS: Final = Metric(
-    "contractlog_errors_total", MetricKind.COUNTER, "Answers with an `error_code`, by that code.", ("code",)
-)
+ERRORS: Final = Metric("contractlog_errors_total", MetricKind.COUNTER, "Error responses by `error_code`.", ("code",))
 CACHE_HITS: Final = Metric(
-    "contractlog_cache_hits_total", MetricKind.COUNTER, "Reads answered from memory, without asking the database."
+    "contractlog_cache_hits_total", MetricKind.COUNTER, "Reads served from memory, without a query to the database."
 )
 STALE_ANSWERS: Final = Metric(
     "contractlog_stale_answers_total",
     MetricKind.COUNTER,
-    "Reads by id answered from memory because the database was unavailable; with the header `X-Contractlog-Stale`.",
+    "Reads by id served from memory, with the header `X-Contractlog-Stale`, because the database was unavailable.",
 )
-CACHE_BYTES: Final = Metric("contractlog_cache_bytes", MetricKind.GAUGE, "Memory that cached answers by id take.")
-CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", MetricKind.GAUGE, "Ids whose answers are cached.")
+CACHE_BYTES: Final = Metric("contractlog_cache_bytes", MetricKind.GAUGE, "Memory used by cached responses by id.")
+CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", MetricKind.GAUGE, "Ids whose responses are cached.")
 WRITES: Final = Metric(
     "contractlog_writes_total",
     MetricKind.COUNTER,
-    "Writes that the writer finished, by what became of them: `done` or `failed`.",
+    "Completed writes by outcome: `done` or `failed`.",
     ("outcome",),
 )
 WRITES_WAITING: Final = Metric(
-    "contractlog_writes_waiting", MetricKind.GAUGE, "Writes in the queue, or being committed."
+    "contractlog_writes_waiting", MetricKind.GAUGE, "Writes that are queued or being committed."
 )
 WRITES_REFUSED: Final = Metric(
     "contractlog_writes_refused_total",
     MetricKind.COUNTER,
-    "Writes answered with 503 at once because the queue was full.",
+    "Writes rejected immediately with 503 because the queue was full.",
 )
 BATCH_SIZE: Final = Metric(
     "contractlog_write_batch_size",
     MetricKind.HISTOGRAM,
-    "Writes that were committed together.",
+    "Number of writes that were committed together.",
     bounds=(1, 2, 4, 8, 16, 32, 64, 128, 256),
 )
 BATCH_SECONDS: Final = Metric(
     "contractlog_write_batch_seconds",
     MetricKind.HISTOGRAM,
-    "Time that a batch of writes took, from the lock to the commit.",
+    "Time from locking to committing a batch of writes.",
     bounds=_SECONDS,
 )
 DATABASE_AWAY: Final = Metric(
-    "contractlog_database_away", MetricKind.GAUGE, "Workers that cannot reach the database now; 0 is good."
+    "contractlog_database_away", MetricKind.GAUGE, "Workers that currently cannot reach the database; normally 0."
 )
 DATABASE_DISK_FULL: Final = Metric(
     "contractlog_database_disk_full",
     MetricKind.GAUGE,
-    "Workers whose last write failed because the database's disk is full; 0 is good.",
+    "Workers whose last write failed because the database's disk is full; normally 0.",
 )
 DRAINING: Final = Metric(
-    "contractlog_draining", MetricKind.GAUGE, "Workers that finish what is in flight and take nothing new."
+    "contractlog_draining",
+    MetricKind.GAUGE,
+    "Workers that are shutting down: they finish current requests and accept no new connections.",
 )
 BUILD_INFO: Final = Metric(
-    "contractlog_build_info", MetricKind.GAUGE, "Always 1 per worker; the label has the value.", ("version",)
+    "contractlog_build_info", MetricKind.GAUGE, "Always 1 per worker; the label has the version.", ("version",)
 )
-PROCESS_CPU: Final = Metric("process_cpu_seconds_total", MetricKind.COUNTER, "Processor time that all workers used.")
-PROCESS_MEMORY: Final = Metric("process_resident_memory_bytes", MetricKind.GAUGE, "Memory that all workers hold.")
-PROCESS_FILES: Final = Metric("process_open_fds", MetricKind.GAUGE, "Files and connections that all workers hold open.")
+PROCESS_CPU: Final = Metric("process_cpu_seconds_total", MetricKind.COUNTER, "Processor time used by all workers.")
+PROCESS_MEMORY: Final = Metric("process_resident_memory_bytes", MetricKind.GAUGE, "Resident memory of all workers.")
+PROCESS_FILES: Final = Metric("process_open_fds", MetricKind.GAUGE, "Open files and connections of all workers.")
 PROCESS_START: Final = Metric(
-    "process_start_time_seconds", MetricKind.GAUGE, "When the worker that started last began, in seconds since 1970."
+    "process_start_time_seconds",
+    MetricKind.GAUGE,
+    "Start time of the most recently started worker, in seconds since 1970.",
 )
-WORKERS: Final = Metric("contractlog_workers", MetricKind.GAUGE, "Processes that are summed up here.")
+WORKERS: Final = Metric("contractlog_workers", MetricKind.GAUGE, "Worker processes that are included in the sums.")
 
 #: In the order of the exposition.
 CATALOGUE: Final = (

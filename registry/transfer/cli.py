@@ -57,15 +57,17 @@ from contractlog.registry.transfer.upload import upload_export
 __all__ = ["export", "import_"]
 
 _EXPORT: Final = "contractlog.export.report/1"
-_RUNNING_HINT: Final = "import into the running registry by --registry URL in place of --database-url, or stop it first"
+_RUNNING_HINT: Final = "import into the running registry by --registry URL instead of --database-url, or stop it first"
 
 
 def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Write a whole registry to a file, or to a new ``_schemas`` topic."""
     add_examples(parser, "export")
-    add_database(parser, "to export; one that is being served may be read meanwhile")
+    add_database(parser, "to export, even while it is being served")
     parser.add_argument(
-        "--registry", metavar="URL", help="a live registry of the reference's API, in place of a database"
+        "--registry",
+        metavar="URL",
+        help="a live registry with Confluent Schema Registry's API, instead of a database",
     )
     parser.add_argument("--out", default="-", metavar="FILE", help="the file to write (default: standard output)")
     parser.add_argument("--topic", metavar="NAME", help="write to a new or empty _schemas topic instead of a file")
@@ -82,7 +84,7 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_args(argv)
     if options.topic and options.out != "-":
-        raise UsageError("give --out or --topic, not both")
+        raise UsageError("pass --out or --topic, not both")
     report = TransferReport()
     state, header = _read_source(options, report)
     report.count_contents(state)
@@ -104,7 +106,7 @@ def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySn
     header = _header()
     if options.registry:
         if options.database_url:
-            raise UsageError("give --database-url or --registry, not both")
+            raise UsageError("pass --database-url or --registry, not both")
         access = read_access(options, options.registry) or SourceAccess(Security.from_environment())
         return RestSource(options.registry, options.timeout, access).read_snapshot(report), header
     reject_unused_access(options, "--registry URL")
@@ -141,33 +143,35 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_source(parser)
     add_database(parser, "to import into")
     parser.add_argument(
-        "--registry", metavar="URL", help="a running registry of contractlog to import into, in place of its database"
+        "--registry", metavar="URL", help="a running contractlog registry to import into, instead of a database"
     )
     parser.add_argument("--dry-run", action="store_true", help="report what would be written, and write nothing")
     parser.add_argument(
-        "--follow", action="store_true", help="repeat every change of a live registry or a topic until Ctrl-C"
+        "--follow",
+        action="store_true",
+        help="continue to copy the changes of a live registry or a topic until Ctrl-C",
     )
     parser.add_argument(
         "--every",
         type=parse_seconds,
         default=5.0,
         metavar="SECONDS",
-        help="between two looks of --follow (default: %(default)g)",
+        help="interval of --follow (default: %(default)g)",
     )
     parser.add_argument("--no-modes", action="store_true", help="do not import modes (READONLY …)")
     parser.add_argument(
         "--allow-id-gap",
         action="store_true",
-        help=f"import ids more than {MAX_ID_GAP:,} above the next lower one, too (or CONTRACTLOG_ALLOW_ID_GAP=true)",
+        help=f"also import ids more than {MAX_ID_GAP:,} above the next lower one (or CONTRACTLOG_ALLOW_ID_GAP=true)",
     )
     add_format(parser)
     options = parser.parse_args(argv)
     if options.follow and not (options.topic or is_url(options.source or "")):
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
     if options.follow and options.dry_run:
-        raise UsageError("--follow writes, --dry-run does not; give one of them")
+        raise UsageError("--follow writes, --dry-run does not; use one of them")
     if options.registry and options.database_url:
-        raise UsageError("give --database-url or --registry, not both")
+        raise UsageError("pass --database-url or --registry, not both")
     if options.registry and options.allow_id_gap:
         raise UsageError(
             "--allow-id-gap is for --database-url; a running registry allows gaps when it is started with "
@@ -176,8 +180,8 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options.allow_id_gap = Settings.from_environment(allow_id_gap=options.allow_id_gap or None).allow_id_gap
     if options.registry and options.follow:
         raise UsageError(
-            "--follow writes to a database: give --database-url; a PostgreSQL may be served meanwhile, "
-            "a SQLite file is served when following is over"
+            "--follow writes to a database: pass --database-url; a PostgreSQL database can be served at the same time, "
+            "a SQLite file only after the import"
         )
     report = TransferReport()
     with open_source(options) as source:

@@ -42,7 +42,7 @@ _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([ -~]*)")
 _MEMBERS: Final = {
     "user": ("NAME", "user name"),
     "password_file": ("FILE", "the password, on the first line"),
-    "token_file": ("FILE", "a bearer token, on the first line, in place of name and password"),
+    "token_file": ("FILE", "a bearer token, on the first line, instead of name and password"),
     "ca": ("FILE", "the CA (PEM) of its certificate, else those of the system"),
     "certificate": ("FILE", "client certificate (PEM)"),
     "key": ("FILE", "its key, if it is not in the same file"),
@@ -74,7 +74,7 @@ def add_source(parser: ArgumentParser) -> None:
         "source", nargs="?", metavar="FILE|URL", help="a file of `contractlog export`, - for stdin, or a live registry"
     )
     parser.add_argument(
-        "--topic", metavar="NAME", help="a _schemas topic of Confluent or Karapace, in place of FILE|URL"
+        "--topic", metavar="NAME", help="a _schemas topic of Confluent or Karapace, instead of FILE|URL"
     )
     add_broker_options(parser)
     add_access_options(parser)
@@ -114,7 +114,7 @@ def add_timeout(parser: ArgumentParser) -> None:
         type=parse_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
-        help="how long to wait for each answer of a live registry (default: %(default)g)",
+        help="maximum time for each request to a live registry (default: %(default)g)",
     )
 
 
@@ -134,7 +134,7 @@ def parse_seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ArgumentTypeError(f"`{text}` is no number of seconds above 0")
+        raise ArgumentTypeError(f"`{text}` is not a number of seconds greater than 0")
     return number
 
 
@@ -147,8 +147,8 @@ def add_access_options(parser: ArgumentParser) -> None:
     """Add ``--source-…``; ``read_access`` reads them."""
     group = parser.add_argument_group(
         "access to the source registry",
-        "each also as CONTRACTLOG_SOURCE_USER, _CA, …; the secrets themselves as CONTRACTLOG_SOURCE_PASSWORD, _TOKEN "
-        "and _KEY_PASSWORD",
+        "each can also be set by a variable (CONTRACTLOG_SOURCE_USER, _CA, …); CONTRACTLOG_SOURCE_PASSWORD, _TOKEN and "
+        "_KEY_PASSWORD have the secrets themselves",
     )
     for member, (shown, words) in _MEMBERS.items():
         group.add_argument(f"--source-{member.replace('_', '-')}", metavar=shown, help=words)
@@ -157,7 +157,7 @@ def add_access_options(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
-        help="header of each request, as required by a gateway; may be repeated",
+        help="a header to send with each request, for example for a gateway; may be repeated",
     )
 
 
@@ -177,10 +177,10 @@ def read_access(options: Namespace, url: str, environ: Mapping[str, str] | None 
     headers = dict(map(_parse_header, options.source_header))
     named = given["user"] is not None or RegistryAddress.parse(url)[0].user is not None
     if password is not None and not named:
-        raise UsageError("a password without a name: give --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
+        raise UsageError("a password without a name: pass --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
     if token is not None:
         if named:
-            raise UsageError("give the source a name and password or a token, not both")
+            raise UsageError("pass a name and password or a token, not both")
         headers["Authorization"] = f"Bearer {token}"
     if not any((*given.values(), password, token, key_password, headers)):
         return None
@@ -213,7 +213,7 @@ def _read_secret(member: str, file: str | None, environment: Mapping[str, str]) 
     else:
         secret, where = _read_first_line(file, f"--source-{member}-file"), f"`{file}`"
     if secret is not None and member == "token" and not _TOKEN.fullmatch(secret):
-        raise UsageError(f"{where} holds no bearer token: it is one word of printable ASCII characters")
+        raise UsageError(f"{where} contains no bearer token: it is one word of printable ASCII characters")
     return secret
 
 

@@ -103,7 +103,7 @@ def open_for_export(database_url: str) -> Iterator[Snapshot]:
     masked_url = mask_url(database_url)
     revision, newest = database.current_revision(database_url)
     if is_in_memory(url) or revision is None:
-        raise UsageError(f"{masked_url} holds no registry")
+        raise UsageError(f"{masked_url} contains no registry")
     if revision != newest:
         raise UsageError(
             f"the database has the tables of revision {revision}, this release needs {newest}; "

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _REQUIRED: Final = object()
-NOT_STORABLE: Final = "the schema holds a NUL or half a character, which no database takes"
+NOT_STORABLE: Final = "the schema contains a NUL or half of a surrogate pair, which databases cannot store"
 LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
 _LONGEST_CONTEXT: Final = 255
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -69,7 +69,7 @@ def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -
     """
     value = body[name]
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
-        raise InvalidField(f"`{name}`: {_shorten(value)} is no number from {lowest} to {most}")
+        raise InvalidField(f"`{name}`: {_shorten(value)} is not a number from {lowest} to {most}")
     return value
 
 
@@ -100,7 +100,7 @@ def read_string(body: Mapping[str, Any], name: str) -> str:
     """Return the text of a schema, whatever characters it contains."""
     value = body[name]
     if not isinstance(value, str):
-        raise InvalidField(f"`{name}`: {_shorten(value)} is no text")
+        raise InvalidField(f"`{name}`: {_shorten(value)} is not a string")
     return value
 
 
@@ -109,7 +109,7 @@ def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *
     value = _read_value(body, name, default)
     value = read_string({name: value}, name)
     if not is_storable(value):
-        raise InvalidField(f"`{name}` holds a NUL or half a character, which no database takes")
+        raise InvalidField(f"`{name}` contains a NUL or half of a surrogate pair, which databases cannot store")
     if longest is not None and len(value) > longest:
         raise InvalidField(f"`{name}` has {len(value)} characters, over the limit of {longest}")
     return value
@@ -119,7 +119,7 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
     """Parse the hash of a content; None if unknown."""
     value = body.get(name)
     if value is not None and not (isinstance(value, str) and _HASH.fullmatch(value)):
-        raise InvalidField(f"`{name}`: {_shorten(value)} is no hash: 64 hexadecimal digits")
+        raise InvalidField(f"`{name}`: {_shorten(value)} is not a hash: 64 hexadecimal digits")
     return value
 
 
@@ -208,7 +208,9 @@ def validate_context(name: str, where: str = "") -> str:
     except InvalidSubject:
         subject = None
     if subject is None or subject != Subject(name, "s") or name == GLOBAL_CONTEXT:
-        raise InvalidField(f"{where}{_shorten(name)} is no name of a context: one starts with a dot and has no colon")
+        raise InvalidField(
+            f"{where}{_shorten(name)} is not a valid context name: one starts with a dot and has no colon"
+        )
     return name
 
 
@@ -247,7 +249,7 @@ def parse_guid(value: Any, name: str = "guid") -> str:
     except InvalidField:
         raise
     except ValueError:
-        raise InvalidField(f"`{name}`: {_shorten(value)} is no guid") from None
+        raise InvalidField(f"`{name}`: {_shorten(value)} is not a guid") from None
 
 
 def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
@@ -255,7 +257,7 @@ def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
     converted = convert_body(body.get("references"), list[ReferenceBody] | None, "references") or ()
     for one in converted:
         if one.version is not None and not -1 <= one.version <= MAX_VERSION:
-            raise InvalidField(f"`references`: {one.version} is no version")
+            raise InvalidField(f"`references`: {one.version} is not a version")
     return tuple(Reference(one.name or "", one.subject or "", one.version or 0) for one in converted)
 
 
@@ -283,7 +285,7 @@ def convert_body(value: Any, kind: Any, name: str) -> Any:
     except (msgspec.ValidationError, RecursionError) as error:
         raise InvalidField(f"`{name}` is of another kind than it should be: {error}") from None
     except UnicodeEncodeError:
-        raise InvalidField(f"`{name}` holds half a character") from None
+        raise InvalidField(f"`{name}` contains half of a surrogate pair") from None
     return converted
 
 
@@ -296,7 +298,7 @@ def require_unicode(body: Any) -> None:
     try:
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise InvalidField("a text holds half a character") from None
+        raise InvalidField("a text contains half of a surrogate pair") from None
     except RecursionError:
         raise InvalidField("it is nested too deep") from None
 

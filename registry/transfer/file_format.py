@@ -155,9 +155,9 @@ def _decode_line(line: str) -> Any:
 def _describe_error(number: int, error: Exception) -> str:
     """Describe why a line cannot be parsed; an invalid first line means that the file is no export."""
     if number == 1:
-        return f"this is no file of `contractlog export`: its first line is no JSON that says `{FORMAT}`"
+        return f"this is not a file of `contractlog export`: its first line is not JSON with `{FORMAT}`"
     if isinstance(error, json.JSONDecodeError):
-        why = f"it is no JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
+        why = f"it is not JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
     elif isinstance(error, KeyError):
         why = f"it has no `{error.args[0]}`"
     elif isinstance(error, InvalidField):
@@ -190,8 +190,8 @@ class _LineReader:
         if number == 1:
             if body.get("format") != FORMAT:
                 raise UsageError(
-                    f"the first line does not say `{FORMAT}`: this is no file of `contractlog export`, or of another "
-                    "release"
+                    f"the first line does not have `{FORMAT}`: this is not a file of `contractlog export`, or one of "
+                    "another release"
                 )
             return False
         kind = str(body.get("kind"))
@@ -252,7 +252,7 @@ class _LineReader:
     def _mode(self, where: str, body: Mapping[str, Any]) -> None:
         mode = read_mode(body["mode"], where, self._report)
         if mode is None:
-            raise InvalidField(f"`mode`: {body['mode']!r} is no mode that this release knows")
+            raise InvalidField(f"`mode`: {body['mode']!r} is not a mode that this release supports")
         self.snapshot.modes[field_parsers.parse_scope(body["scope"], "scope")] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
@@ -291,7 +291,7 @@ class _LineReader:
 def _parse_type(body: Mapping[str, Any]) -> SchemaType:
     name = body.get("type", SchemaType.AVRO)
     if name not in set(SchemaType):
-        raise InvalidField(f"`type`: {name!r} is no schema type")
+        raise InvalidField(f"`type`: {name!r} is not a schema type")
     return SchemaType(name)
 
 
@@ -312,7 +312,7 @@ class FileSource:
             with Path(self.path).open(encoding="utf-8") as file:
                 return read_lines(file, report)
         except UnicodeDecodeError:
-            what = f"`{self.path}` is no text in UTF-8, and so no file of `contractlog export`"
+            what = f"`{self.path}` is not UTF-8 text, so it is not a file of `contractlog export`"
             raise UsageError(what + ("" if self.path == "-" else _database_hint(self.path))) from None
         except OSError as error:
             live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
@@ -324,7 +324,7 @@ class FileSource:
 
 
 def _database_hint(path: str) -> str:
-    """Return the hint for a database that was given in place of an export."""
+    """Return the hint for a database that was given instead of an export."""
     with Path(path).open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return ""

@@ -45,7 +45,7 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
     def work(transaction: Transaction) -> int:
         counters = contexts.read_counters(transaction)
         if context not in counters and context != DEFAULT_CONTEXT and not create:
-            raise _unknown_context_error(counters, context, "; if it was made after the backup, give --create")
+            raise _unknown_context_error(counters, context, "; if it was made after the backup, pass --create")
         before = counters.get(context, 1)
         following = contexts.raise_counter(transaction, context, largest + 1)
         if following != before:
@@ -132,7 +132,7 @@ def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
     """Run a change in a database that contains a registry."""
     if database.current_revision(database_url)[0] is None:
         masked_url = mask_url(database_url)
-        raise UsageError(f"{masked_url} holds no registry: is it the right --database-url?")
+        raise UsageError(f"{masked_url} contains no registry: is it the right --database-url?")
     with open_for_import(database_url) as store:
         return store.transact(work).result()
 

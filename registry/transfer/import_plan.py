@@ -277,18 +277,16 @@ class _PlanBuilder:
                 schema, content = self._source.schemas[context, schema_id], self._identified[context, schema_id].content
                 row = existing.get(schema_id)
                 if schema_id in retired and retired[schema_id] != content.hash:
-                    former = "a content that was not recorded" if retired[schema_id] is None else "another content"
+                    former = "unknown content" if retired[schema_id] is None else "different content"
                     self.plan.conflicts.append(
                         f"{self._position_prefix(schema.key)}the id {schema_id} of context {context} "
-                        f"was deleted for good here, and stood for {former}: {way_out(context)}"
+                        f"was hard-deleted here and had {former}: {way_out(context)}"
                     )
                 elif row is None:
                     self._add_schema(self._identified[schema.key])
                     self.plan.returned += [schema.key] if schema_id in retired else []
                 elif row.hash != content.hash and (row.guid, row.text) != (content.guid, content.text):
-                    self.plan.conflicts.append(
-                        f"the id {schema_id} of context {context} stands for another content here"
-                    )
+                    self.plan.conflicts.append(f"the id {schema_id} of context {context} has different content here")
 
     def _add_schema(self, identified: IdentifiedSchema) -> None:
         schema, content = identified.schema, identified.content
@@ -310,7 +308,7 @@ class _PlanBuilder:
                     continue
                 if versions - self._removed:
                     self.plan.conflicts.append(
-                        f"the id {schema_id} of context {context} was deleted for good in the source and is in use here"
+                        f"the id {schema_id} of context {context} was hard-deleted in the source, but is in use here"
                     )
                 elif not versions:  # removing its versions retires the id
                     retirement = self._source.retired[context, schema_id]

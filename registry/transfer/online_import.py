@@ -86,6 +86,6 @@ def _read_export(file: IO[bytes], report: TransferReport) -> RegistrySnapshot:
     except UsageError as error:
         raise BadRequest(str(error)) from None
     except UnicodeDecodeError:
-        raise BadRequest("the file is no text in UTF-8") from None
+        raise BadRequest("the file is not UTF-8 text") from None
     finally:
         text.detach()

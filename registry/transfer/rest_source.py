@@ -124,7 +124,7 @@ class RestReader:
     async def _subjects(self) -> list[Subject]:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
         if not isinstance(names, list):
-            raise UnreadableAnswer("to GET /subjects with what is no list of names")
+            raise UnreadableAnswer("to GET /subjects with something that is not a list of names")
         subjects = [self._fits("a subject", field_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
@@ -132,7 +132,7 @@ class RestReader:
         """Return a list from a response; anything else is reported as an oddity."""
         if answer is None or isinstance(answer, list):
             return answer or []
-        self._report.odd(OddityKind.UNREADABLE, where, f"{type(answer).__name__} in place of a list")
+        self._report.odd(OddityKind.UNREADABLE, where, f"{type(answer).__name__} instead of a list")
         return []
 
     def _fits(self, where: str, read: Callable[[Any], T], value: Any) -> T | None:
@@ -201,7 +201,7 @@ class RestReader:
     def _version(self, subject: Subject, number: int, body: Any, *, deleted: bool) -> None:
         where = f"{subject}/{number}"
         if not isinstance(body, dict) or self._fits(where, field_parsers.read_version, {"version": number}) is None:
-            self._report.odd(OddityKind.UNREADABLE, where, f"{type(body).__name__} in place of a version")
+            self._report.odd(OddityKind.UNREADABLE, where, f"{type(body).__name__} instead of a version")
             return
         schema = self._schema(subject, body, where)
         if schema is None:
@@ -282,7 +282,7 @@ class RestReader:
 
 def _parse_association(body: Any) -> SnapshotAssociation:
     if not isinstance(body, dict):
-        raise InvalidField(f"{type(body).__name__} in place of an association")
+        raise InvalidField(f"{type(body).__name__} instead of an association")
     try:
         association = field_parsers.read_association(
             body | {"resourceId": body.get("resourceId") or ""}, frozen=body["lifecycle"] == Lifecycle.STRONG
@@ -319,7 +319,7 @@ async def run_concurrently(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 _UNAUTHENTICATED: Final = (
-    "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
+    "requires credentials: pass --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
     "--source-token-file FILE, or --source-certificate FILE"
 )
 

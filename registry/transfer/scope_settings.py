@@ -96,7 +96,7 @@ def require_valid_config(members: Any) -> None:
     """
     if not isinstance(members, dict):
         raise InvalidField(
-            f"`config` is of another kind than it should be: {type(members).__name__} in place of an object"
+            f"`config` is of another kind than it should be: {type(members).__name__} instead of an object"
         )
     for name in _SETTINGS:
         if members.get(name) is not None and _parse_setting(name, members[name]) is None:

@@ -128,9 +128,9 @@ def read_key(raw: bytes | None) -> LogKey | str:
 def _parse_key(kind: KeyType, body: Mapping[str, Any], raw: bytes) -> LogKey:
     subject, version = body.get("subject"), body.get("version")
     if subject is not None and not isinstance(subject, str):
-        raise UnreadableRecord("a key whose subject is no text")
+        raise UnreadableRecord("a key whose subject is not a string")
     if kind is KeyType.SCHEMA and (not isinstance(version, int) or isinstance(version, bool)):
-        raise UnreadableRecord("a key whose version is no number")
+        raise UnreadableRecord("a key whose version is not a number")
     if kind is KeyType.CONTEXT:
         return LogKey(kind, context=_read_text(body, "context"))
     if kind is KeyType.ASSOC:
@@ -152,9 +152,9 @@ def _parse_json(raw: bytes, what: str) -> dict[str, Any]:
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        raise UnreadableRecord(f"a {what} that is no JSON") from None
+        raise UnreadableRecord(f"a {what} that is not JSON") from None
     if not isinstance(body, dict):
-        raise UnreadableRecord(f"a {what} that is no JSON object")
+        raise UnreadableRecord(f"a {what} that is not a JSON object")
     try:
         field_parsers.require_unicode(body)
     except InvalidField as error:

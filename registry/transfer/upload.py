@@ -87,7 +87,7 @@ def _merge_response(url: str, status: int, content: bytes, report: TransferRepor
         if "conflicts" not in body:
             raise _make_error(url, status, int(body["error_code"]), str(body["message"]))
     except (ValueError, TypeError, KeyError):
-        raise Unreachable(f"registry {url}: answered {status} with what is no report of an import") from None
+        raise Unreachable(f"registry {url}: responded with {status} and a body that is not an import report") from None
     report.done.update(body["done"])
     report.conflicts += [one for one in body["conflicts"] if one not in report.conflicts]
     existing = {(one.kind, one.where) for one in report.oddities}
@@ -100,7 +100,7 @@ def _merge_response(url: str, status: int, content: bytes, report: TransferRepor
 def _make_error(url: str, status: int, code: int, message: str) -> RegistryError | UsageError:
     if code in {404, 405}:
         return UsageError(
-            f"{url} is no registry of contractlog, or of an earlier release: it takes no imports. Move into a database "
+            f"{url} is not a contractlog registry that supports imports. Import into a database "
             "(--database-url), or export to a topic for it: contractlog export --topic _schemas"
         )
     refusal = RegistryError.of(code, f"{url} answered {status}: {message}")

@@ -131,7 +131,7 @@ class _Verification:
             body = await self._transport.send(call)
         except RegistryError as error:
             return {"error": f"{error.error_code} {error.message}"}
-        return body if isinstance(body, dict) else {"error": "an answer that is no object"}
+        return body if isinstance(body, dict) else {"error": "a response that is not an object"}
 
     def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
         answered = body or {}
@@ -140,7 +140,7 @@ class _Verification:
             return
         for name, value in expected.items():
             if answered.get(name) != value:
-                difference = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
+                difference = f"{_shorten(answered.get(name))} instead of {_shorten(value)}"
                 self._result.differences.append(f"{where}: {name} is {difference}")
 
     async def _version(self, version: SnapshotVersion) -> None:
@@ -186,7 +186,9 @@ class _Verification:
         context, schema_id = key
         body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         if "error" not in (body or {}):
-            self._result.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+            self._result.differences.append(
+                f"id {schema_id} of context {context}: is returned, although it was hard-deleted"
+            )
 
     async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
         body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
@@ -265,16 +267,18 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Compare every version, id, lookup, setting and mode of a registry with its source."""
     add_examples(parser, "verify-import")
     add_source(parser)
-    add_database(parser, "to verify, in place of a running registry")
-    parser.add_argument("--registry", metavar="URL", help="the running registry to verify (else as for other verbs)")
+    add_database(parser, "to verify, instead of a running registry")
+    parser.add_argument(
+        "--registry", metavar="URL", help="the running registry to verify (default: as for other verbs)"
+    )
     parser.add_argument("--no-modes", action="store_true", help="do not compare modes (READONLY …)")
     add_format(parser)
     options = parser.parse_args(argv)
     if options.registry and options.database_url:
-        raise UsageError("give --database-url or --registry, not both")
+        raise UsageError("pass --database-url or --registry, not both")
     if options.database_url and database.current_revision(options.database_url)[0] is None:
         shown = mask_url(options.database_url)
-        raise UsageError(f"{shown} holds no registry")
+        raise UsageError(f"{shown} contains no registry")
     report = TransferReport()
     with open_source(options) as source:
         snapshot = report.count_contents(source.read_snapshot(report))
@@ -317,7 +321,7 @@ def _compare_times(database_url: str, state: RegistrySnapshot, verified: Verific
         held = {(row.context, row.id): row.created_at for row in bulk_transfer.stream_schemas(snapshot)}
     for key, schema in sorted(state.schemas.items()):
         if schema.created_at is not None and held.get(key, schema.created_at) != schema.created_at:
-            told = f"created is {held[key]} in place of {schema.created_at}"
+            told = f"created is {held[key]} instead of {schema.created_at}"
             verified.differences.append(f"id {schema.id} of context {schema.context}: {told}")
 
 

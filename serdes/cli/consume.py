@@ -27,8 +27,8 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
     Return 1 if a record could not be decoded.
     """
     parser.add_argument("topic", help="the topic")
-    parser.add_argument("--limit", type=_parse_whole_number, metavar="N", help="print at most so many records")
-    parser.add_argument("--partition", type=_parse_whole_number, metavar="P", help="read this partition alone")
+    parser.add_argument("--limit", type=_parse_whole_number, metavar="N", help="print at most N records")
+    parser.add_argument("--partition", type=_parse_whole_number, metavar="P", help="read only this partition")
     parser.add_argument(
         "--offset", type=_parse_whole_number, metavar="O", help="begin at this offset; needs --partition"
     )
@@ -37,9 +37,11 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--follow", action="store_true", help="continue with records written later, until Ctrl-C or --limit"
     )
     parser.add_argument(
-        "--envelope", action="store_true", help="print key, headers, place, timestamp and schema ids as well"
+        "--envelope",
+        action="store_true",
+        help="also print key, headers, partition, offset, timestamp and schema ids",
     )
-    add_strategy(parser, "that a schema has to belong to (default: any that a serializer could have used)")
+    add_strategy(parser, "of the values; records of other subjects are errors (default: any strategy)")
     add_broker_options(parser)
     add_registry(parser)
     parser.add_argument(
@@ -94,7 +96,7 @@ def _print_all(log: TopicReader, printer: RecordPrinter, options: Namespace) -> 
         remaining = None if options.limit is None else options.limit - printer.seen
         for message in log.read(partition, max(start, low), end, remaining):
             if options.offset is not None and printer.seen == 0 and message.offset() != start:
-                print_message(f"offset {start} holds no record (any more); the next one is at {message.offset()}")
+                print_message(f"offset {start} contains no record (any more); the next one is at {message.offset()}")
             printer.print(message)
     if options.follow:
         starts = {p: end if options.offset is None else max(end, options.offset) for p, (_, end) in ranges.items()}
@@ -124,7 +126,7 @@ def _follow(log: TopicReader, printer: RecordPrinter, options: Namespace, starts
 def _no_records_message(options: Namespace) -> str:
     where = "" if options.partition is None else f" in partition {options.partition}"
     since = "" if options.offset is None else f" from offset {options.offset} on"
-    return f"topic `{options.topic}` holds no records{where}{since}"
+    return f"topic `{options.topic}` contains no records{where}{since}"
 
 
 def _report_offset(partition: int, start: int, low: int, end: int, *, is_requested: bool) -> None:
@@ -136,5 +138,5 @@ def _report_offset(partition: int, start: int, low: int, end: int, *, is_request
 
 def _parse_whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise ArgumentTypeError(f"`{text}` is no whole number from 0")
+        raise ArgumentTypeError(f"`{text}` is not an integer of at least 0")
     return int(text)

@@ -20,7 +20,7 @@ HeaderPairs: TypeAlias = "list[tuple[str, bytes | None]]"
 #: Headers in which a serializer names the schema; ``produce`` does not copy those of another record.
 _SCHEMA_HEADERS: Final = frozenset({KEY_ID_HEADER, VALUE_ID_HEADER})
 _EXPECTED_FORM: Final = (
-    'headers read [{"key": name, "value": text or null}, …], with "hex" in place of "value" for other bytes'
+    'headers read [{"key": name, "value": text or null}, …], with "hex" instead of "value" for other bytes'
 )
 
 

@@ -82,7 +82,9 @@ class AvroValueConverter:
         fields: dict[str, Field] = {field.name: field for field in record.fields}
         unknown = [name for name in json if name not in fields]
         if unknown:
-            raise UsageError(f"`{unknown[0][:60]}` is no field of {record.name}; it has {', '.join(list(fields)[:20])}")
+            raise UsageError(
+                f"`{unknown[0][:60]}` is not a field of {record.name}; it has {', '.join(list(fields)[:20])}"
+            )
         return {name: self._convert(fields[name].type, member) for name, member in json.items()}
 
     def _convert_union(self, union: Union, json: Any) -> Any:

@@ -246,7 +246,7 @@ class AvroFilePrinter(RecordPrinter):
     def _open(self, schema: RegisteredSchema | None) -> None:
         if schema is None:
             raise UsageError(
-                f"topic `{self._topic}` holds no values, and its subject no Avro schema to write a file in"
+                f"topic `{self._topic}` contains no values, and its subject no Avro schema to write a file in"
             )
         conf = {} if self._strategy is None else {"subject.name.strategy.type": self._strategy}
         self._value_deserializer = AvroDeserializer(self._registry, schema.draft, return_record_name=True, conf=conf)

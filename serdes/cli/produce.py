@@ -40,7 +40,7 @@ _AVRO: Final = ".avro"
 
 def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Write JSON lines or an Avro file to a topic; return 0 if every record is acknowledged."""
-    parser.add_argument("topic", help="the topic; it has to exist")
+    parser.add_argument("topic", help="the topic; it must exist")
     parser.add_argument(
         "file",
         nargs="?",
@@ -51,7 +51,8 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--schema",
         metavar="FILE",
-        help="of the values (default: the newest version of their subject; for a `.avro` file without one, its own)",
+        help="the schema of the values (default: the newest version of their subject; if a `.avro` file's subject has "
+        "no version, the file's own schema)",
     )
     add_references(parser, "the schema depends on")
     add_strategy(parser, "of the values (default: an associated subject, else <topic>-value)")
@@ -62,14 +63,14 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
         type=parse_header,
         dest="headers",
         metavar="NAME=VALUE",
-        help="a header of every record; may be repeated",
+        help="a header to add to every record; may be repeated",
     )
     keys = parser.add_mutually_exclusive_group()
     keys.add_argument("--key-field", metavar="NAME", help="the member of a value that is its key")
     keys.add_argument(
         "--envelope",
         action="store_true",
-        help='lines read {"key": …, "value": …, "headers": [{"key": …, "value": …}], "timestamp": ms}',
+        help='the format of lines is {"key": …, "value": …, "headers": [{"key": …, "value": …}], "timestamp": ms}',
     )
     add_broker_options(parser)
     add_registry(parser)

@@ -34,7 +34,7 @@ RECORD_STRATEGIES: Final = frozenset({SubjectNameStrategyType.RECORD, SubjectNam
 _MAX_TIMESTAMP: Final = 2**63 - 1
 _NO_KEY_MESSAGE: Final = (
     "null would be a tombstone, which deletes what has its key, and it has none: "
-    'give --envelope and lines that read {"key": …, "value": null}'
+    'pass --envelope and lines that read {"key": …, "value": null}'
 )
 
 PartEncoder = Callable[[Any], bytes | None]
@@ -84,7 +84,7 @@ class RecordEncoder:
         value = find_latest_schema(registry, topic, MessageField.VALUE, strategy) if schema is None else schema
         if value is None:
             subject = _find_subject(registry, topic, MessageField.VALUE, strategy)
-            raise UsageError(f"nothing is registered as `{subject}`: register a schema, or give --schema FILE")
+            raise UsageError(f"nothing is registered as `{subject}`: register a schema, or pass --schema FILE")
         self._parse_float = Decimal if value.type is SchemaType.AVRO else float
         self.parsed = fetch_and_parse(registry, value)
         self._context = SerializationContext(topic, MessageField.VALUE)
@@ -108,11 +108,11 @@ class RecordEncoder:
             )
         except json.JSONDecodeError as error:
             column = min(error.pos, len(line.rstrip())) + 1
-            raise UsageError(f"line {number} is no JSON: {error.msg} (column {column})") from None
+            raise UsageError(f"line {number} is not JSON: {error.msg} (column {column})") from None
         except (SerializationError, UsageError) as error:  # before `ValueError`, which an `EncodeError` is too
             raise UsageError(f"line {number}: {error}") from None
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"line {number} is no JSON: {error}") from None
+            raise UsageError(f"line {number} is not JSON: {error}") from None
 
     def encode_value(self, number: int, value: Any) -> ProducerRecord:
         """Return the record of a value, as ``AvroFileReader`` reads it.

@@ -112,7 +112,7 @@ class CustomJsonWriter:
         try:
             made = read_document(body)
         except orjson.JSONDecodeError as error:
-            reason = f"json_encode made what is no JSON: {error.msg} (byte {error.pos})"
+            reason = f"json_encode did not return JSON: {error.msg} (byte {error.pos})"
             raise EncodeError(reason=reason, outcome=Outcome.NOT_JSON) from None
         if self._validator is not None:
             self._validator.require_valid(made, EncodeError)

@@ -67,7 +67,7 @@ class DocumentValidator:
         try:
             violation = self._finder.find_violation(value)
         except (ValueError, TypeError):
-            violation = SchemaViolation(message="it is no document of JSON's values")
+            violation = SchemaViolation(message="it has values that JSON cannot represent")
         return kind(
             reason=(self._words and self._words.find_message(value)) or violation.sentence,
             field=format_path(violation.instance_path, exact=False),

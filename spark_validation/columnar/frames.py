@@ -125,7 +125,7 @@ def _parse_header(head: bytes, guids: Guids) -> tuple[bool, int, str]:
         if schema_id is None:
             return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
         return True, schema_id, ""
-    return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes that are no schema id or guid"
+    return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes, which are not a schema id or guid"
 
 
 def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:

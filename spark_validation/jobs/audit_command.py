@@ -28,40 +28,41 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_source_options(parser)
     add_read_options(parser)
     parser.add_argument(
-        "--out", type=Path, default=Path("audit"), metavar="DIR", help="where the report goes (default: audit/)"
+        "--out", type=Path, default=Path("audit"), metavar="DIR", help="the folder for the report (default: audit/)"
     )
-    parser.add_argument("--publish", action="store_true", help="record the result in the registry")
+    parser.add_argument("--publish", action="store_true", help="send the result to the registry")
     parser.add_argument(
         "--threshold",
         type=_parse_share,
         default=THRESHOLD,
         metavar="SHARE",
-        help="verdict: a part is failing when less of its records conform, of all versions together or of the newest "
-        "one in use; degraded when any violates, passing when none does: 0.99 or 99%% (default: 99.9%%)",
+        help="threshold of the verdict, such as 0.99 or 99%%: a part is failing if a smaller share of its records "
+        "conforms, of all versions together or of the newest version in use; otherwise degraded if any record "
+        "violates its schema, and passing if none does (default: 99.9%%)",
     )
     parser.add_argument(
         "--fail-under",
         type=_parse_share,
         default=FAIL_UNDER,
         metavar="SHARE",
-        help="exit code: 1 when less of a part's records conform, whatever its verdict (default: 100%%, any violation)",
+        help="exit with 1 if a smaller share of a part's records conforms, whatever the verdict (default: 100%%)",
     )
     parser.add_argument(
         "--lineage",
         action="store_true",
-        help="also find where topics come from, in their values; takes long with hundreds of topics "
-        "(later: contractlog lineage --state DIR)",
+        help="also infer from values which topics were derived from others; takes long for hundreds of topics "
+        "(alternatively, run contractlog lineage --state DIR later)",
     )
     parser.add_argument(
         "--no-samples",
         action="store_true",
-        help="keep no samples of values in the state, in which lineage is found (default: bounded ones)",
+        help="store no samples of values in the state; lineage needs them (default: limited samples)",
     )
-    parser.add_argument("--strict", action="store_true", help="count booleans other than 0 and 1 as violations, too")
+    parser.add_argument("--strict", action="store_true", help="also count booleans other than 0 and 1 as violations")
     parser.add_argument(
         "--full-bytes",
         action="store_true",
-        help="keep violating keys and values whole in violations.parquet (default: the first 1,024 bytes)",
+        help="write complete violating keys and values to violations.parquet (default: the first 1,024 bytes)",
     )
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
@@ -70,22 +71,25 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_args(argv)
     if options.lineage and options.no_samples:
-        raise UsageError(
-            "--lineage finds lineage in samples of values, which --no-samples leaves out. Drop one of them"
-        )
+        raise UsageError("--lineage needs samples of values, which --no-samples leaves out. Remove one of the options")
     return _run(options)
 
 
 def add_source_options(parser: ArgumentParser) -> None:
     """Add the topics and their source: ``--bootstrap-servers`` or ``--archive``."""
     parser.add_argument(
-        "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
+        "topics",
+        nargs="*",
+        metavar="TOPIC",
+        help="the topics (default: all of the cluster that do not start with _, or all of the archive)",
     )
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
-    group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
+    group.add_argument(
+        "--archive", type=Path, metavar="DIR", help="read a Parquet archive, DIR/topic=<name>/…, instead"
+    )
     add_broker_config(parser)
 
 
@@ -96,13 +100,14 @@ def add_read_options(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[TOPIC=]STRATEGY",
-        help="subject name strategy of a topic's values, or of all topics': topic, record, topic-record or associated; "
-        "TOPIC:key=STRATEGY for keys; repeatable (default: the topic's association, else found in the records)",
+        help="subject name strategy of the values of one topic or of all topics: topic, record, topic-record or "
+        "associated; TOPIC:key=STRATEGY for keys; may be repeated (default: the topic's association, else inferred "
+        "from the records)",
     )
     parser.add_argument(
         "--timestamp-unit",
         choices=("s", "ms", "us", "ns"),
-        help="unit of an archive's timestamps, where they are written as integers",
+        help="unit of an archive's timestamps, if they are integers",
     )
 
 
@@ -117,9 +122,9 @@ def make_source(options: Namespace) -> RecordSource:
 
     if options.archive:
         if options.broker_config:
-            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: give one of them")
+            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: use one of them")
         return ArchiveSource(options.archive, options.timestamp_unit)
-    brokers = require_brokers(options, instead=", or give --archive DIR")
+    brokers = require_brokers(options, instead=", or pass --archive DIR")
     return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
 
 

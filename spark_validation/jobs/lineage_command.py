@@ -28,9 +28,11 @@ FORMAT: Final = "contractlog.lineage/1"
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Print the edges proven by values; the exit code is 0 whether there are any or not."""
-    parser.add_argument("topics", nargs="*", metavar="TOPIC", help="what was this made from? (default: every topic)")
-    parser.add_argument("--state", type=Path, metavar="DIR", help="the state that an audit left, or the audit's --out")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write here in place of standard output")
+    parser.add_argument(
+        "topics", nargs="*", metavar="TOPIC", help="the derived topics to explain (default: all topics)"
+    )
+    parser.add_argument("--state", type=Path, metavar="DIR", help="the state of an audit, or the audit's --out folder")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of standard output")
     parser.add_argument(
         "--format", choices=("text", "json", "openlineage"), default="text", help="format of the output (default: text)"
     )
@@ -38,9 +40,9 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     group.add_argument(
         "--bootstrap-servers",
         metavar="HOST:PORT",
-        help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}): audited without --state; names topics in OpenLineage",
+        help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}) to audit without --state, and to name in OpenLineage",
     )
-    group.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
+    group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive to audit without --state")
     add_broker_config(parser)
     add_read_options(parser)
     parser.add_argument(

@@ -16,8 +16,8 @@ from contractlog.registry.database import upgrade
 
 CASES: list[tuple[Sequence[str], int, str]] = [
     (("serve", "--port", "99999"), 2, "--port cannot be 99999: it takes a number from 0 to 65535"),
-    (("serve", "--host", "300.1.1.1"), 2, "cannot listen on 300.1.1.1 … ; give another --host"),
-    (("serve", "--host", "192.0.2.1"), 2, "cannot listen on 192.0.2.1:8081 … ; give another --host"),
+    (("serve", "--host", "300.1.1.1"), 2, "cannot listen on 300.1.1.1 … ; use another --host"),
+    (("serve", "--host", "192.0.2.1"), 2, "cannot listen on 192.0.2.1:8081 … ; use another --host"),
     (("serve", "--port", "-1"), 2, "--port cannot be -1: it takes a number from 0 to 65535"),
     (("serve", "--workers", "0"), 2, "--workers cannot be 0: it takes a number from 1"),
     (("serve", "--anonymous-reads"), 2, "--anonymous-reads has no effect without --users FILE"),
@@ -29,12 +29,16 @@ CASES: list[tuple[Sequence[str], int, str]] = [
         "the database sqlite:///text cannot be used: file is not",
     ),
     (("db", "downgrade", "nope", "--database-url", "sqlite:///r.db"), 2, "'nope'; `contractlog db current` shows"),
-    (("db", "raise-ids", "--to", "5", "--database-url", "sqlite:///none.db"), 2, "sqlite:///none.db holds no registry"),
-    (("db", "raise-ids", "--to", "5", "--context", ".x", "--database-url", "sqlite:///r.db"), 2, "give --create"),
+    (
+        ("db", "raise-ids", "--to", "5", "--database-url", "sqlite:///none.db"),
+        2,
+        "sqlite:///none.db contains no registry",
+    ),
+    (("db", "raise-ids", "--to", "5", "--context", ".x", "--database-url", "sqlite:///r.db"), 2, "pass --create"),
     (("users", "list", "--file", "none.toml"), 2, "`none.toml` cannot be read: No such file"),
-    (("users", "list", "--file", "binary"), 2, "`binary` cannot be read: it is no text in UTF-8"),
-    (("users", "add", "a", "--generate", "--file", "binary"), 2, "`binary` cannot be read: it is no text in UTF-8"),
-    (("users", "add", "a", "--generate", "--file", "."), 2, "users `.` cannot be written: it is not a regular file"),
+    (("users", "list", "--file", "binary"), 2, "`binary` cannot be read: it is not UTF-8 text"),
+    (("users", "add", "a", "--generate", "--file", "binary"), 2, "`binary` cannot be read: it is not UTF-8 text"),
+    (("users", "add", "a", "--generate", "--file", "."), 2, "file `.` cannot be written: it is not a regular file"),
     (("users", "add", "a", "--generate", "--file", "no/u.toml"), 2, "`no/u.toml` cannot be written: No such file"),
     (
         ("users", "add", "a", "--read", "a*b", "--no-password", "--file", "u.toml"),
@@ -43,12 +47,12 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     ),
     (("diff", ":1", "none.avsc"), 2, "`:1` is neither a file nor SUBJECT:VERSION, with a number or `latest`"),
     (("diff", "none.avsc", "more.avsc"), 2, "`none.avsc` cannot be read: No such file"),
-    (("export", "--database-url", "sqlite:///none.db"), 2, "sqlite:///none.db holds no registry"),
+    (("export", "--database-url", "sqlite:///none.db"), 2, "sqlite:///none.db contains no registry"),
     (("export", "--database-url", "sqlite:///r.db", "--out", "."), 2, "`.` is a folder; --out takes a file"),
     (
         ("export", "--database-url", "sqlite:///r.db", "--out", "x", "--topic", "t"),
         2,
-        "give --out or --topic",
+        "pass --out or --topic",
     ),
     (
         ("export", "--database-url", "sqlite:///r.db", "--source-user", "me"),
@@ -61,9 +65,9 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (("import", "--topic", "t"), 2, "name the broker: --bootstrap-servers HOST:PORT"),
     (("import", "none.ndjson"), 2, "`none.ndjson` cannot be read: No such file or directory"),
     (("import", "localhost:8081"), 2, "the URL of a live registry begins with http://"),
-    (("import", "text"), 2, "this is no file of `contractlog export`: its first line is no JSON"),
-    (("import", "other.json"), 2, "the first line does not say `contractlog.export/1`"),
-    (("import", "binary"), 2, "`binary` is no text in UTF-8, and so no file of `contractlog export`"),
+    (("import", "text"), 2, "this is not a file of `contractlog export`: its first line is not JSON"),
+    (("import", "other.json"), 2, "the first line does not have `contractlog.export/1`"),
+    (("import", "binary"), 2, "`binary` is not UTF-8 text, so it is not a file of `contractlog export`"),
     (
         ("import", "r.db"),
         2,
@@ -80,7 +84,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     ),
     (("import", "http://127.0.0.1:1", "--timeout", "2"), 3, "the source at http://127.0.0.1:1 cannot be reached"),
     (("verify-import", "empty.ndjson", "--registry", "http://127.0.0.1:1", "--timeout", "2"), 3, "cannot be reached"),
-    (("verify-import", "empty.ndjson", "--database-url", "sqlite:///none.db"), 2, "none.db holds no registry"),
+    (("verify-import", "empty.ndjson", "--database-url", "sqlite:///none.db"), 2, "none.db contains no registry"),
 ]
 
 

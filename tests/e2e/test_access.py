@@ -44,7 +44,7 @@ def contractlog(*arguments: str, stdin: str = "", **environment: str) -> subproc
 
 @pytest.fixture
 def users(tmp_path: Path) -> Path:
-    """A file of users, made by the command line."""
+    """A users file, made by the command line."""
     path = tmp_path / "users.toml"
     for words, password in (
         (("ci", "--write", "orders-*", "--read", "*"), "secret: of\tci\n"),
@@ -139,7 +139,7 @@ def test_a_certificate_stands_for_the_user_of_exactly_its_names(
 def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_are_none(
     authority: Authority, database_url: str
 ) -> None:
-    """No file of users: whoever has a certificate may do everything, under its name."""
+    """No users file: whoever has a certificate may do everything, under its name."""
     pairs = [authority.named(file, *CERTIFICATES[file][:2]) for file in ("dns", "two common names, the first known")]
     with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
         with client(url, authority, pairs[0]) as one:
@@ -239,7 +239,7 @@ def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: 
         ({"CONTRACTLOG_TLS_CERTIFICATE": "/nowhere.pem"}, "TLS cannot be set up"),
         (
             {"CONTRACTLOG_USERS_FILE": "/nowhere.toml"},
-            "the file of users `/nowhere.toml` cannot be read: No such file or directory",
+            "the users file `/nowhere.toml` cannot be read: No such file or directory",
         ),
         ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
         ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),

@@ -100,7 +100,7 @@ def part(
         "violations": lines,
         "series": series if records else [],
         "fields": [],
-        "notes": [] if records else ["The topic holds no records."],
+        "notes": [] if records else ["The topic contains no records."],
     }
 
 

@@ -350,7 +350,7 @@ class FindingReporter:
         return "no document was found that shows the opposite"
 
 
-_WRITER_FIX: Final = "narrow the schema, so that nothing is valid here that the earlier version refuses"
+_WRITER_FIX: Final = "narrow the schema, so that it allows no value that the earlier version rejects"
 _SLOT_READER: Final = "\0reader\0"
 _SLOT_WRITER: Final = "\0writer\0"
 

@@ -95,7 +95,7 @@ async def _parse_filter(
 async def _parse_context(context: str = "") -> str:
     name = context.removeprefix(":").removesuffix(":")
     if ":" in name or "\0" in name:
-        raise BadRequest(f"`{context}` is no name of a context")
+        raise BadRequest(f"`{context}` is not a valid context name")
     return name if name.startswith(".") else f".{name}" if name else DEFAULT_CONTEXT
 
 
@@ -131,7 +131,7 @@ async def list_associations_by_name(
     which: Filter,
     page: PageQuery,
 ) -> ApiResponse:
-    """List the associations of a resource by its name; ``-`` stands for any namespace or name."""
+    """List the associations of a resource by its name; ``-`` matches any namespace or name."""
     association_filter = AssociationFilter(
         name=None if name == _ANY_NAME else name, namespace=None if namespace == _ANY_NAME else namespace, **which
     )

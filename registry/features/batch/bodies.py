@@ -51,7 +51,7 @@ class CheckMemberRequest(RegisterRequest, kw_only=True):
     def parse(self) -> BatchMember:
         """Parse the member."""
         if isinstance(self.against, str) and self.against != LATEST:
-            raise InvalidQuery(parameter="against", detail="it is a number, `latest` or null")
+            raise InvalidQuery(parameter="against", detail="it must be a number, `latest` or null")
         return BatchMember(parse_subject(self.subject), self.draft(), version=self.against)
 
 

@@ -59,8 +59,8 @@ async def look_up_schemas(request: Request, many: BatchDependency) -> ApiRespons
 async def check_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     """Check up to 500 schemas, each as if the compatible ones before it were registered.
 
-    A later member may therefore succeed an earlier one of its subject, and may reference earlier ones: by the number
-    that their version would get, or by -1, the latest. The response has one result for each member, in order: its
+    A later member can therefore follow an earlier one in the same subject, and can reference earlier ones by the
+    version that they would get, or by -1 (the latest). The response has one result for each member, in order: its
     verdict, or the error that a single request would return. Nothing is registered.
     """
     raw_members = check_member_count(parse_members(await request.body()))

@@ -18,9 +18,7 @@ from contractlog.registry.http.services import ChangeLogDependency
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["changes"], dependencies=[RejectUnknownParameters])
-_Limit = Annotated[
-    int, Query(description="How many changes to list at most."), BoundedInteger("limit", 100, 1, MAX_CHANGES)
-]
+_Limit = Annotated[int, Query(description="Maximum number of changes."), BoundedInteger("limit", 100, 1, MAX_CHANGES)]
 
 
 @router.get("/contractlog/v1/changes", **describe_route(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))

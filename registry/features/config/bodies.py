@@ -137,6 +137,6 @@ class ModeRequest(Struct):
 
 
 class ModeBody(Struct, omit_defaults=True):
-    """A mode."""
+    """The mode of a subject, a context or the registry."""
 
     mode: str | None = None

@@ -29,9 +29,11 @@ router: Final = APIRouter(tags=["conformance"])
 _PARTS: Final = ("", "key", "value")
 
 
-async def _parse_part(part: Annotated[str, Query(description="Else both."), enum_schema(_PARTS[1:])] = "") -> str:
+async def _parse_part(
+    part: Annotated[str, Query(description="The part of the records; by default, both."), enum_schema(_PARTS[1:])] = "",
+) -> str:
     if part not in _PARTS:
-        raise InvalidQuery(parameter="part", detail="it is `key` or `value`")
+        raise InvalidQuery(parameter="part", detail="it must be `key` or `value`")
     return part
 
 

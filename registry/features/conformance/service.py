@@ -111,7 +111,7 @@ def _with_current_verdict(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _parse_entry(topic: str, entry: Mapping[str, Any]) -> _TopicEntry:
     if not _TOPIC.fullmatch(topic):
-        raise InvalidConformance(detail=f"`{topic}` is no name of a topic")
+        raise InvalidConformance(detail=f"`{topic}` is not a valid topic name")
     try:
         checked = msgspec.convert(entry, _TopicEntry)
     except msgspec.ValidationError as error:

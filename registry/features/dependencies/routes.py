@@ -36,7 +36,7 @@ _DIRECTIONS: Final = [direction.value.lower() for direction in WalkDirection]
 
 async def _parse_version(
     version: Annotated[
-        str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")
+        str, Query(description="A number, or `latest`; by default, all versions, including soft-deleted ones.")
     ] = "",
 ) -> str:
     if version in {"-1", "latest"}:
@@ -45,7 +45,7 @@ async def _parse_version(
 
 
 async def _parse_direction(
-    direction: Annotated[str, Query(description="Which way to go."), enum_schema(_DIRECTIONS)] = "",
+    direction: Annotated[str, Query(description="Dependencies, dependents, or both."), enum_schema(_DIRECTIONS)] = "",
 ) -> WalkDirection:
     return parse_enum("direction", direction, WalkDirection) or WalkDirection.BOTH
 
@@ -69,10 +69,10 @@ async def get_dependencies(
 ) -> ApiResponse:
     """Return the dependencies and dependents of the versions of a subject, direct and indirect.
 
-    ``version`` is a number or ``latest``; without it all versions count, soft-deleted ones included. ``direction`` is
-    ``references``, ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative
-    towards dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
-    ``truncated`` says that there is more.
+    ``version`` is a number or ``latest``; without it, all versions are used, including soft-deleted ones. ``direction``
+    is ``references``, ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative
+    for dependents. At most 1,000 nodes and 16 steps are returned, and only subjects that the caller may read;
+    ``truncated`` is true if there is more.
     """
     result = await graphs.walk(subject, version, direction=direction, depth=depth)
     return ApiResponse(

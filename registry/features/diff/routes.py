@@ -41,13 +41,15 @@ _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema,
 
 
 async def _parse_earlier(
-    earlier: Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")] = "",
+    earlier: Annotated[
+        str, Query(description="The earlier version: `SUBJECT:VERSION`, with a number or `latest`.")
+    ] = "",
 ) -> VersionSelector:
     return parse_subject_version("earlier", earlier)
 
 
 async def _parse_later(
-    later: Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")] = "",
+    later: Annotated[str, Query(description="The later version: `SUBJECT:VERSION`; its subject may differ.")] = "",
 ) -> VersionSelector:
     return parse_subject_version("later", later)
 
@@ -55,7 +57,9 @@ async def _parse_later(
 async def _parse_level(
     level: Annotated[
         str,
-        Query(description="The level whose findings come first, with suggested fixes; else the one in force."),
+        Query(
+            description="The level whose findings come first, with suggested fixes; by default, the effective level."
+        ),
         enum_schema(Level),
     ] = "",
 ) -> Level | None:
@@ -65,7 +69,7 @@ async def _parse_level(
 async def _parse_policy(
     policy: Annotated[
         str,
-        Query(description="Policy of the verdict; by default, the one that applies to the subject."),
+        Query(description="The compatibility policy; by default, the effective one of the subject."),
         enum_schema(Policy),
     ] = "",
 ) -> Policy | None:

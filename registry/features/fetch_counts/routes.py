@@ -22,10 +22,8 @@ __all__ = ["router"]
 
 router: Final = APIRouter(tags=["fetches"], dependencies=[RejectUnknownParameters])
 _MAX_DAYS: Final = 400
-_Days = Annotated[int, Query(description="How many days to look back."), BoundedInteger("days", 30, 1, _MAX_DAYS)]
-_Limit = Annotated[
-    int, Query(description="How many lines to list at most."), BoundedInteger("limit", 1_000, 1, MAX_FETCHES)
-]
+_Days = Annotated[int, Query(description="Number of days."), BoundedInteger("days", 30, 1, _MAX_DAYS)]
+_Limit = Annotated[int, Query(description="Maximum number of rows."), BoundedInteger("limit", 1_000, 1, MAX_FETCHES)]
 _DAY: Final = 86_400
 
 
@@ -52,9 +50,9 @@ async def list_fetches(
 ) -> ApiResponse:
     """List the clients that fetched an ``id``, or any schema of a ``subject``, by day.
 
-    With both, it is the id in the context of the subject. A client is named by the authenticated user, if any, followed
-    by the first of ``X-Contractlog-Client``, ``Confluent-Client-Version`` and ``User-Agent`` that is present. Days are
-    in UTC. Counts of other processes appear after at most half a minute.
+    If both are given, the id is in the context of the subject. A client is identified by the authenticated user, if
+    any, followed by the first of ``X-Contractlog-Client``, ``Confluent-Client-Version`` and ``User-Agent`` that is
+    present. Days are in UTC. Counts of other processes appear after at most half a minute.
     """
     if schema_id is not None:
         context = subject.context if subject else DEFAULT_CONTEXT
@@ -62,7 +60,7 @@ async def list_fetches(
     elif subject is not None:
         counts = await fetches.list_by_subject(subject, days=days, limit=limit)
     else:
-        raise InvalidQuery(parameter="id", detail="name an id or a subject")
+        raise InvalidQuery(parameter="id", detail="an `id` or a `subject` is required")
     return ApiResponse(
         FetchesBody(
             [

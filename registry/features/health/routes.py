@@ -25,7 +25,7 @@ _NO_CONTENT: Final = 204
 @router.get("/healthz/live", **describe_route(_OBJECT))
 @requires(PUBLIC)
 async def get_liveness() -> ApiResponse:
-    """Return 200 as long as the process can answer."""
+    """Return 200 while the process can respond."""
     return ApiResponse({"status": "live"})
 
 
@@ -33,7 +33,7 @@ async def get_liveness() -> ApiResponse:
 @router.get("/healthz/startup", **describe_route(_OBJECT))
 @requires(PUBLIC)
 async def get_startup() -> ApiResponse:
-    """Return 200 once the database has been opened: nothing is served before."""
+    """Return 200 once the database is open; before that, the port is closed."""
     return ApiResponse({"status": "started"})
 
 
@@ -43,10 +43,10 @@ async def get_startup() -> ApiResponse:
 async def get_readiness(
     health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency
 ) -> ApiResponse:
-    """Return `ready` if the database answers, `degraded` if only the cache can (both 200); else 503.
+    """Return `ready` if the database responds, `degraded` if only the cache is available; else 503.
 
-    While the process shuts down, the response is 503. It does not wait for a database that does not answer: it comes
-    within a second.
+    `ready` and `degraded` are 200. While the process shuts down, the response is 503. The response comes within a
+    second, even if the database does not respond.
     """
     if telemetry.draining.begun:
         return ApiResponse({"status": "draining"}, status_code=_UNAVAILABLE)

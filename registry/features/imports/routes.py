@@ -27,15 +27,18 @@ __all__ = ["IMPORT_PATH", "router"]
 router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters])
 IMPORT_PATH: Final = "/contractlog/v1/import"
 _MEMORY_BYTES: Final = 1024 * 1024
-_REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was read, changed and odd, by counts."}
+_REPORT: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "Counts of what was read and changed, conflicts, and anomalies.",
+}
 _LINES: Final = {"text/plain": {"schema": {"type": "string", "description": "A file of `contractlog export`."}}}
 _DryRun = Annotated[
     bool,
-    Query(alias="dryRun", description="Write nothing, say what would be written."),
+    Query(alias="dryRun", description="`true` writes nothing, and reports what would be written."),
     StrictBoolean("dryRun", default=False),
 ]
 _Modes = Annotated[
-    bool, Query(description="`false` leaves modes (READONLY …) as they are here."), StrictBoolean("modes", default=True)
+    bool, Query(description="`false` does not import modes (READONLY …)."), StrictBoolean("modes", default=True)
 ]
 _DOCUMENTED: Final = describe_route(
     _REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, InvalidQuery, Overloaded

@@ -20,28 +20,32 @@ from contractlog.registry.http.services import SearchDependency
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["search"], dependencies=[RejectUnknownParameters])
-_Limit = Annotated[int, Query(description="How many hits to list at most."), BoundedInteger("limit", 100, 1, MAX_HITS)]
-_Field = Annotated[str, Query(description="The name of a field, or the names of a path to it: `street`.")]
-_Type = Annotated[str, Query(description="The name of a record, enum or fixed, with its namespace or without it.")]
-_Tag = Annotated[str, Query(description="A tag of the metadata, or of a field.")]
-_Property = Annotated[str, Query(description="A property of the metadata, as `name` or `name=value`.")]
-_After = Annotated[str, Query(description="Where to continue: `next` of the previous page.")]
+_Limit = Annotated[int, Query(description="Maximum number of hits."), BoundedInteger("limit", 100, 1, MAX_HITS)]
+_Field = Annotated[str, Query(description="The name of a field, or a path of names, such as `street`.")]
+_Type = Annotated[str, Query(description="The name of a record, enum or fixed, with or without its namespace.")]
+_Tag = Annotated[str, Query(description="A tag in the metadata or of a field.")]
+_Property = Annotated[str, Query(description="A metadata property, as `name` or `name=value`.")]
+_After = Annotated[str, Query(description="`next` of the previous page.")]
 _PREFIX_BY_MATCH: Final = {"": False, "exact": False, "prefix": True}
 
 
 async def _parse_match(
-    match: Annotated[str, Query(description="Whole words, or how they begin."), enum_schema(("exact", "prefix"))] = "",
+    match: Annotated[
+        str, Query(description="Match whole words, or prefixes of words."), enum_schema(("exact", "prefix"))
+    ] = "",
 ) -> bool:
     if match not in _PREFIX_BY_MATCH:
-        raise InvalidQuery(parameter="match", detail="it is `exact` or `prefix`")
+        raise InvalidQuery(parameter="match", detail="it must be `exact` or `prefix`")
     return _PREFIX_BY_MATCH[match]
 
 
 async def _parse_context(
-    context: Annotated[str, Query(description="Of this context alone: `.` is the default one, `.eu` another.")] = "",
+    context: Annotated[
+        str, Query(description="Search only this context, such as `.eu`; `.` is the default context.")
+    ] = "",
 ) -> str | None:
     if context and (not context.startswith(".") or "\0" in context):
-        raise InvalidQuery(parameter="context", detail="no context has this name: they begin with a dot")
+        raise InvalidQuery(parameter="context", detail="names of contexts begin with a dot")
     return context or None
 
 

@@ -45,7 +45,9 @@ class SearchService(ReadService):
             InvalidQuery: there is no word, or ``after`` is not from an earlier response.
         """
         if not search_words:
-            raise InvalidQuery(parameter="field", detail="name at least one of field, type, tag and property")
+            raise InvalidQuery(
+                parameter="field", detail="at least one of `field`, `type`, `tag` and `property` is required"
+            )
         position = _decode_position(after)
 
         def query(snapshot: Snapshot) -> SearchPage:
@@ -71,5 +73,5 @@ def _decode_position(text: str) -> SearchPosition | None:
     except (ValueError, binascii.Error, msgspec.DecodeError):
         position = None
     if position is None or "\0" in position.context or max(map(abs, position[2:])) > _MAX_NUMBER:
-        raise InvalidQuery(parameter="after", detail="it is no `next` of an earlier answer")
+        raise InvalidQuery(parameter="after", detail="it must be the `next` of an earlier response")
     return position

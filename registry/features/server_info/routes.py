@@ -22,7 +22,7 @@ _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 @router.post("/", **describe_route(_OBJECT))
 @requires(READ_ANY)
 async def get_root() -> ApiResponse:
-    """Return an empty object, as a sign that the service runs."""
+    """Return an empty object, which shows that the service is running."""
     return ApiResponse(b"{}")
 
 
@@ -38,7 +38,7 @@ async def get_cluster_ids(settings: SettingsDependency) -> ApiResponse:
 @router.get("/v1/metadata/deployment", **describe_route(_OBJECT))
 @requires(READ_ANY)
 async def get_deployment() -> ApiResponse:
-    """Return the attributes of this deployment; there are none."""
+    """Return the attributes of this deployment, which are always empty."""
     return ApiResponse({"attributes": []})
 
 

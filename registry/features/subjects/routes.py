@@ -87,9 +87,9 @@ async def get_version_by_metadata(
     key: TextListQuery,
     value: TextListQuery,
 ) -> ApiResponse:
-    """Return the newest version whose metadata has all these properties.
+    """Return the newest version whose metadata has all given properties.
 
-    Python's client encodes keys and values twice: if nothing matches, the decoded values are tried.
+    Confluent's Python client encodes keys and values twice; if nothing matches, they are decoded once more.
     """
     properties = dict(zip(key, value, strict=False))
     try:

@@ -97,7 +97,7 @@ async def get_version(
     view: ViewQuery,
     qualified: QualifiedQuery,
 ) -> ApiResponse:
-    """Return a version; ``latest`` and -1 are the newest live one."""
+    """Return a version; ``latest`` and -1 select the newest live one."""
     rendered = await lookup.version(subject, version, seen, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
 

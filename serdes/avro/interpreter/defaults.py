@@ -24,7 +24,7 @@ from contractlog.serdes.avro.interpreter.failure import CodecFailure
 
 __all__ = ["INVALID_DEFAULT", "default_cost", "make_default"]
 
-INVALID_DEFAULT: Final = "the field is missing, and its default is no value of its type"
+INVALID_DEFAULT: Final = "the field is missing, and its default is not a value of its type"
 _SPECIAL_NUMBERS: Final[Mapping[str, float]] = {
     "NaN": float("nan"),
     "Infinity": float("inf"),

@@ -230,7 +230,7 @@ class DecimalCodec(LogicalCodec):
     def _parse_unscaled(self, raw: bytes | bytearray) -> int:
         """Return the unscaled number of some bytes."""
         if not raw:
-            raise rule_failure("no bytes are no decimal number")
+            raise rule_failure("an empty value is not a decimal number")
         unscaled = int.from_bytes(raw, "big", signed=True)
         if abs(unscaled) >= self._power:
             raise rule_failure(f"the number has more than {self.digits} digits")
@@ -244,7 +244,7 @@ class DecimalCodec(LogicalCodec):
 
     def _to_unscaled(self, number: Decimal) -> int:
         if not number.is_finite():
-            raise rule_failure(f"{describe_value(number)} is no number that a decimal can hold")
+            raise rule_failure(f"{describe_value(number)} is not a number that a decimal can represent")
         if number and number.adjusted() + self.scale >= self.digits:
             raise self._too_many_digits(number)
         try:

@@ -46,9 +46,9 @@ class DateCodec(LogicalCodec):
             try:
                 value = date.fromisoformat(value)
             except ValueError:
-                raise rule_failure(f"{describe_value(value)} is no date") from None
+                raise rule_failure(f"{describe_value(value)} is not a date") from None
         if isinstance(value, datetime) and value.time() != time.min:
-            raise rule_failure(f"{value} is no date, but a time of day as well{LENIENT_HINT}")
+            raise rule_failure(f"{value} is not a date, because it has a time of day{LENIENT_HINT}")
         return self.to_raw_leniently(value)
 
     def to_raw_leniently(self, value: Any) -> Any:
@@ -93,7 +93,7 @@ class TimeCodec(LogicalCodec):
 
     def _check_range(self, raw: int) -> None:
         if not 0 <= raw < self._day:
-            raise rule_failure(f"{describe_value(raw)} is no time of day")
+            raise rule_failure(f"{describe_value(raw)} is not a time of day")
 
 
 class TimestampCodec(LogicalCodec):

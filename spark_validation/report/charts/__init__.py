@@ -1,1 +1,1 @@
-"""Pictures of the report as SVG, which work without scripts, in dark and light, and printed in grey."""
+"""Charts of the report as SVG, which work without scripts, in light and dark mode, and in print."""

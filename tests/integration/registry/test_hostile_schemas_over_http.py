@@ -78,8 +78,8 @@ EXPECTED: dict[str, tuple[Told, Told]] = {
 #: Bodies that are hostile before there is a schema, and what both endpoints say of them.
 BODIES: dict[str, tuple[bytes, str]] = {
     "a schema of 1,000 objects": (b'{"schema":' * 1_000 + b"1" + b"}" * 1_000, "Expected `str | null`, got `object`"),
-    "an unknown member of 1,000 levels": (b'{"x":' + b"[" * 1_000 + b"]" * 1_000 + b"}", "is no JSON"),
-    "an unknown member of 100,000 levels": (b'{"x":' + b"[" * 100_000, "is no JSON"),
+    "an unknown member of 1,000 levels": (b'{"x":' + b"[" * 1_000 + b"]" * 1_000 + b"}", "is not JSON"),
+    "an unknown member of 100,000 levels": (b'{"x":' + b"[" * 100_000, "is not JSON"),
     "100,000 open brackets": (b"[" * 100_000, "Expected `object`, got `array`"),
     "an integer of 5,000 digits": (b'{"version":' + b"9" * 5_000 + b"}", "Integer value out of range"),
 }

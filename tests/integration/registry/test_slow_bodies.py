@@ -61,7 +61,7 @@ def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
         status, body, before = answered(connection)
         took = time.monotonic() - began
     assert (status, body["error_code"]) == (408, 408)
-    assert body["message"] == "The request did not arrive within 1 seconds; send it again"
+    assert body["message"] == "The request was not received completely within 1 seconds; send it again"
     assert b"connection: close" in before
     assert took >= SECONDS * 0.9
 

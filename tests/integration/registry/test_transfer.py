@@ -141,7 +141,7 @@ def test_a_difference_is_found(kafka: Kafka, topic: str, tmp_path: Path, said: C
     found = "\n".join(verified["differences"])
     assert "new/1: answers 404" in found
     assert "id 50 of context .: answers 40403" in found
-    assert "user/1: deleted is False in place of True" in found
+    assert "user/1: deleted is False instead of True" in found
 
 
 def test_a_registry_is_exported_to_a_topic_from_which_it_comes_back(
@@ -187,7 +187,7 @@ def test_an_id_with_another_content_here_is_refused_and_nothing_is_written(
     state = lines_of(sqlite(tmp_path))
     code, report = said("import", *from_topic(kafka, topic), "--database-url", sqlite(tmp_path))
     assert code == 1
-    assert report["conflicts"] == ["the id 1 of context . stands for another content here"]
+    assert report["conflicts"] == ["the id 1 of context . has different content here"]
     assert lines_of(sqlite(tmp_path)) == state
 
 

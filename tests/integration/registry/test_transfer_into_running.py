@@ -102,7 +102,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
         code, told = brought(["import", url, "--registry", url, "--follow"], capsys)
         assert (code, "--follow writes to a database" in told) == (2, True)
         code, told = brought(["import", str(export), "--registry", f"{url}/nowhere"], capsys)
-        assert (code, "is no registry of contractlog" in told) == (2, True)
+        assert (code, "is not a contractlog registry" in told) == (2, True)
         with Registry(url) as registry:
             registry.register("s", SchemaDraft('"bytes"'))
         code, told = brought(["import", str(export), "--registry", url], capsys)

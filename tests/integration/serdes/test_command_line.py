@@ -135,9 +135,9 @@ def test_json_topics_and_schema_files(cli: CommandLine, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"id": 3, "price"', "line 3 is no JSON"),
+        ('{"id": 3, "price"', "line 3 is not JSON"),
         ('{"id": 2147483648, "price": 1, "at": 0}', "line 3: INT_OUT_OF_RANGE: id"),
-        ('{"id": 3, "pirce": 1, "at": 0}', "line 3: `pirce` is no field of Order"),
+        ('{"id": 3, "pirce": 1, "at": 0}', "line 3: `pirce` is not a field of Order"),
         ('{"id": 3, "price": 1, "at": "yesterday"}', "line 3: SCHEMA_VIOLATION: at"),
     ],
 )
@@ -199,11 +199,11 @@ def test_reading_ends_at_markers_and_leaves_aborted_records_out(cli: CommandLine
         producer.commit_transaction() if commit else producer.abort_transaction()
     assert cli.consumed(topic) == [None]
     _, said = cli.run("consume", topic, "--partition", "0", "--offset", "1")
-    assert said == f"topic `{topic}` holds no records in partition 0 from offset 1 on\n"
+    assert said == f"topic `{topic}` contains no records in partition 0 from offset 1 on\n"
 
 
 def test_what_is_not_there_is_told(cli: CommandLine, topic: str, tmp_path: Path) -> None:
-    assert cli.run("consume", topic) == ("", f"topic `{topic}` holds no records\n")
+    assert cli.run("consume", topic) == ("", f"topic `{topic}` contains no records\n")
     assert "has no topic `nowhere`" in cli.run("produce", "nowhere", code=2)[1]
     assert "has no topic `nowhere`" in cli.run("consume", "nowhere", code=2)[1]
     bare = cli.kafka.create_topic()
@@ -362,4 +362,4 @@ def test_a_schema_file_with_a_reference_and_a_strategy(cli: CommandLine, registr
         assert registry.versions(f"{topic}-acme.Cart") == [1]
     assert "--schema FILE" in cli.run("produce", topic, *schema[2:], given="{}\n", code=2)[1]
     assert "--schema FILE" in cli.run("produce", topic, "--strategy", "record", given="{}\n", code=2)[1]
-    assert "is no strategy" in cli.run("produce", topic, "--strategy", "x", code=2)[1]
+    assert "is not a strategy" in cli.run("produce", topic, "--strategy", "x", code=2)[1]

@@ -315,7 +315,7 @@ def test_the_report_is_told_even_when_publishing_it_is_refused(
     place = ("--registry", registry_url, "--archive", tmp_path / "archive", "--out", tmp_path / "audit")
     assert audit(*place, "--publish", "--full-bytes") == 2
     said = capsys.readouterr().err
-    assert "is no name of a topic" in said
+    assert "is not a valid topic name" in said
     assert f"the report: {tmp_path / 'audit' / 'report.html'}" in said
     assert pq.read_table(tmp_path / "audit" / "violations.parquet").column("bytes").to_pylist() == [b"x" * 5000]
 

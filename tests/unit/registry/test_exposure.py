@@ -8,7 +8,7 @@ from contractlog.registry.cli import _exposure_warnings
 from contractlog.registry.settings import Settings
 
 USERS, CLIENTS, TLS = {"users_file": "u"}, {"tls_client_ca": "c"}, {"tls_certificate": "t"}
-OPEN, CLEAR = "everyone who can reach port 8081 of", "passwords can be read on the way"
+OPEN, CLEAR = "everyone who can reach port 8081 of", "so others can read passwords"
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "registry.example"])

@@ -92,9 +92,9 @@ def test_what_is_not_there_is_not_found(folder: Path) -> None:
         (source.schema_by_guid, "0" * 32),
     ]
     for ask, *given in absences:
-        with pytest.raises(NotFound, match=f"^`{folder}` holds no "):
+        with pytest.raises(NotFound, match=f"^`{folder}` contains no "):
             ask(*given)
-    with pytest.raises(SchemaNotFound, match=f"^`{folder}` holds no schema of the id 2: pull it again"):
+    with pytest.raises(SchemaNotFound, match=f"^`{folder}` contains no schema of the id 2: pull it again"):
         source.schema_by_id(2, subject=":.other:bills-value")
 
 

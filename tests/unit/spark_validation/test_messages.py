@@ -37,7 +37,7 @@ def test_a_line_for_each_part_what_needs_attention_first() -> None:
     assert said[0].split()[2] == "flights.delayed"
     assert "BAD_ENUM_INDEX 400" in said[0]
     assert "188 of 336,776 (0.056 %) records violate: TRUNCATED 168, NOT_FRAMED 20; 12 absent" in said[1]
-    assert "The topic holds no records." in said[2]
+    assert "The topic contains no records." in said[2]
 
 
 def test_names_that_would_steer_a_terminal_are_escaped() -> None:
@@ -112,7 +112,7 @@ def test_a_strategy_that_is_not_the_default_is_named() -> None:
 
 def test_lineage_cannot_be_found_in_samples_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--lineage", "--no-samples", "--archive", "none"]) == 2
-    assert "Drop one of them" in capsys.readouterr().err
+    assert "Remove one of the options" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "share"), [("0.999", 0.999), ("99.9%", 0.999), ("0", 0.0), ("1", 1.0), ("100%", 1.0)])
@@ -194,7 +194,7 @@ def test_a_broker_or_an_archive_must_be_named(
 ) -> None:
     monkeypatch.delenv("CONTRACTLOG_BOOTSTRAP_SERVERS", raising=False)
     assert main(["audit"]) == 2
-    assert "--bootstrap-servers HOST:PORT, or set CONTRACTLOG_BOOTSTRAP_SERVERS, or give --archive DIR" in (
+    assert "--bootstrap-servers HOST:PORT, or set CONTRACTLOG_BOOTSTRAP_SERVERS, or pass --archive DIR" in (
         capsys.readouterr().err
     )
     assert main(["consume", "t"]) == 2
@@ -206,7 +206,7 @@ def test_a_broker_or_an_archive_must_be_named(
     assert make_source(parser.parse_args([])) == KafkaSource("broker:9092")
     assert make_source(parser.parse_args(["--bootstrap-servers", "other:1"])) == KafkaSource("other:1")
     assert make_source(parser.parse_args(["--archive", "dir"])) == ArchiveSource(Path("dir"))
-    with pytest.raises(UsageError, match="give one of them"):
+    with pytest.raises(UsageError, match="use one of them"):
         make_source(parser.parse_args(["--archive", "dir", "--broker-config", "file"]))
     timed = parser.parse_args(["--archive", "dir", "--timestamp-unit", "ms"])
     assert make_source(timed) == ArchiveSource(Path("dir"), "ms")

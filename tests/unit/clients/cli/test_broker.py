@@ -33,7 +33,7 @@ def test_properties_name_the_broker_unless_the_flag_does(tmp_path: Path) -> None
 def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tmp_path: Path) -> None:
     file = tmp_path / "kafka.properties"
     file.write_text("sasl.username=me\nhunter2\n")
-    with pytest.raises(UsageError, match=r"line 2 of `.*` is no `name=value`") as refused:
+    with pytest.raises(UsageError, match=r"line 2 of `.*` is not `name=value`") as refused:
         require_brokers(options("--broker-config", str(file)), {})
     assert "hunter2" not in str(refused.value)
     with pytest.raises(UsageError, match="name the broker: --bootstrap-servers"):

@@ -114,7 +114,7 @@ def test_what_is_not_there_or_empty_is_said(folder: Path) -> None:
         with pytest.raises(UsageError, match="does not exist"):
             collect_files([str(missing)])
     folder.mkdir()
-    with pytest.raises(UsageError, match="holds no schema files"):
+    with pytest.raises(UsageError, match="contains no schema files"):
         collect_files([str(folder)])
 
 

@@ -237,7 +237,7 @@ def test_a_decimal_in_a_fixed_of_any_size_has_as_many_digits_as_its_bytes(size: 
     [
         ({"type": "array", "items": "int"}, "0", "takes more than 200000 steps"),
         ({"type": "array", "items": "string"}, '"a"', "takes more than 200000 steps"),
-        ("int", "0", "is no value of its type"),
+        ("int", "0", "is not a value of its type"),
     ],
 )
 def test_a_huge_default_is_refused_before_its_items_are_looked_at(kind: Any, item: str, says: str) -> None:

@@ -1,4 +1,4 @@
-"""The file of users: how passwords are kept, what the file may say, and that it is read again."""
+"""The users file: how passwords are kept, what the file may say, and that it is read again."""
 
 from __future__ import annotations
 

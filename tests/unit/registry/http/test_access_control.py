@@ -315,7 +315,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def change(http: httpx2.Client, file: Path, text: str) -> None:
-    """Write the file of users, and let the server look at it at once."""
+    """Write the users file, and let the server look at it at once."""
     users = authentication_of(http)._file
     assert users is not None
     file.write_text(text)
@@ -396,7 +396,7 @@ def test_too_many_wrong_passwords_are_refused_unchecked_by_name_and_address(
 
 
 def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="file of users"):
+    with pytest.raises(UsageError, match="users file"):
         create_app(Settings(database_url="sqlite://", users_file=str(tmp_path / "none")))
 
 

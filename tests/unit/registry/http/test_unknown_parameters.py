@@ -24,7 +24,7 @@ def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str,
     with in_process(Settings(database_url="sqlite://")) as http:
         answer = http.get(f"/contractlog/v1/{path}")
         assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
-        said = f"The parameter '{parameter}' cannot be used: there is none of this name, but {known}"
+        said = f"The parameter '{parameter}' is not valid: it is unknown here; known parameters: {known}"
         assert answer.json()["message"] == said
         for query in (f"{parameter}=", *(f"{name}=1" for name in known.split(", "))):
             assert "none of this name" not in http.get(f"/contractlog/v1/{path.partition('?')[0]}?{query}").text

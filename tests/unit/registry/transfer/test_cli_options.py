@@ -67,10 +67,10 @@ def test_a_token_and_headers_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "environ", "told"),
     [
-        ((), {"CONTRACTLOG_SOURCE_PASSWORD": "p"}, "give --source-user NAME"),
+        ((), {"CONTRACTLOG_SOURCE_PASSWORD": "p"}, "pass --source-user NAME"),
         (("--source-user", "a"), {"CONTRACTLOG_SOURCE_TOKEN": "t"}, "not both"),
         (("--source-password-file", "nowhere"), {}, "`nowhere` cannot be read: No such file or directory"),
-        ((), {"CONTRACTLOG_SOURCE_TOKEN": "two words"}, "CONTRACTLOG_SOURCE_TOKEN holds no bearer token"),
+        ((), {"CONTRACTLOG_SOURCE_TOKEN": "two words"}, "CONTRACTLOG_SOURCE_TOKEN contains no bearer token"),
         (("--source-header", "no colon"), {}, "--source-header takes 'NAME: VALUE'"),
         (("--source-header", "a: b\r\nc: d"), {}, "--source-header takes 'NAME: VALUE'"),
     ],

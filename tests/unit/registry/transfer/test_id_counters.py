@@ -30,7 +30,7 @@ def test_a_store_that_fails_is_one_more_warning_and_no_end(tmp_path: Path) -> No
 def test_a_context_that_is_not_there_is_a_slip_unless_it_is_to_be_made(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'r.db'}"
     upgrade(url)
-    with pytest.raises(UsageError, match=r"no context `.stagng`, there are: .*give --create"):
+    with pytest.raises(UsageError, match=r"no context `.stagng`, there are: .*pass --create"):
         raise_ids(url, ".stagng", 80)
     with pytest.raises(UsageError, match="starts with a dot"):
         raise_ids(url, "staging", 80, create=True)

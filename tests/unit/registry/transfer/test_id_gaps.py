@@ -268,7 +268,7 @@ def test_a_repeated_migration_is_told_its_ways_out(registry_store: Store) -> Non
     gone.deletions.versions = {(version.subject, version.version, 5) for version in versions(registry_store)}
     import_snapshot(registry_store, gone, TransferReport())
     (conflict,) = imported(registry_store, *second)
-    assert conflict.startswith("line 2: the id 5 of context . was deleted for good here, and stood for another content")
+    assert conflict.startswith("line 2: the id 5 of context . was hard-deleted here and had different content")
     assert "another context; or" in conflict
     assert "contractlog db forget-context . --confirm ." in conflict
     assert imported(registry_store, *first) == []  # its former content comes back

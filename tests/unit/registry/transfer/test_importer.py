@@ -48,7 +48,7 @@ def test_another_content_for_an_id_is_refused(store: Store) -> None:
     before = brought(store, make_snapshot(id1='"int"'))
     assert before.conflicts == []
     report = brought(store, make_snapshot(id1='"long"', id2='"string"'))
-    assert "the id 1 of context . stands for another content here" in report.conflicts
+    assert "the id 1 of context . has different content here" in report.conflicts
     assert set(now(store).schemas) == {(".", 1)}
 
 
@@ -68,9 +68,7 @@ def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store
     assert brought(store, make_snapshot(id1='"int"'), gone).conflicts == []
     assert set(now(store).retired) == {(".", 1)}
     (refusal,) = brought(store, make_snapshot(id1='"long"')).conflicts
-    assert refusal.startswith(
-        "the id 1 of context . was deleted for good here, and stood for another content: import it"
-    )
+    assert refusal.startswith("the id 1 of context . was hard-deleted here and had different content: import it")
     assert "contractlog db forget-context . --confirm ." in refusal
     assert brought(store, make_snapshot(id1='"int"')).conflicts == []
     assert (set(now(store).schemas), now(store).retired) == ({(".", 1)}, {})
@@ -79,7 +77,7 @@ def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store
 def test_an_id_that_the_source_deleted_for_good_is_not_taken_from_who_uses_it(store: Store) -> None:
     deleted = RegistrySnapshot(retired={(".", 1): RetiredId(5)})
     assert brought(store, make_snapshot(id1='"int"'), deleted).conflicts == [
-        "the id 1 of context . was deleted for good in the source and is in use here"
+        "the id 1 of context . was hard-deleted in the source, but is in use here"
     ]
 
 

@@ -129,7 +129,7 @@ def test_a_guid_covers_no_other_content(http: httpx2.Client) -> None:
     ]
     answer = http.post(PATH, content="\n".join(map(json.dumps, lines)))
     assert (answer.status_code, answer.json()["error_code"]) == (409, 40981)
-    assert answer.json()["conflicts"] == ["the id 1 of context . stands for another content here"]
+    assert answer.json()["conflicts"] == ["the id 1 of context . has different content here"]
     assert answer.json()["done"] == {}
     lines[1]["guid"] = "zork"
     answer = http.post(PATH, content="\n".join(map(json.dumps, lines)))
@@ -150,7 +150,7 @@ def test_a_contradiction_is_409_and_nothing_is_written(http: httpx2.Client) -> N
     for query, status in (("?dryRun=true", 200), ("", 409)):
         answer = http.post(PATH + query, content="\n".join(map(json.dumps, more)))
         assert answer.status_code == status
-        assert answer.json()["conflicts"] == ["the id 1 of context . stands for another content here"]
+        assert answer.json()["conflicts"] == ["the id 1 of context . has different content here"]
         assert answer.json().get("error_code") == (40981 if status == 409 else None)
         assert state(store_of(http)) == before
 
@@ -159,14 +159,14 @@ def test_a_contradiction_is_409_and_nothing_is_written(http: httpx2.Client) -> N
     ("content", "told"),
     [
         (b"", "the file is empty"),
-        (b"PK\x03\x04\xff\xfe", "no text in UTF-8"),
-        (b'{"schema": 1}\n', "the first line does not say `contractlog.export/1`"),
-        (b"id,schema\n1,x\n", "no file of `contractlog export`"),
+        (b"PK\x03\x04\xff\xfe", "not UTF-8 text"),
+        (b'{"schema": 1}\n', "the first line does not have `contractlog.export/1`"),
+        (b"id,schema\n1,x\n", "not a file of `contractlog export`"),
         (
             b'{"format":"contractlog.export/1"}\n{"kind":"schema","id":1}\n',
             "line 2 of the file cannot be read: it has",
         ),
-        (b'{"format":"contractlog.export/1"}\n{"kind":"sch\n', "line 2 of the file cannot be read: it is no JSON ("),
+        (b'{"format":"contractlog.export/1"}\n{"kind":"sch\n', "line 2 of the file cannot be read: it is not JSON ("),
         (b'{"format":"contractlog.export/1"}\n{"kind":"settings","config":[],"scope":"s"}\n', "of another kind"),
         (b'{"format":"contractlog.export/1"}\n', "the file ends early, after 1 lines"),
     ],

@@ -93,16 +93,16 @@ def version(change: Callable[[SnapshotVersion], SnapshotVersion]) -> Callable[[R
 
 #: What the target has otherwise than the source, and the beginning of what is found.
 PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
-    (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' in place of"),
+    (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' instead of"),
     (schema(lambda one: replace(one, type=SchemaType.JSON, text='{"a":1}')), "id 1 of context .: schemaType is 'JSON'"),
-    (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} in place of"),
+    (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} instead of"),
     (schema(lambda one: replace(one, guid="0" * 8 + "-0000" * 3 + "-" + "0" * 12)), "id 1 of context .: guid is"),
     (
         schema(lambda one: replace(one, references=(Reference("n", "s", 1),))),
         "id 1 of context .: references is [{'name': 'n'",
     ),
-    (version(lambda one: replace(one, deleted_at=8)), "s/1: deleted is True in place of False"),
-    (version(lambda one: replace(one, created_at=8)), "s/1: ts is 8 in place of 5"),
+    (version(lambda one: replace(one, deleted_at=8)), "s/1: deleted is True instead of False"),
+    (version(lambda one: replace(one, created_at=8)), "s/1: ts is 8 instead of 5"),
     (
         lambda state: state.settings.update({S: {"compatibilityLevel": "NONE"}}),
         "config of s: compatibilityLevel is",
@@ -112,7 +112,7 @@ PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
     (lambda state: state.associations.clear(), "value of ns/t: answers without it"),
     (
         lambda state: state.associations.update({GUID: replace(state.associations[GUID], resource_id="r2")}),
-        "value of ns/t: resourceId is 'r2' in place of 'r1'",
+        "value of ns/t: resourceId is 'r2' instead of 'r1'",
     ),
 ]
 
@@ -133,7 +133,7 @@ def test_an_id_that_answers_though_it_was_deleted_for_good_is_found() -> None:
     expected.versions.pop((S, 1))
     expected.schemas.pop((".", 1))
     expected.retired[".", 1] = RetiredId(1)
-    assert "id 1 of context .: answers, and was deleted for good" in differences(source(), expected)
+    assert "id 1 of context .: is returned, although it was hard-deleted" in differences(source(), expected)
 
 
 def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
@@ -154,7 +154,7 @@ def test_any_registry_answers_after_its_import_as_it_did_before(state: RegistryS
 def test_a_database_that_is_not_there_is_not_made_to_be_compared(tmp_path: Path) -> None:
     """A mistyped name is no registry in which everything is missing."""
     missing = tmp_path / "typo.db"
-    with pytest.raises(UsageError, match="holds no registry"):
+    with pytest.raises(UsageError, match="contains no registry"):
         verify_import(ArgumentParser(), ["export.ndjson", "--database-url", f"sqlite:///{missing}"])
     assert not list(tmp_path.iterdir())
 
@@ -188,7 +188,7 @@ def test_another_time_of_a_schema_is_found_where_a_file_and_a_database_tell_it(
     file.write_text("\n".join(format_lines(source(), {})), encoding="utf-8")
     for change, found in (
         (lambda one: one, []),
-        (lambda one: replace(one, created_at=8), ["  id 1 of context .: created is 8 in place of 5"]),
+        (lambda one: replace(one, created_at=8), ["  id 1 of context .: created is 8 instead of 5"]),
     ):
         held = source()
         schema(change)(held)

@@ -136,7 +136,7 @@ def test_a_default_that_is_none_is_the_readers_fault_and_told_before_the_first_r
     kind: Any, default: Any, told: str
 ) -> None:
     wanted = record(("b", kind, default))
-    reason = f"the field is missing, and its default is no value of its type{told}"
+    reason = f"the field is missing, and its default is not a value of its type{told}"
     with pytest.raises(ReaderMismatch) as prepared:
         AvroReader(parsed(A), parsed(wanted)).require_readable()
     with pytest.raises(ReaderMismatch) as met:

@@ -47,5 +47,5 @@ def test_a_union_takes_the_first_branch_that_fits() -> None:
 
 def test_a_member_that_is_no_field_is_told() -> None:
     schema = record(("a", "int"), ("inner", ["null", record(("b", "int"), name="I")], None))
-    with pytest.raises(UsageError, match="`c` is no field of I; it has b"):
+    with pytest.raises(UsageError, match="`c` is not a field of I; it has b"):
         AvroValueConverter(parsed(schema).root).value({"a": 1, "inner": {"c": 1}})

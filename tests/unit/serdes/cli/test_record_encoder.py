@@ -31,7 +31,7 @@ def test_a_tombstone_needs_a_key(registry: Registry, *, envelope: bool) -> None:
 
 
 def test_a_line_that_is_no_json_has_one_place(registry: Registry) -> None:
-    with pytest.raises(UsageError, match=r"^line 7 is no JSON: Expecting ',' delimiter \(column 3\)$"):
+    with pytest.raises(UsageError, match=r"^line 7 is not JSON: Expecting ',' delimiter \(column 3\)$"):
         _reader(registry).encode_line(7, "[1\n")
 
 

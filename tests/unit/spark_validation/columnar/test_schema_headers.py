@@ -115,8 +115,8 @@ def test_bodies_named_in_headers_conform_as_they_are() -> None:
     [
         (b"\x01" + OTHER, "UNKNOWN_SCHEMA_ID", f"the registry has no schema with the guid {UUID(int=8)}"),
         (b"\x00\x00\x00\x00\x09", "UNKNOWN_SCHEMA_ID", "the registry has no schema 9"),
-        (b"\x01" + GUID + b"!", "NOT_FRAMED", "the schema header holds 18 bytes that are no schema id or guid"),
-        (b"", "NOT_FRAMED", "the schema header holds 0 bytes that are no schema id or guid"),
+        (b"\x01" + GUID + b"!", "NOT_FRAMED", "the schema header holds 18 bytes, which are not a schema id or guid"),
+        (b"", "NOT_FRAMED", "the schema header holds 0 bytes, which are not a schema id or guid"),
     ],
 )
 def test_what_a_header_holds_wrong_is_said(head: bytes, outcome: str, sentence: str) -> None:

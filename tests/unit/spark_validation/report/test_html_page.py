@@ -106,7 +106,7 @@ def test_records_that_were_not_held_against_anything_are_accounted_for() -> None
 
 def test_a_report_of_nothing_says_so() -> None:
     assert "Nothing was audited" in render(report())
-    assert "The topic holds no records." in render(report(part("empty", records=0)))
+    assert "The topic contains no records." in render(report(part("empty", records=0)))
 
 
 def test_the_page_is_made_from_the_json_alone() -> None:
