@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
+from contractlog.compatibility.associations import Resource
 from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.json_text import camel_case
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft
@@ -85,25 +87,6 @@ def _parse_policy(text: Any) -> Policy | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """Resource that subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
-
-    name: str
-    namespace: str
-    id: str
-    type: str = "topic"
-
-    def body(self) -> dict[str, Any]:
-        """Return the request body."""
-        return {
-            "resourceName": self.name,
-            "resourceNamespace": self.namespace,
-            "resourceId": self.id,
-            "resourceType": self.type,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Association:
     """Binding of a subject to the key or the value of a resource."""
 
@@ -122,7 +105,7 @@ class Association:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
         """Parse an association of a response body."""
-        members: dict[str, Any] = {item.name: body.get(_camel_case(item.name)) for item in fields(cls)}
+        members: dict[str, Any] = {item.name: body.get(camel_case(item.name)) for item in fields(cls)}
         frozen = body.get("frozen")
         owns_subject = body.get("lifecycle") == "STRONG"  # frozen unless the response says otherwise
         return cls(
@@ -143,17 +126,6 @@ class AssociationDraft:
 
     def body(self) -> dict[str, Any]:
         """Return the request body."""
-        members = {
-            "associationType": self.association_type,
-            "subject": self.subject,
-            "lifecycle": self.lifecycle,
-            "frozen": self.frozen,
-            "schema": None if self.schema is None else self.schema.body(),
-            "normalize": self.normalize,
-        }
+        members = {camel_case(item.name): getattr(self, item.name) for item in fields(self)}
+        members["schema"] = None if self.schema is None else self.schema.body()
         return {member: value for member, value in members.items() if value is not None}
-
-
-def _camel_case(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

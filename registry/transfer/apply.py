@@ -13,6 +13,7 @@ from sqlalchemy import delete
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import bulk_transfer, contexts, tables
+from contractlog.registry.storage.associations import delete_associations
 from contractlog.registry.storage.journal import hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
@@ -110,9 +111,10 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     ids = plan.subject_ids | bulk_transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)
-    bulk_transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
-    for guid, _ in plan.removed_associations:
-        transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
+    associations = [association.row() for association in plan.associations]
+    bulk_transfer.replace_rows(transaction, tables.associations, "guid", associations)
+    for association in plan.removed_associations:
+        delete_associations(transaction, [association.guid])
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
     transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
     _write_settings(transaction, plan)

@@ -476,11 +476,11 @@ def callers(folder: str, name: str) -> set[str]:
 
 
 def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
-    for name in ("SnapshotSchema", "SnapshotAssociation"):
-        assert callers("registry/transfer/", name) == {
-            "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
-            "registry/transfer/field_parsers.py",
-        }
+    assert callers("registry/transfer/", "SnapshotSchema") == {
+        "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
+        "registry/transfer/field_parsers.py",
+    }
+    assert callers("registry/transfer/", "StoredAssociation") == {"registry/transfer/field_parsers.py"}
 
 
 def test_transfer_declares_the_settings_of_a_scope_once() -> None:
@@ -709,3 +709,36 @@ def test_schema_ids_of_records_are_unsigned_where_they_are_read() -> None:
         if mask.search(path.read_text(encoding="utf-8"))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# Associations
+
+
+def test_an_association_is_declared_once_and_columns_and_members_have_its_names() -> None:
+    from contractlog.clients.bodies import Association
+    from contractlog.registry.features.associations.bodies import AssociationBody
+    from contractlog.registry.storage.associations import StoredAssociation
+    from contractlog.registry.storage.tables import associations
+
+    names = {member.name for member in fields(StoredAssociation)}
+    assert {column.name for column in associations.columns} == names | {"context", "subject_key"}
+    times = {"created_at", "updated_at"}
+    assert {member.name for member in fields(Association)} == names - times | {"create_ts", "update_ts"}
+    assert set(AssociationBody.__struct_fields__) == names - times | {"create_ts", "update_ts"}
+    theirs = {
+        member.target.id
+        for path, tree in client_modules()
+        for node in tree.body
+        if path == "clients/confluent/schema.py" and isinstance(node, ast.ClassDef) and node.name == "Association"
+        for member in node.body
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
+    }
+    assert theirs
+    assert theirs < names
+
+
+def test_members_of_an_association_are_named_by_its_attributes() -> None:
+    assert modules_with("clients", '"associationType":') == set()
+    assert modules_with("registry", '"associationType":') == {"registry/http/openapi.py"}  # its description
+    assert modules_with("clients", '"resourceName":') | modules_with("registry", '"resourceName":') == set()
+    assert modules_with("compatibility", '"resourceName":') == {"compatibility/associations.py"}
