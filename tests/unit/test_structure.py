@@ -742,3 +742,14 @@ def test_members_of_an_association_are_named_by_its_attributes() -> None:
     assert modules_with("registry", '"associationType":') == {"registry/http/openapi.py"}  # its description
     assert modules_with("clients", '"resourceName":') | modules_with("registry", '"resourceName":') == set()
     assert modules_with("compatibility", '"resourceName":') == {"compatibility/associations.py"}
+
+
+# Audit results
+
+
+def test_the_registry_verifies_an_audit_result_by_the_declaration_of_the_report() -> None:
+    from contractlog.contracts.audit.report import AuditedPart, TopicPart
+    from contractlog.registry.features.conformance.service import _TopicEntry
+
+    assert AuditedPart.__annotations__.keys() < _TopicEntry.__annotations__.keys() < TopicPart.__annotations__.keys()
+    assert modules_with("registry", "from_offset: int") == modules_with("registry", "conforming: int") == set()
