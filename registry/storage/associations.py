@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 
 from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.json_text import camel_case
@@ -143,13 +143,13 @@ def find_by_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[
     return associations
 
 
-def find_owned_subjects(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
+def find_owned_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> set[Subject]:
     """Return the subjects that a resource owns."""
     if not subjects:
         return set()  # building a statement costs more than running it
     keys = [subject_key(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
-    return {Subject(row.context, row.subject) for row in connection.execute(statement)}
+    return {Subject(row.context, row.subject) for row in snapshot.connection.execute(statement)}
 
 
 def insert_association(transaction: Transaction, association: StoredAssociation) -> None:

@@ -9,11 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import delete
-
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import bulk_transfer, contexts, tables
-from contractlog.registry.storage.associations import delete_associations
 from contractlog.registry.storage.journal import hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
@@ -113,8 +110,8 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     _write_versions(transaction, plan, ids)
     associations = [association.row() for association in plan.associations]
     bulk_transfer.replace_rows(transaction, tables.associations, "guid", associations)
-    for association in plan.removed_associations:
-        delete_associations(transaction, [association.guid])
+    removed = [association.guid for association in plan.removed_associations]
+    bulk_transfer.delete_rows(transaction, tables.associations, "guid", removed)
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
     transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
     _write_settings(transaction, plan)
@@ -125,8 +122,7 @@ def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
     scopes = plan.scopes
     before = dict(_configured_scopes(transaction, scopes))
     bulk_transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
-    for key, _ in plan.removed_settings:
-        transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+    bulk_transfer.delete_rows(transaction, tables.settings, "key", [key for key, _ in plan.removed_settings])
     for scope, after in _configured_scopes(transaction, scopes):
         if scope.name:
             # Its name may now mean another subject, or itself again.

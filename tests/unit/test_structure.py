@@ -753,3 +753,28 @@ def test_the_registry_verifies_an_audit_result_by_the_declaration_of_the_report(
 
     assert AuditedPart.__annotations__.keys() < _TopicEntry.__annotations__.keys() < TopicPart.__annotations__.keys()
     assert modules_with("registry", "from_offset: int") == modules_with("registry", "conforming: int") == set()
+
+
+# Queries
+
+
+def test_only_storage_and_stores_execute_statements() -> None:
+    """A resource's SQL stands in its ``store.py``; services, routes and the registration call functions of stores."""
+
+    def is_store(path: str) -> bool:
+        return path.startswith("registry/storage/") or bool(re.fullmatch(r"registry/features/\w+/store\.py", path))
+
+    connected = {
+        path
+        for path, tree in modules()
+        if path.startswith("registry/") and not is_store(path)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "connection"
+    }
+    statements = {
+        path
+        for path, module, name in imports("registry/")
+        if module.split(".")[0] == "sqlalchemy" and name in {"delete", "insert", "select", "text", "update"}
+    }
+    assert not connected
+    assert {path for path in statements if not is_store(path)} == {"registry/database.py"}  # before there is a store

@@ -36,7 +36,7 @@ from contractlog.registry.registration.mode_policy import (
 from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation
-from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.batch_append import append_version
 from contractlog.registry.storage.model import Append, Deleted, Stale
 from contractlog.registry.storage.transaction import Transaction
 
@@ -298,14 +298,11 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
             raise StaleProposal
         return current, False
     previous = transaction.version(proposal.subject, None, Deleted.INCLUDED)
-    result = append_batch(transaction.connection, [proposal], transaction.now)
-    outcome = result.outcomes[0]
+    outcome = append_version(transaction, proposal)
     if isinstance(outcome, Stale):
         raise StaleProposal
     if isinstance(outcome, RegistryError):
         raise outcome
-    transaction.touched |= result.touched
-    transaction.entries += result.entries
     return outcome, previous is None or (outcome.version or 0) > (previous.version or 0)
 
 
