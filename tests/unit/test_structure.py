@@ -778,3 +778,11 @@ def test_only_storage_and_stores_execute_statements() -> None:
     }
     assert not connected
     assert {path for path in statements if not is_store(path)} == {"registry/database.py"}  # before there is a store
+
+
+# Generated code
+
+
+def test_failures_of_generated_code_are_counted_in_one_place() -> None:
+    """There it is known whether the interpreter accepts what the code rejected."""
+    assert modules_with("serdes", "GENERATED_CODE_FAILURES.add(") == {"serdes/avro/body_codec.py"}
