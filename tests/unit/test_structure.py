@@ -786,3 +786,19 @@ def test_only_storage_and_stores_execute_statements() -> None:
 def test_failures_of_generated_code_are_counted_in_one_place() -> None:
     """There it is known whether the interpreter accepts what the code rejected."""
     assert modules_with("serdes", "GENERATED_CODE_FAILURES.add(") == {"serdes/avro/body_codec.py"}
+
+
+# Classes of confluent-kafka
+
+
+def test_bases_are_changed_in_one_module_and_others_import_confluent_kafka_plainly() -> None:
+    changing = {
+        path
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "__bases__"
+    }
+    assert changing == {"compatibility/confluent_bases.py"}  # its docstring has the cost of an import
+    assert {path for path, module, _ in imports("clients/") if module.startswith("confluent_kafka")} == {
+        "clients/confluent/bases.py"
+    }
