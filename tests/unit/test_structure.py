@@ -802,3 +802,15 @@ def test_bases_are_changed_in_one_module_and_others_import_confluent_kafka_plain
     assert {path for path, module, _ in imports("clients/") if module.startswith("confluent_kafka")} == {
         "clients/confluent/bases.py"
     }
+
+
+# Fixpoints
+
+
+def test_a_greatest_fixpoint_over_dependents_is_written_once() -> None:
+    """JSON Schema's pairs are decided in the order in which rules ask for them, as each answer decides what follows."""
+    assert modules_with("compatibility", "_dependents") == {"compatibility/fixpoint.py"}
+    assert {path for path, _, name in imports("compatibility/") if name == "Fixpoint"} == {
+        "compatibility/json_schema/exact/engine.py",
+        "compatibility/walk.py",
+    }
