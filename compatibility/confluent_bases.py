@@ -3,6 +3,12 @@
 Code that catches the other library's exceptions then catches ours. Nothing is imported for it: such code has already
 loaded the library, so it is enough to look when one of our exceptions is created. ``except`` follows only real
 inheritance, so the other class becomes a base.
+
+A plain import would be simpler, and costs too much: of processor time, 560 ms for
+``confluent_kafka.schema_registry.error``, whose package imports its clients with Authlib, HTTPX and fastavro, and 50 ms
+for ``confluent_kafka.serialization``; all of ``contractlog --help`` takes 53 ms. 165 modules import names of
+``errors.py``, the command line among them, so importing on first use would happen at every start. A class chosen when
+an error is created would have to be made at run time, and would differ from the class that ``except`` names.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from contractlog.compatibility.errors import InvalidSchema
 __all__ = [
     "MAX_NESTING",
     "Number",
+    "camel_case",
     "canonical_value",
     "format_decimal",
     "join_pointer",
@@ -257,3 +258,13 @@ def _reject_surrogates(value: Any, at: str = "") -> None:
                 _reject_surrogates(item, join_pointer(at, index))
         case _:
             pass
+
+
+def camel_case(name: str) -> str:
+    """Return the member of a JSON body for an attribute.
+
+    >>> camel_case("resource_id")
+    'resourceId'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

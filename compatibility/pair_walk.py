@@ -1,8 +1,7 @@
 """Pair walk: greatest fixpoint over pairs of reader and writer types, with findings for failing pairs.
 
-Every pair counts as readable until one of its checks fails. A verdict reached while other pairs are undecided is only
-an assumption: pairs that depend on a failed pair are checked again, until no more fail. Work is counted in steps, not
-in seconds, so results are reproducible.
+Every pair counts as readable until one of its checks fails. Work is counted in steps, not in seconds, so results are
+reproducible.
 
 Nothing here recurses, so no schema is too deep.
 """
@@ -16,6 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from contractlog.compatibility.check_catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.fixpoint import Fixpoint
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 
@@ -59,12 +59,10 @@ class Walk(Generic[N]):
     limit: int = STEP_LIMIT
     steps: int = 0
     shared: StepBudget | None = None  #: budget shared by all comparisons of a call
-    _failed: set[tuple[N, N]] = field(default_factory=set)
-    _dependents: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
-    _pending: deque[tuple[N, N]] = field(default_factory=deque)
+    _pairs: Fixpoint[tuple[N, N]] = field(default_factory=Fixpoint)
+    _visited: set[tuple[N, N]] = field(default_factory=set)
     #: readers not yet rejected by ``reads_one``
     _untried_readers: dict[tuple[N, N], deque[N]] = field(default_factory=dict)
-    _current: tuple[N, N] | None = None
     _path: Path = None
 
     def findings(self, reader: N, writer: N) -> Iterator[Finding]:
@@ -73,8 +71,7 @@ class Walk(Generic[N]):
         shared = self.shared or StepBudget(2 * limit)
         self.limit = shared.allow(limit)
         try:
-            self._decide((reader, writer))
-            if (reader, writer) in self._failed:
+            if not self._pairs.decide((reader, writer), self._fails):
                 decided, self.steps = self.steps, 0
                 yield from self._list_findings(reader, writer)
         except StepBudgetExceeded:
@@ -88,22 +85,16 @@ class Walk(Generic[N]):
         If it fails later, the current pair is checked again.
         """
         self._step()
-        pair = (reader, writer)
-        if self.same(reader, writer):
-            return True
-        if self._current is not None:
-            if pair not in self._dependents:
-                self._pending.append(pair)
-            self._dependents.setdefault(pair, set()).add(self._current)
-        return pair not in self._failed
+        return self.same(reader, writer) or self._pairs.holds((reader, writer))
 
     def reads_one(self, readers: Callable[[], Iterable[N]], writer: N) -> bool:
         """Return True if one of the readers reads the writer; a reader that failed once is not tried again."""
-        if self._current is None:
+        current = self._pairs.current
+        if current is None:
             return any(self.reads(reader, writer) for reader in readers())
-        if self._current not in self._untried_readers:
-            self._untried_readers[self._current] = deque(readers())
-        untried = self._untried_readers[self._current]
+        if current not in self._untried_readers:
+            self._untried_readers[current] = deque(readers())
+        untried = self._untried_readers[current]
         while untried:
             if self.reads(untried[0], writer):
                 return True
@@ -120,25 +111,14 @@ class Walk(Generic[N]):
             parts.append(more)
         return "".join(join_pointer("", *part) for part in reversed(parts)) or "/"
 
-    def _decide(self, root: tuple[N, N]) -> None:
-        """Find every pair that fails."""
-        self._dependents[root] = set()
-        self._pending.append(root)
-        seen = set[tuple[N, N]]()
-        while self._pending:
-            pair = self._pending.popleft()
-            if pair in self._failed:
-                continue
-            self._current = pair
-            verdicts = map(self._fails, self.checks(self, *pair))
-            failed = any(verdicts) if pair in seen else any(list(verdicts))  # first visit: register all sub-pairs
-            seen.add(pair)
-            if failed:
-                self._failed.add(pair)
-                self._pending.extend(self._dependents[pair] - self._failed)
-        self._current = None
+    def _fails(self, pair: tuple[N, N]) -> bool:
+        verdicts = map(self._is_failure, self.checks(self, *pair))
+        if pair in self._visited:
+            return any(verdicts)
+        self._visited.add(pair)
+        return any(list(verdicts))  # all sub-pairs become known
 
-    def _fails(self, item: Finding | SubPair[N] | CausedFinding[N]) -> bool:
+    def _is_failure(self, item: Finding | SubPair[N] | CausedFinding[N]) -> bool:
         self._step()
         return not (isinstance(item, SubPair) and self.reads(item.reader, item.writer))
 
@@ -167,7 +147,7 @@ class Walk(Generic[N]):
                 yield item if frame.replaced is None else frame.replaced.report(item)
             else:
                 inner = self._enter(item, frame)
-                if inner.pair not in self._failed:
+                if inner.pair not in self._pairs.refuted:
                     continue
                 if inner.pair not in reported:
                     reported[inner.pair] = None

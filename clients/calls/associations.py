@@ -16,7 +16,9 @@ from contractlog.clients.calls.call import (
     page_parameters,
     query_parameters,
 )
+from contractlog.compatibility.associations import Resource
 from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.json_text import camel_case
 from contractlog.compatibility.schema import SchemaDraft
 
 __all__ = [
@@ -34,25 +36,6 @@ __all__ = [
 ]
 
 _RESOURCE: Final = "associations"
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """Resource that subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
-
-    name: str
-    namespace: str
-    id: str
-    type: str = "topic"
-
-    def body(self) -> dict[str, Any]:
-        """Return the request body."""
-        return {
-            "resourceName": self.name,
-            "resourceNamespace": self.namespace,
-            "resourceId": self.id,
-            "resourceType": self.type,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +57,7 @@ class Association:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
         """Parse an association of a response body."""
-        members: dict[str, Any] = {item.name: body.get(_camel_case(item.name)) for item in fields(cls)}
+        members: dict[str, Any] = {item.name: body.get(camel_case(item.name)) for item in fields(cls)}
         frozen = body.get("frozen")
         owns_subject = body.get("lifecycle") == "STRONG"  # frozen unless the response says otherwise
         return cls(
@@ -95,14 +78,8 @@ class AssociationDraft:
 
     def body(self) -> dict[str, Any]:
         """Return the request body."""
-        members = {
-            "associationType": self.association_type,
-            "subject": self.subject,
-            "lifecycle": self.lifecycle,
-            "frozen": self.frozen,
-            "schema": None if self.schema is None else self.schema.body(),
-            "normalize": self.normalize,
-        }
+        members = {camel_case(item.name): getattr(self, item.name) for item in fields(self)}
+        members["schema"] = None if self.schema is None else self.schema.body()
         return {member: value for member, value in members.items() if value is not None}
 
 
@@ -235,8 +212,3 @@ def _parse_result(item: ResponseBody) -> ResponseBody | RegistryError:
     if error is None:
         return dict(item["result"])
     return RegistryError.of(int(error["error_code"]), str(error.get("message") or ""))
-
-
-def _camel_case(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

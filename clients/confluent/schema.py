@@ -8,6 +8,7 @@ from enum import Enum, StrEnum
 from typing import Any, ClassVar, Final, Self
 
 from contractlog.clients.confluent.bases import prefer_confluent_class
+from contractlog.compatibility.json_text import camel_case
 
 __all__ = [
     "Association",
@@ -38,19 +39,19 @@ _MISSING: Final = "missing"
 
 
 def member(
-    name: str,
     read: Callable[[Any], Any] = lambda value: value,
     *,
+    name: str | None = None,
     missing: Callable[[], Any] = lambda: None,
     default: Any = MISSING,
     factory: Any = MISSING,
     hash: bool | None = None,  # noqa: A002 - the name in dataclasses
 ) -> Any:
-    """Declare a member of the JSON object.
+    """Declare a member of the JSON object that needs more than a plain field.
 
     Args:
-        name: its name in the JSON object.
         read: converts the JSON value to the attribute.
+        name: its name in the JSON object; None: the attribute's in camel case.
         missing: makes the attribute if the JSON value is absent or null.
         default: default of the constructor.
         factory: factory of the constructor's default.
@@ -67,23 +68,29 @@ def list_parser(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 
 
 class JsonObject:
-    """Dataclass that is written as a JSON object, without the members that are None."""
+    """Dataclass that is written as a JSON object, in camel case, without the members that are None."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        values = ((item.metadata[_NAME], getattr(self, item.name)) for item in fields(self))
+        values = ((_member_name(item), getattr(self, item.name)) for item in fields(self))
         return {name: _to_json(value) for name, value in values if value is not None}
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
         """Parse the JSON object; unknown members are ignored."""
-        return cls(**{item.name: _parse_member(item, src_dict.get(item.metadata[_NAME])) for item in fields(cls)})
+        return cls(**{item.name: _parse_member(item, src_dict.get(_member_name(item))) for item in fields(cls)})
+
+
+def _member_name(item: Field[Any]) -> str:
+    return item.metadata.get(_NAME) or camel_case(item.name)
 
 
 def _parse_member(item: Field[Any], value: Any) -> Any:
+    if not item.metadata:
+        return value
     return item.metadata[_MISSING]() if value is None else item.metadata[_READ](value)
 
 
@@ -149,17 +156,17 @@ class RuleParams:
 class Rule(JsonObject):
     """A rule of a schema."""
 
-    name: str | None = member("name")
-    doc: str | None = member("doc")
-    kind: RuleKind | None = member("kind", RuleKind)
-    mode: RuleMode | None = member("mode", RuleMode)
-    type: str | None = member("type")
-    tags: list[str] | None = member("tags", hash=False)
-    params: RuleParams | None = member("params", RuleParams.from_dict)
-    expr: str | None = member("expr")
-    on_success: str | None = member("onSuccess")
-    on_failure: str | None = member("onFailure")
-    disabled: bool | None = member("disabled")
+    name: str | None = member()
+    doc: str | None = member()
+    kind: RuleKind | None = member(RuleKind)
+    mode: RuleMode | None = member(RuleMode)
+    type: str | None = member()
+    tags: list[str] | None = member(hash=False)
+    params: RuleParams | None = member(RuleParams.from_dict)
+    expr: str | None = member()
+    on_success: str | None = member()
+    on_failure: str | None = member()
+    disabled: bool | None = member()
 
 
 @prefer_confluent_class
@@ -167,12 +174,10 @@ class Rule(JsonObject):
 class RuleSet(JsonObject):
     """The rules of a schema, in the order in which they run."""
 
-    migration_rules: list[Rule] | None = member("migrationRules", list_parser(Rule.from_dict), missing=list, hash=False)
-    domain_rules: list[Rule] | None = member("domainRules", list_parser(Rule.from_dict), missing=list, hash=False)
-    encoding_rules: list[Rule] | None = member(
-        "encodingRules", list_parser(Rule.from_dict), missing=list, default=None, hash=False
-    )
-    enable_at: str | None = member("enableAt", default=None)
+    migration_rules: list[Rule] | None = member(list_parser(Rule.from_dict), missing=list, hash=False)
+    domain_rules: list[Rule] | None = member(list_parser(Rule.from_dict), missing=list, hash=False)
+    encoding_rules: list[Rule] | None = member(list_parser(Rule.from_dict), missing=list, default=None, hash=False)
+    enable_at: str | None = None
 
     def __hash__(self) -> int:
         rules = (*(self.migration_rules or ()), *(self.domain_rules or ()), *(self.encoding_rules or ()))
@@ -224,9 +229,9 @@ class MetadataProperties:
 class Metadata(JsonObject):
     """Metadata of a schema."""
 
-    tags: MetadataTags | None = member("tags", MetadataTags.from_dict)
-    properties: MetadataProperties | None = member("properties", MetadataProperties.from_dict)
-    sensitive: list[str] | None = member("sensitive", list, missing=list, hash=False)
+    tags: MetadataTags | None = member(MetadataTags.from_dict)
+    properties: MetadataProperties | None = member(MetadataProperties.from_dict)
+    sensitive: list[str] | None = member(list, missing=list, hash=False)
 
 
 @prefer_confluent_class
@@ -234,8 +239,8 @@ class Metadata(JsonObject):
 class SchemaVersion(JsonObject):
     """A version of a subject."""
 
-    subject: str | None = member("subject")
-    version: int | None = member("version")
+    subject: str | None
+    version: int | None
 
 
 @prefer_confluent_class
@@ -243,9 +248,9 @@ class SchemaVersion(JsonObject):
 class SchemaReference(JsonObject):
     """Reference to another schema."""
 
-    name: str | None = member("name")
-    subject: str | None = member("subject")
-    version: int | None = member("version")
+    name: str | None
+    subject: str | None
+    version: int | None
 
 
 @prefer_confluent_class
@@ -253,13 +258,13 @@ class SchemaReference(JsonObject):
 class Schema(JsonObject):
     """A schema without subject and version."""
 
-    schema_str: str | None = member("schema")
-    schema_type: str | None = member("schemaType", missing=lambda: "AVRO", default="AVRO")
+    schema_str: str | None = member(name="schema")
+    schema_type: str | None = member(missing=lambda: "AVRO", default="AVRO")
     references: list[SchemaReference] | None = member(
-        "references", list_parser(SchemaReference.from_dict), missing=list, factory=list, hash=False
+        list_parser(SchemaReference.from_dict), missing=list, factory=list, hash=False
     )
-    metadata: Metadata | None = member("metadata", Metadata.from_dict, default=None)
-    rule_set: RuleSet | None = member("ruleSet", RuleSet.from_dict, default=None)
+    metadata: Metadata | None = member(Metadata.from_dict, default=None)
+    rule_set: RuleSet | None = member(RuleSet.from_dict, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object; it always has ``references``."""
@@ -312,15 +317,13 @@ class ConfigCompatibilityLevel(StrEnum):
 class ServerConfig(JsonObject):
     """Configuration of a subject, or of the registry."""
 
-    compatibility: ConfigCompatibilityLevel | None = member("compatibility", ConfigCompatibilityLevel, default=None)
-    compatibility_level: ConfigCompatibilityLevel | None = member(
-        "compatibilityLevel", ConfigCompatibilityLevel, default=None
-    )
-    compatibility_group: str | None = member("compatibilityGroup", default=None)
-    default_metadata: Metadata | None = member("defaultMetadata", Metadata.from_dict, default=None)
-    override_metadata: Metadata | None = member("overrideMetadata", Metadata.from_dict, default=None)
-    default_rule_set: RuleSet | None = member("defaultRuleSet", RuleSet.from_dict, default=None)
-    override_rule_set: RuleSet | None = member("overrideRuleSet", RuleSet.from_dict, default=None)
+    compatibility: ConfigCompatibilityLevel | None = member(ConfigCompatibilityLevel, default=None)
+    compatibility_level: ConfigCompatibilityLevel | None = member(ConfigCompatibilityLevel, default=None)
+    compatibility_group: str | None = None
+    default_metadata: Metadata | None = member(Metadata.from_dict, default=None)
+    override_metadata: Metadata | None = member(Metadata.from_dict, default=None)
+    default_rule_set: RuleSet | None = member(RuleSet.from_dict, default=None)
+    override_rule_set: RuleSet | None = member(RuleSet.from_dict, default=None)
 
 
 @prefer_confluent_class
@@ -328,14 +331,14 @@ class ServerConfig(JsonObject):
 class Association(JsonObject):
     """Binding of a subject to the key or the value of a resource."""
 
-    subject: str | None = member("subject")
-    guid: str | None = member("guid")
-    resource_name: str | None = member("resourceName")
-    resource_namespace: str | None = member("resourceNamespace")
-    resource_id: str | None = member("resourceId")
-    resource_type: str | None = member("resourceType")
-    association_type: str | None = member("associationType")
-    frozen: bool = member("frozen", missing=bool, default=False)
+    subject: str | None
+    guid: str | None
+    resource_name: str | None
+    resource_namespace: str | None
+    resource_id: str | None
+    resource_type: str | None
+    association_type: str | None
+    frozen: bool = member(missing=bool, default=False)
 
 
 @prefer_confluent_class
@@ -343,11 +346,11 @@ class Association(JsonObject):
 class AssociationInfo(JsonObject):
     """An association in a response."""
 
-    subject: str | None = member("subject", default=None)
-    association_type: str | None = member("associationType", default=None)
-    lifecycle: str | None = member("lifecycle", default=None)
-    frozen: bool = member("frozen", missing=bool, default=False)
-    schema: Schema | None = member("schema", Schema.from_dict, default=None)
+    subject: str | None = None
+    association_type: str | None = None
+    lifecycle: str | None = None
+    frozen: bool = member(missing=bool, default=False)
+    schema: Schema | None = member(Schema.from_dict, default=None)
 
 
 @prefer_confluent_class
@@ -355,12 +358,12 @@ class AssociationInfo(JsonObject):
 class AssociationCreateOrUpdateInfo(JsonObject):
     """An association to create or update."""
 
-    subject: str | None = member("subject", default=None)
-    association_type: str | None = member("associationType", default=None)
-    lifecycle: str | None = member("lifecycle", default=None)
-    frozen: bool | None = member("frozen", default=None)
-    schema: Schema | None = member("schema", Schema.from_dict, default=None)
-    normalize: bool | None = member("normalize", default=None)
+    subject: str | None = None
+    association_type: str | None = None
+    lifecycle: str | None = None
+    frozen: bool | None = None
+    schema: Schema | None = member(Schema.from_dict, default=None)
+    normalize: bool | None = None
 
 
 @prefer_confluent_class
@@ -368,12 +371,12 @@ class AssociationCreateOrUpdateInfo(JsonObject):
 class AssociationCreateOrUpdateRequest(JsonObject):
     """Request to create or update the associations of one resource."""
 
-    resource_name: str | None = member("resourceName", default=None)
-    resource_namespace: str | None = member("resourceNamespace", default=None)
-    resource_id: str | None = member("resourceId", default=None)
-    resource_type: str | None = member("resourceType", default=None)
+    resource_name: str | None = None
+    resource_namespace: str | None = None
+    resource_id: str | None = None
+    resource_type: str | None = None
     associations: list[AssociationCreateOrUpdateInfo] | None = member(
-        "associations", list_parser(AssociationCreateOrUpdateInfo.from_dict), default=None
+        list_parser(AssociationCreateOrUpdateInfo.from_dict), default=None
     )
 
 
@@ -382,10 +385,8 @@ class AssociationCreateOrUpdateRequest(JsonObject):
 class AssociationResponse(JsonObject):
     """Response with the associations of one resource."""
 
-    resource_name: str | None = member("resourceName", default=None)
-    resource_namespace: str | None = member("resourceNamespace", default=None)
-    resource_id: str | None = member("resourceId", default=None)
-    resource_type: str | None = member("resourceType", default=None)
-    associations: list[AssociationInfo] | None = member(
-        "associations", list_parser(AssociationInfo.from_dict), default=None
-    )
+    resource_name: str | None = None
+    resource_namespace: str | None = None
+    resource_id: str | None = None
+    resource_type: str | None = None
+    associations: list[AssociationInfo] | None = member(list_parser(AssociationInfo.from_dict), default=None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal, NotRequired, TypedDict
 
 __all__ = [
     "FAIL_UNDER",
@@ -19,6 +19,7 @@ __all__ = [
     "AuditScope",
     "AuditSource",
     "AuditVerdict",
+    "AuditedPart",
     "Counts",
     "LineageEdge",
     "LineageField",
@@ -51,7 +52,7 @@ class Counts(TypedDict):
     conforming: int
     violating: int
     tombstones: int
-    unaudited: int  # the part has no schema, or validators cannot use the schema
+    unaudited: NotRequired[int]  # no schema, or validators cannot use it; earlier releases did not write it
     absent: int
 
 
@@ -115,17 +116,22 @@ class StrategyUse(TypedDict):
     reason: str
 
 
-class TopicPart(Counts):
-    """Audit result of one part (key or value) of one topic."""
+class AuditedPart(Counts):
+    """Members of a ``TopicPart`` that every release writes, and by which a registry verifies it."""
 
     topic: str
     part: Part
     verdict: AuditVerdict
+    conformance: float | None  # conforming / (conforming + violating); None if no record was audited
+    partitions: list[PartitionCounts]
+
+
+class TopicPart(AuditedPart):
+    """Audit result of one part (key or value) of one topic."""
+
     threshold: float  # conformance below it makes the verdict ``failing``
     missed: list[Literal["all versions", "newest version"]]  # what has a conformance below the threshold
-    conformance: float | None  # conforming / (conforming + violating); None if no record was audited
     strategy: StrategyUse | None  # None if the part has no subject and was not audited
-    partitions: list[PartitionCounts]
     schemas: list[SchemaUse]
     violations: list[ViolationLine]
     series: list[SeriesPoint]

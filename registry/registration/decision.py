@@ -240,7 +240,7 @@ class _Registration:
     def _reject_owned_targets(self, parsed: ParsedDraft) -> None:
         """Raise ``StrongReference`` if a resource owns one of the subjects that the schema references."""
         targets = {target.subject for target in parsed.resolved.targets if target.subject}
-        if targets and (owned := find_owned_subjects(self.snapshot.connection, targets)):
+        if targets and (owned := find_owned_subjects(self.snapshot, targets)):
             raise StrongReference(subject=str(min(owned)))
 
     def _append(self, candidate: Candidate, number: int | None, facts: dict[str, Any]) -> Append:

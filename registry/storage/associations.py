@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.json_text import camel_case
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
-    "TOPIC",
-    "AssociatedResource",
     "AssociationFilter",
-    "Lifecycle",
     "StoredAssociation",
     "delete_associations",
     "find_associations",
@@ -30,44 +28,64 @@ __all__ = [
     "update_association",
 ]
 
-TOPIC: Final = "topic"  #: the only type of resource
 _A = tables.associations.c
-
-
-class Lifecycle(StrEnum):
-    """STRONG: the resource owns the subject, which is deleted with it. WEAK: the resource only uses it."""
-
-    STRONG = "STRONG"
-    WEAK = "WEAK"
-
-
-@dataclass(frozen=True, slots=True)
-class AssociatedResource:
-    """An entity that subjects are bound to; for Kafka a topic, whose namespace is its cluster."""
-
-    name: str
-    namespace: str
-    id: str
-    type: str = TOPIC
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAssociation:
-    """A subject bound to the key or the value of a resource."""
+    """A subject bound to the key or the value of a resource; columns and bodies have its names."""
 
     guid: str
     subject: Subject
-    resource: AssociatedResource
-    type: str  #: ``key`` or ``value``
+    resource_id: str
+    resource_name: str
+    resource_namespace: str
+    resource_type: str
+    association_type: str  #: ``key`` or ``value``
     lifecycle: Lifecycle
     frozen: bool
-    created_at: int
-    updated_at: int
+    created_at: int | None = None  #: milliseconds since 1970; None in an import whose source does not provide it
+    updated_at: int | None = None
+
+    @classmethod
+    def of_row(cls, row: Row[Any]) -> Self:
+        """Parse a row."""
+        parsed: dict[str, Any] = {"subject": Subject(row.context, row.subject), "lifecycle": Lifecycle(row.lifecycle)}
+        return cls(**{member.name: parsed.get(member.name, getattr(row, member.name)) for member in fields(cls)})
+
+    def row(self) -> dict[str, Any]:
+        """Return the row."""
+        subject = self.subject
+        names = {"context": subject.context, "subject_key": subject_key(subject), "subject": subject.name}
+        return self._members() | names
+
+    def body(self) -> dict[str, Any]:
+        """Return the members of bodies, without the times, whose names differ."""
+        return {camel_case(name): value for name, value in self._members().items() if not name.endswith("_at")}
+
+    def _members(self) -> dict[str, Any]:
+        values = {member.name: getattr(self, member.name) for member in fields(self)}
+        return values | {"subject": str(self.subject), "lifecycle": self.lifecycle.value}
+
+    def without_times(self) -> Self:
+        """Return the association without its times."""
+        return replace(self, created_at=None, updated_at=None)
+
+    @property
+    def resource(self) -> Resource:
+        """The resource."""
+        return Resource(self.resource_name, self.resource_namespace, self.resource_id, self.resource_type)
+
+    @property
+    def journal_name(self) -> str:
+        """The name in the journal."""
+        return f"{self.resource_namespace}:{self.resource_name}/{self.association_type}"
 
     @property
     def rank(self) -> tuple[str, ...]:
         """Sort key of lists of associations."""
-        return (self.resource.name, self.resource.namespace, self.resource.type, self.type, str(self.subject))
+        resource = (self.resource_name, self.resource_namespace, self.resource_type)
+        return (*resource, self.association_type, str(self.subject))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +125,7 @@ def find_associations(snapshot: Snapshot, association_filter: AssociationFilter)
     if not association_filter.can_match:
         return []
     rows = snapshot.connection.execute(select(tables.associations).where(*association_filter.conditions()))
-    return sorted(map(_parse_row, rows), key=lambda association: association.rank)
+    return sorted(map(StoredAssociation.of_row, rows), key=lambda association: association.rank)
 
 
 def find_by_subject(snapshot: Snapshot, subject: Subject) -> list[StoredAssociation]:
@@ -120,62 +138,31 @@ def find_by_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[
     associations: dict[Subject, list[StoredAssociation]] = {}
     keys = [subject_key(subject) for subject in subjects]
     rows = snapshot.connection.execute(select(tables.associations).where(_A.subject_key.in_(keys))) if keys else ()
-    for association in sorted(map(_parse_row, rows), key=lambda association: association.rank):
+    for association in sorted(map(StoredAssociation.of_row, rows), key=lambda association: association.rank):
         associations.setdefault(association.subject, []).append(association)
     return associations
 
 
-def find_owned_subjects(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
+def find_owned_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> set[Subject]:
     """Return the subjects that a resource owns."""
     if not subjects:
         return set()  # building a statement costs more than running it
     keys = [subject_key(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
-    return {Subject(row.context, row.subject) for row in connection.execute(statement)}
+    return {Subject(row.context, row.subject) for row in snapshot.connection.execute(statement)}
 
 
 def insert_association(transaction: Transaction, association: StoredAssociation) -> None:
     """Insert an association."""
-    transaction.connection.execute(insert(tables.associations).values(**_format_row(association)))
+    transaction.connection.execute(insert(tables.associations).values(association.row()))
 
 
 def update_association(transaction: Transaction, association: StoredAssociation) -> None:
     """Update the row of an association."""
     statement = update(tables.associations).where(_A.guid == association.guid)
-    transaction.connection.execute(statement.values(**_format_row(association)))
+    transaction.connection.execute(statement.values(association.row()))
 
 
 def delete_associations(transaction: Transaction, guids: Iterable[str]) -> None:
     """Delete associations."""
     transaction.connection.execute(delete(tables.associations).where(_A.guid.in_(list(guids))))
-
-
-def _parse_row(row: Row[Any]) -> StoredAssociation:
-    return StoredAssociation(
-        guid=row.guid,
-        subject=Subject(row.context, row.subject),
-        resource=AssociatedResource(row.resource_name, row.resource_namespace, row.resource_id, row.resource_type),
-        type=row.association_type,
-        lifecycle=Lifecycle(row.lifecycle),
-        frozen=row.frozen,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
-
-
-def _format_row(association: StoredAssociation) -> dict[str, Any]:
-    return {
-        "guid": association.guid,
-        "context": association.subject.context,
-        "subject_key": subject_key(association.subject),
-        "subject": association.subject.name,
-        "resource_id": association.resource.id,
-        "resource_name": association.resource.name,
-        "resource_namespace": association.resource.namespace,
-        "resource_type": association.resource.type,
-        "association_type": association.type,
-        "lifecycle": association.lifecycle.value,
-        "frozen": association.frozen,
-        "created_at": association.created_at,
-        "updated_at": association.updated_at,
-    }

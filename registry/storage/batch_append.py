@@ -37,8 +37,9 @@ from contractlog.registry.storage.model import (
     subject_key,
 )
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["AppendResult", "append_batch", "schema_row"]
+__all__ = ["AppendResult", "append_batch", "append_version", "schema_row"]
 
 _U = tables.subjects.c
 _INCREASE_REVISION: Final = (
@@ -65,6 +66,14 @@ def append_batch(connection: Connection, batch: Sequence[Append], now: int) -> A
     outcomes = [plan.decide(candidate) for candidate in batch]
     plan.write()
     return AppendResult(outcomes, plan.touched, plan.entries)
+
+
+def append_version(transaction: Transaction, candidate: Append) -> Outcome:
+    """Append one version in a transaction of further changes."""
+    result = append_batch(transaction.connection, [candidate], transaction.now)
+    transaction.touched |= result.touched
+    transaction.entries += result.entries
+    return result.outcomes[0]
 
 
 class _BatchPlan:

@@ -191,9 +191,14 @@ def insert_rows(transaction: Transaction, table: Table, rows: Sequence[Mapping[s
 
 def replace_rows(transaction: Transaction, table: Table, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows, replacing those with the same key."""
-    for chunk in _chunks(rows):
-        transaction.connection.execute(delete(table).where(table.c[key].in_([row[key] for row in chunk])))
+    delete_rows(transaction, table, key, [row[key] for row in rows])
     insert_rows(transaction, table, rows)
+
+
+def delete_rows(transaction: Transaction, table: Table, key: str, values: Sequence[str]) -> None:
+    """Delete the rows with these keys."""
+    for chunk in _chunks(values):
+        transaction.connection.execute(delete(table).where(table.c[key].in_(chunk)))
 
 
 def replace_contents(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry import database
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import is_in_memory, mask_url, open_engines, parse_url
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -24,7 +25,6 @@ from contractlog.registry.transfer.scope_settings import columns_to_config
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     RetiredId,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -50,7 +50,7 @@ def read_database(snapshot: Snapshot) -> RegistrySnapshot:
         if row.mode is not None:
             result.modes[scope] = row.mode
     for row in bulk_transfer.stream_associations(snapshot):
-        result.associations[row.guid] = _association(row)
+        result.associations[row.guid] = StoredAssociation.of_row(row)
     for row in bulk_transfer.stream_retired(snapshot):
         result.retired[row.context, row.schema_id] = RetiredId(row.at, row.actor, row.hash)
     return result
@@ -69,22 +69,6 @@ def _schema(row: Row[Any]) -> SnapshotSchema:
         submitted=row.submitted,
         created_at=row.created_at,
         reused=bool(row.reused),
-    )
-
-
-def _association(row: Row[Any]) -> SnapshotAssociation:
-    return SnapshotAssociation(
-        guid=row.guid,
-        subject=Subject(row.context, row.subject),
-        resource_id=row.resource_id,
-        resource_name=row.resource_name,
-        resource_namespace=row.resource_namespace,
-        resource_type=row.resource_type,
-        association_type=row.association_type,
-        lifecycle=row.lifecycle,
-        frozen=row.frozen,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
     )
 
 

@@ -10,15 +10,16 @@ from uuid import UUID
 
 import msgspec
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
-from contractlog.registry.storage.associations import TOPIC, Lifecycle
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import SnapshotAssociation, SnapshotSchema, is_storable
+from contractlog.registry.transfer.snapshot import SnapshotSchema, is_storable
 
 __all__ = [
     "LATEST_TIME",
@@ -160,7 +161,7 @@ def read_reference_schema(
     return schema
 
 
-def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> SnapshotAssociation:
+def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> StoredAssociation:
     """Parse an association without its times; ``frozen`` is the default of that member."""
     kind, part, lifecycle = body["resourceType"], body["associationType"], body["lifecycle"]
     if kind != TOPIC:
@@ -169,7 +170,7 @@ def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> Sna
         raise InvalidField(f"`associationType`: {_shorten(part)} is neither `key` nor `value`")
     if not isinstance(lifecycle, str) or lifecycle not in set(Lifecycle):
         raise InvalidField(f"`lifecycle`: {_shorten(lifecycle)} is neither STRONG nor WEAK")
-    return SnapshotAssociation(
+    return StoredAssociation(
         guid=parse_guid(body["guid"]),
         subject=parse_subject(body["subject"]),
         resource_id=read_text(body, "resourceId", longest=MAX_RESOURCE_CHARACTERS),
@@ -177,7 +178,7 @@ def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> Sna
         resource_namespace=read_text(body, "resourceNamespace", longest=MAX_RESOURCE_CHARACTERS),
         resource_type=kind,
         association_type=part,
-        lifecycle=lifecycle,
+        lifecycle=Lifecycle(lifecycle),
         frozen=read_flag(body, "frozen", frozen),
     )
 

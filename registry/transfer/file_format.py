@@ -16,6 +16,7 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferReport
@@ -23,7 +24,6 @@ from contractlog.registry.transfer.scope_settings import read_config, read_mode,
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     RetiredId,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -102,21 +102,9 @@ def _version_body(version: SnapshotVersion) -> dict[str, Any]:
     }
 
 
-def _association_body(association: SnapshotAssociation) -> dict[str, Any]:
-    return {
-        "kind": "association",
-        "guid": association.guid,
-        "subject": str(association.subject),
-        "resourceId": association.resource_id,
-        "resourceName": association.resource_name,
-        "resourceNamespace": association.resource_namespace,
-        "resourceType": association.resource_type,
-        "associationType": association.association_type,
-        "lifecycle": association.lifecycle,
-        "frozen": association.frozen,
-        "created": association.created_at,
-        "updated": association.updated_at,
-    }
+def _association_body(association: StoredAssociation) -> dict[str, Any]:
+    times = {"created": association.created_at, "updated": association.updated_at}
+    return {"kind": "association", **association.body(), **times}
 
 
 def read_lines(lines: Iterable[str], report: TransferReport) -> RegistrySnapshot:

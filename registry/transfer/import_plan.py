@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema, way_out
@@ -13,6 +13,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage import bulk_transfer, contexts
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
 from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.model import MAX_ID_GAP, Content, subject_key
@@ -116,8 +117,8 @@ class ImportPlan:
     removed: dict[Subject, list[int]] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(default_factory=list)
     removed_settings: list[tuple[str, Subject]] = field(default_factory=list)  #: key and scope
-    associations: list[dict[str, Any]] = field(default_factory=list)
-    removed_associations: list[tuple[str, str]] = field(default_factory=list)  #: guid, and its name in the journal
+    associations: list[StoredAssociation] = field(default_factory=list)
+    removed_associations: list[StoredAssociation] = field(default_factory=list)
     retired: list[dict[str, Any]] = field(default_factory=list)
     returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
     lines: list[JournalEntry] = field(default_factory=list)  #: of the journal
@@ -342,22 +343,14 @@ class _PlanBuilder:
         """Plan associations to replace and to remove."""
         imported, deleted = self._source.associations, self._source.deletions.associations
         rows = bulk_transfer.stream_associations(self._snapshot) if imported or deleted else ()
-        existing = {row.guid: dict(row._mapping) for row in rows}  # noqa: SLF001 - SQLAlchemy's public name for it
+        existing = {row.guid: StoredAssociation.of_row(row) for row in rows}
         for association in imported.values():
-            subject = {
-                "context": association.subject.context,
-                "subject_key": subject_key(association.subject),
-                "subject": association.subject.name,
-            }
-            row = asdict(association) | subject
-            created, updated = row.pop("created_at"), row.pop("updated_at")
-            if association.guid not in existing or not row.items() <= existing[association.guid].items():
-                created = self._now if created is None else created
-                times = {"created_at": created, "updated_at": created if updated is None else updated}
-                self.plan.associations.append(row | times)
-        self.plan.removed_associations = [
-            (guid, _association_name(existing[guid])) for guid in sorted(deleted & existing.keys())
-        ]
+            stored = existing.get(association.guid)
+            if stored is None or association.without_times() != stored.without_times():
+                created = self._now if association.created_at is None else association.created_at
+                updated = created if association.updated_at is None else association.updated_at
+                self.plan.associations.append(replace(association, created_at=created, updated_at=updated))
+        self.plan.removed_associations = [existing[guid] for guid in sorted(deleted & existing.keys())]
 
     def plan_journal(self) -> None:
         """Plan the journal entries, except those of settings."""
@@ -373,9 +366,9 @@ class _PlanBuilder:
             before = self._identified[version.schema].content.hash
             details = {"id": version.schema_id}
             self.plan.lines.append(JournalEntry("", action, _version_name(version), before=before, details=details))
-        changed = (("association.updated", _association_name(row)) for row in self.plan.associations)
-        removed = (("association.deleted", name) for _, name in self.plan.removed_associations)
-        self.plan.lines += [JournalEntry("", action, name) for action, name in (*changed, *removed)]
+        changed = (("association.updated", association) for association in self.plan.associations)
+        removed = (("association.deleted", association) for association in self.plan.removed_associations)
+        self.plan.lines += [JournalEntry("", action, one.journal_name) for action, one in (*changed, *removed)]
 
 
 def _group_by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:
@@ -396,7 +389,3 @@ def _decode_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 def _version_name(version: SnapshotVersion) -> str:
     return f"{version.subject}/{version.version}"
-
-
-def _association_name(row: Mapping[str, Any]) -> str:
-    return f"{row['resource_namespace']}:{row['resource_name']}/{row['association_type']}"

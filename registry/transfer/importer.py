@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import delete
-
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import bulk_transfer, contexts, tables
 from contractlog.registry.storage.journal import hash_settings, mask_settings
@@ -110,9 +108,10 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     ids = plan.subject_ids | bulk_transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)
-    bulk_transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
-    for guid, _ in plan.removed_associations:
-        transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
+    associations = [association.row() for association in plan.associations]
+    bulk_transfer.replace_rows(transaction, tables.associations, "guid", associations)
+    removed = [association.guid for association in plan.removed_associations]
+    bulk_transfer.delete_rows(transaction, tables.associations, "guid", removed)
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
     transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
     _write_settings(transaction, plan)
@@ -123,8 +122,7 @@ def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
     scopes = plan.scopes
     before = dict(_configured_scopes(transaction, scopes))
     bulk_transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
-    for key, _ in plan.removed_settings:
-        transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+    bulk_transfer.delete_rows(transaction, tables.settings, "key", [key for key, _ in plan.removed_settings])
     for scope, after in _configured_scopes(transaction, scopes):
         if scope.name:
             # Its name may now mean another subject, or itself again.

@@ -12,17 +12,17 @@ from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import MemoryBudget
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level, Mode
-from contractlog.registry.storage.associations import Lifecycle
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -280,7 +280,7 @@ class RestReader:
                 self.snapshot.associations[association.guid] = association
 
 
-def _parse_association(body: Any) -> SnapshotAssociation:
+def _parse_association(body: Any) -> StoredAssociation:
     if not isinstance(body, dict):
         raise InvalidField(f"{type(body).__name__} instead of an association")
     try:

@@ -11,6 +11,7 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.model import MAX_ID_GAP
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "RegistrySnapshot",
     "RetiredId",
     "SchemaKey",
-    "SnapshotAssociation",
     "SnapshotSchema",
     "SnapshotVersion",
     "VersionKey",
@@ -127,23 +127,6 @@ class RetiredId:
     hash: str | None = None  #: of its former content, if known
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotAssociation:
-    """An association of a resource with the subject of its schemas."""
-
-    guid: str
-    subject: Subject
-    resource_id: str
-    resource_name: str
-    resource_namespace: str
-    resource_type: str
-    association_type: str
-    lifecycle: str
-    frozen: bool
-    created_at: int | None = None
-    updated_at: int | None = None
-
-
 @dataclass(slots=True)
 class Deletions:
     """Items that the source had and has deleted since."""
@@ -163,7 +146,7 @@ class RegistrySnapshot:
     versions: dict[VersionKey, SnapshotVersion] = field(default_factory=dict)
     settings: dict[Subject, Mapping[str, Any]] = field(default_factory=dict)  #: members as in ``CONFIG_NAMES``
     modes: dict[Subject, str] = field(default_factory=dict)
-    associations: dict[str, SnapshotAssociation] = field(default_factory=dict)  #: by guid
+    associations: dict[str, StoredAssociation] = field(default_factory=dict)  #: by guid
     retired: dict[SchemaKey, RetiredId] = field(default_factory=dict)
     deletions: Deletions = field(default_factory=Deletions)
     #: the position of a schema, a version or a context in the source: the line of a file

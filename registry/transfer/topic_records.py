@@ -17,13 +17,13 @@ from typing import Any, Final
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES, scope_subject
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -275,28 +275,18 @@ def _encode_md5(schema: SnapshotSchema) -> str | None:
     return None if schema.content_guid == written else base64.b64encode(uuid.UUID(schema.content_guid).bytes).decode()
 
 
-def _association_record(one: SnapshotAssociation, now: int) -> TopicMessage:
-    names = {
-        "tenant": _TENANT,
-        "resourceName": one.resource_name,
-        "resourceNamespace": one.resource_namespace,
-        "resourceType": one.resource_type,
-        "associationType": one.association_type,
-    }
-    value = {
-        "guid": one.guid,
-        "tenant": _TENANT,
-        "resourceName": one.resource_name,
-        "resourceNamespace": one.resource_namespace,
-        "resourceId": one.resource_id,
-        "resourceType": one.resource_type,
-        "associationType": one.association_type,
-        "subject": str(one.subject),
-        "lifecycle": one.lifecycle,
-        "frozen": one.frozen,
-        "createTs": one.created_at,
-    }
+_ASSOCIATION_KEY: Final = ("tenant", "resourceName", "resourceNamespace", "resourceType", "associationType")
+_ASSOCIATION_VALUE: Final = (
+    *("guid", "tenant", "resourceName", "resourceNamespace", "resourceId", "resourceType", "associationType"),
+    *("subject", "lifecycle", "frozen", "createTs"),
+)
+
+
+def _association_record(one: StoredAssociation, now: int) -> TopicMessage:
+    members = {**one.body(), "tenant": _TENANT, "createTs": one.created_at}
+    names = {name: members[name] for name in _ASSOCIATION_KEY}
     key = encode_key(KeyType.ASSOC, str(one.subject), further=names)
+    value = {name: members[name] for name in _ASSOCIATION_VALUE}
     return key, _encode_value(value), now if one.updated_at is None else one.updated_at
 
 

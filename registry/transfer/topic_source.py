@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
@@ -21,7 +22,6 @@ from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     RetiredId,
     SchemaKey,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
     VersionKey,
@@ -289,8 +289,8 @@ def _covers(scope: Subject, subject: Subject) -> bool:
 
 
 def _parse_association(
-    value: Mapping[str, Any], names: Mapping[str, str], old: SnapshotAssociation | None, timestamp: int
-) -> SnapshotAssociation:
+    value: Mapping[str, Any], names: Mapping[str, str], old: StoredAssociation | None, timestamp: int
+) -> StoredAssociation:
     merged = dict(names) | {name: found for name, found in value.items() if found is not None}
     merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:

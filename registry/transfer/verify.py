@@ -28,6 +28,7 @@ from contractlog.registry import database
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.transfer.cli_options import add_database, add_examples, add_source, open_source
 from contractlog.registry.transfer.database_source import open_for_export
@@ -38,7 +39,6 @@ from contractlog.registry.transfer.rest_source import get_call, get_scope_call, 
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     SchemaKey,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -194,19 +194,15 @@ class _Verification:
         body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
         self._compare(f"{resource} of {scope if scope.name else scope.context}", body, expected)
 
-    async def _association(self, association: SnapshotAssociation) -> None:
+    async def _association(self, association: StoredAssociation) -> None:
         path = ("associations", "resources", association.resource_namespace, association.resource_name)
         body = await self._answer(
             "associations",
             Call("GET", path, lambda bodies: {body["guid"]: body for body in bodies}),
         )
-        expected = {
-            "subject": str(association.subject),
-            "resourceId": association.resource_id,
-            "resourceType": association.resource_type,
-            "associationType": association.association_type,
-            "lifecycle": association.lifecycle,
-        }
+        members = association.body()
+        compared = ("subject", "resourceId", "resourceType", "associationType", "lifecycle")
+        expected = {name: members[name] for name in compared}
         where = f"{association.association_type} of {association.resource_namespace}/{association.resource_name}"
         answered = body if body and "error" in body else (body or {}).get(association.guid, {"error": "without it"})
         self._compare(where, answered, expected)

@@ -110,7 +110,10 @@ class AvroWriter(_GeneratingCodec):
             return self._run(value, prefix)  # type: ignore[no-any-return]
         except Exception as error:  # noqa: BLE001 -- the interpreter finds the exact error
             failure = None if isinstance(error, InterpreterNeeded) else error
-        data = self._interpreted.encode(value, prefix)
+        try:
+            data = self._interpreted.encode_exactly(value, prefix)
+        except CodecFailure as misfit:  # generated code rejects it, too
+            return self._interpreted.encode_misfit(value, prefix, misfit)
         if failure is not None:
             self._count_failure(failure)
         return data

@@ -10,18 +10,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     RetiredId,
     SchemaKey,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
     VersionKey,
@@ -111,8 +112,8 @@ def _fill(draw: st.DrawFn, snapshot: RegistrySnapshot, context: str) -> None:
         )
     if draw(st.booleans()):
         subject = next(subject for subject, _ in snapshot.versions if subject.context == context)
-        association = SnapshotAssociation(
-            str(draw(st.uuids())), subject, "id-1", "orders", "lkc-1", "topic", "value", "WEAK", frozen=False
+        association = StoredAssociation(
+            str(draw(st.uuids())), subject, "id-1", "orders", "lkc-1", "topic", "value", Lifecycle.WEAK, frozen=False
         )
         snapshot.associations[association.guid] = replace(
             association, created_at=draw(MILLISECONDS), updated_at=draw(MILLISECONDS)

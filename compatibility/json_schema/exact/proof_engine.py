@@ -1,17 +1,16 @@
 """Search for a value that satisfies a goal, by splitting on types, disjunctions, members and items.
 
-A goal counts as closed until a pass leaves it open; then each goal that depends on it is checked again, until no more
-open (a greatest fixpoint). A value is a finite tree, so a goal that is open only through itself has no value. Work is
-counted in steps.
+A goal counts as closed until a pass leaves it open (a greatest fixpoint). A value is a finite tree, so a goal that is
+open only through itself has no value. Work is counted in steps.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Final
 
+from contractlog.compatibility.fixpoint import Fixpoint
 from contractlog.compatibility.json_schema.exact import arrays, numbers, objects, strings
 from contractlog.compatibility.json_schema.exact.constraints import (
     Conjunction,
@@ -56,11 +55,8 @@ class ProofEngine:
         self.limit = limit
         self.steps = 0
         self.evaluator = Evaluator(self.step)
-        self._open: set[Goal] = set()
-        self._dependents: dict[Goal, dict[Goal, None]] = {}
-        self._pending: deque[Goal] = deque()
+        self._goals = Fixpoint[Goal](newest_first=True)
         self._searches: set[Hashable] = set()  #: searches of texts that were charged
-        self._current: Goal | None = None
 
     def step(self, size: int = 0) -> None:
         """Count a step, and more for a larger piece of work."""
@@ -76,13 +72,8 @@ class ProofEngine:
 
     def is_closed(self, goal: Goal) -> bool:
         """Return True if it is proven that no value satisfies the goal."""
-        if any(negate_constraint(signed_constraint) in goal for signed_constraint in goal):
-            return True
-        if goal not in self._dependents:
-            self._dependents[goal] = {}
-            self._pending.append(goal)
-            self._decide()
-        return goal not in self._open
+        contradicts_itself = any(negate_constraint(signed_constraint) in goal for signed_constraint in goal)
+        return contradicts_itself or self._goals.decide(goal, self._is_open)
 
     def seems_closed(self, signed_constraints: Iterable[SignedConstraint]) -> bool:
         """Return True if a sub-goal is closed as far as known.
@@ -105,13 +96,7 @@ class ProofEngine:
             and all(wanted and _is_assumed_satisfiable(constraint) for constraint, wanted in goal)
         ):
             return False  # an unsatisfiable schema is not searched for
-        if self._current is None:
-            return self.is_closed(goal)
-        if goal not in self._dependents:
-            self._dependents[goal] = {}
-            self._pending.append(goal)
-        self._dependents[goal][self._current] = None
-        return goal not in self._open
+        return self.is_closed(goal) if self._goals.current is None else self._goals.holds(goal)
 
     def open_branches(self, goal: Goal, kinds: Iterable[str] = JSON_TYPES) -> Iterable[Branch]:
         """Yield the branches of a goal that are not closed."""
@@ -165,17 +150,8 @@ class ProofEngine:
             return False
         return self.seems_closed([*constraints.at(name, self.evaluator), (constraint.body, False)])
 
-    def _decide(self) -> None:
-        outer = self._current
-        while self._pending:
-            goal = self._pending.pop()
-            if goal in self._open:
-                continue
-            self._current = goal
-            if any(True for _ in self.open_branches(goal)):
-                self._open.add(goal)
-                self._pending.extend(dependent for dependent in self._dependents[goal] if dependent not in self._open)
-        self._current = outer
+    def _is_open(self, goal: Goal) -> bool:
+        return any(True for _ in self.open_branches(goal))
 
     def _assume(self, branch: Branch, signed_constraints: Iterable[SignedConstraint]) -> bool:
         """Add signed constraints to a branch; return False if they contradict each other."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Self
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.associations.changes import BoundAssociation
@@ -18,13 +19,7 @@ from contractlog.registry.features.associations.validation import (
 from contractlog.registry.http.paths import parse_subject
 from contractlog.registry.http.request_bodies import RegisterRequest
 from contractlog.registry.http.response_bodies import ErrorBody, SchemaBody
-from contractlog.registry.storage.associations import (
-    TOPIC,
-    AssociatedResource,
-    AssociationFilter,
-    Lifecycle,
-    StoredAssociation,
-)
+from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation
 
 __all__ = [
     "MAX_MEMBERS",
@@ -80,24 +75,29 @@ def _parse_subject(context: str, text: str) -> Subject:
     return parse_subject(text) if text.startswith(":.") else Subject(context, parse_subject(text).name)
 
 
-class AssociationRequest(Struct, rename="camel"):
-    """A resource and the associations to create, upsert or delete."""
+class _ResourceRequest(Struct, rename="camel"):
+    """Request about a resource."""
 
     resource_name: str | None = None
     resource_namespace: str | None = None
     resource_id: str | None = None
     resource_type: str | None = None
-    op_type: AssociationOperation | None = None
-    associations: list[AssociationInfoRequest] | None = None
 
-    def resource(self, resource_id: str | None = None) -> AssociatedResource:
+    def resource(self, resource_id: str | None = None) -> Resource:
         """Build the resource; an id from the path takes precedence over the body's."""
-        return AssociatedResource(
+        return Resource(
             self.resource_name or "",
             self.resource_namespace or "",
             resource_id or self.resource_id or "",
             self.resource_type or TOPIC,
         )
+
+
+class AssociationRequest(_ResourceRequest, rename="camel"):
+    """A resource and the associations to create, upsert or delete."""
+
+    op_type: AssociationOperation | None = None
+    associations: list[AssociationInfoRequest] | None = None
 
     def changes(self, operation: AssociationOperation, context: str) -> list[AssociationChange]:
         """Build the requested change of each association."""
@@ -110,13 +110,9 @@ class AssociationBatchRequest(Struct):
     requests: list[AssociationRequest] | None = None
 
 
-class AssociationGetRequest(Struct, rename="camel"):
+class AssociationGetRequest(_ResourceRequest, rename="camel"):
     """A resource whose associations are requested, by its id or by its name."""
 
-    resource_name: str | None = None
-    resource_namespace: str | None = None
-    resource_id: str | None = None
-    resource_type: str | None = None
     association_types: list[str] | None = None
 
     def filter(self) -> AssociationFilter:
@@ -132,11 +128,7 @@ class AssociationGetRequest(Struct, rename="camel"):
     def response(self, matches: Iterable[BoundAssociation]) -> AssociationResponseBody:
         """Build the response body."""
         bound = list(matches)
-        resource = bound[0].association.resource if bound else None
-        requested = AssociatedResource(
-            self.resource_name or "", self.resource_namespace or "", self.resource_id or "", self.resource_type or TOPIC
-        )
-        return AssociationResponseBody.of(resource or requested, bound)
+        return AssociationResponseBody.of(bound[0].association.resource if bound else self.resource(), bound)
 
 
 class AssociationBatchGetRequest(Struct):
@@ -163,19 +155,8 @@ class AssociationBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
     @classmethod
     def of(cls, association: StoredAssociation) -> Self:
         """Build the body."""
-        return cls(
-            subject=str(association.subject),
-            guid=association.guid,
-            resource_name=association.resource.name,
-            resource_namespace=association.resource.namespace,
-            resource_id=association.resource.id,
-            resource_type=association.resource.type,
-            association_type=association.type,
-            lifecycle=association.lifecycle.value,
-            frozen=_frozen_member(association),
-            create_ts=association.created_at,
-            update_ts=association.updated_at,
-        )
+        times = {"createTs": association.created_at, "updateTs": association.updated_at}
+        return convert(association.body() | {"frozen": _frozen_member(association)} | times, cls)
 
 
 class AssociationInfoBody(Struct, omit_defaults=True, rename="camel"):
@@ -198,7 +179,7 @@ class AssociationResponseBody(Struct, omit_defaults=True, rename="camel", kw_onl
     associations: list[AssociationInfoBody] = []
 
     @classmethod
-    def of(cls, resource: AssociatedResource, bound: Iterable[BoundAssociation]) -> Self:
+    def of(cls, resource: Resource, bound: Iterable[BoundAssociation]) -> Self:
         """Build the body."""
         return cls(
             resource_name=resource.name,
@@ -208,7 +189,7 @@ class AssociationResponseBody(Struct, omit_defaults=True, rename="camel", kw_onl
             associations=[
                 AssociationInfoBody(
                     str(result.association.subject),
-                    result.association.type,
+                    result.association.association_type,
                     result.association.lifecycle.value,
                     _frozen_member(result.association),
                     None if result.schema is None else SchemaBody.of(result.schema),

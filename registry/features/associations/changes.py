@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import (
     AssociationExists,
     AssociationFrozen,
@@ -34,13 +35,8 @@ from contractlog.registry.registration.write_preconditions import (
     validate_schema_subject,
 )
 from contractlog.registry.storage import associations
-from contractlog.registry.storage.associations import (
-    AssociatedResource,
-    AssociationFilter,
-    Lifecycle,
-    StoredAssociation,
-)
-from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation
+from contractlog.registry.storage.batch_append import append_version
 from contractlog.registry.storage.model import Append, Deleted, Stale
 from contractlog.registry.storage.transaction import Transaction
 
@@ -68,9 +64,7 @@ class BoundAssociation:
     schema: RegisteredSchema | None = None
 
 
-def require_write_permission(
-    rights: Permissions, subject: Subject, resource: AssociatedResource, association_type: str
-) -> None:
+def require_write_permission(rights: Permissions, subject: Subject, resource: Resource, association_type: str) -> None:
     """Require write on the bound subject and on the topic's own subject.
 
     Both decide what the topic's producers write.
@@ -84,7 +78,7 @@ def require_write_permission(
 
 def apply_changes(
     transaction: Transaction,
-    resource: AssociatedResource,
+    resource: Resource,
     changes: Sequence[tuple[AssociationChange, Proposal]],
     new_guid: Callable[[], str],
     rights: Permissions,
@@ -106,7 +100,7 @@ def remove_associations(
     *,
     cascade: bool,
     rights: Permissions,
-    resource_type: str = "topic",
+    resource_type: str = TOPIC,
 ) -> None:
     """Remove associations of a resource; ``cascade`` deletes the subjects that it owns.
 
@@ -121,9 +115,9 @@ def remove_associations(
     if not matches:
         raise AssociationNotFound(resource=resource_id)
     for association in matches:
-        require_write_permission(rights, association.subject, association.resource, association.type)
+        require_write_permission(rights, association.subject, association.resource, association.association_type)
         if association.frozen and not cascade:
-            raise AssociationFrozen(type=association.type, subject=str(association.subject))
+            raise AssociationFrozen(type=association.association_type, subject=str(association.subject))
         reject_read_only(association.subject, read_effective_settings(transaction, association.subject))
     associations.delete_associations(transaction, [association.guid for association in matches])
     for association in matches:
@@ -142,7 +136,7 @@ def _delete_owned_subject(transaction: Transaction, subject: Subject) -> None:
 
 def _change_association(
     transaction: Transaction,
-    resource: AssociatedResource,
+    resource: Resource,
     change: AssociationChange,
     proposal: Proposal,
     new_guid: Callable[[], str],
@@ -152,7 +146,7 @@ def _change_association(
         return _create_association(transaction, resource, change, proposal, new_guid)
     if change.operation is AssociationOperation.CREATE:
         if not _is_same_association(existing, resource, change):
-            raise AssociationTypeExists(type=existing.type, resource=resource.name)
+            raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
     else:
         _reject_conflict(existing, resource, change)
     if proposal is None:
@@ -165,9 +159,7 @@ def _change_association(
     return BoundAssociation(existing, schema)
 
 
-def _find_existing(
-    transaction: Transaction, resource: AssociatedResource, change: AssociationChange
-) -> StoredAssociation | None:
+def _find_existing(transaction: Transaction, resource: Resource, change: AssociationChange) -> StoredAssociation | None:
     """Find the association of this type, by the resource's name, else by its id: each identifies it."""
     types = (change.type or "",)
     by_name = AssociationFilter(name=resource.name, namespace=resource.namespace, types=types)
@@ -177,8 +169,8 @@ def _find_existing(
     return matches[0] if matches else None
 
 
-def _is_same_association(existing: StoredAssociation, resource: AssociatedResource, change: AssociationChange) -> bool:
-    subject = change.subject or default_subject(resource, existing.type)
+def _is_same_association(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> bool:
+    subject = change.subject or default_subject(resource, existing.association_type)
     return (_is_same_resource(existing.resource, resource), existing.subject, existing.lifecycle, existing.frozen) == (
         True,
         subject,
@@ -187,15 +179,15 @@ def _is_same_association(existing: StoredAssociation, resource: AssociatedResour
     )
 
 
-def _is_same_resource(existing: AssociatedResource, requested: AssociatedResource) -> bool:
+def _is_same_resource(existing: Resource, requested: Resource) -> bool:
     """Return True if two resources are the same; a rehearsal may leave out the id."""
     return existing == replace(requested, id=requested.id or existing.id)
 
 
-def _reject_conflict(existing: StoredAssociation, resource: AssociatedResource, change: AssociationChange) -> None:
+def _reject_conflict(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> None:
     """Reject an upsert that would change an existing association."""
     if not _is_same_resource(existing.resource, resource):
-        raise AssociationTypeExists(type=existing.type, resource=resource.name)
+        raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
     if change.subject not in {None, existing.subject}:
         reject_member("subject", "cannot be changed")
     if change.frozen not in {None, existing.frozen}:
@@ -209,7 +201,7 @@ def _reject_conflict(existing: StoredAssociation, resource: AssociatedResource, 
 
 def _create_association(
     transaction: Transaction,
-    resource: AssociatedResource,
+    resource: Resource,
     change: AssociationChange,
     proposal: Proposal,
     new_guid: Callable[[], str],
@@ -231,8 +223,11 @@ def _create_association(
     association = StoredAssociation(
         guid=new_guid(),
         subject=subject,
-        resource=resource,
-        type=change.type or "",
+        resource_id=resource.id,
+        resource_name=resource.name,
+        resource_namespace=resource.namespace,
+        resource_type=resource.type,
+        association_type=change.type or "",
         lifecycle=lifecycle,
         frozen=lifecycle is Lifecycle.STRONG,
         created_at=transaction.now,
@@ -245,7 +240,7 @@ def _create_association(
 
 def _reject_invalid_new(
     transaction: Transaction,
-    resource: AssociatedResource,
+    resource: Resource,
     change: AssociationChange,
     subject: Subject,
     lifecycle: Lifecycle,
@@ -303,26 +298,22 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
             raise StaleProposal
         return current, False
     previous = transaction.version(proposal.subject, None, Deleted.INCLUDED)
-    result = append_batch(transaction.connection, [proposal], transaction.now)
-    outcome = result.outcomes[0]
+    outcome = append_version(transaction, proposal)
     if isinstance(outcome, Stale):
         raise StaleProposal
     if isinstance(outcome, RegistryError):
         raise outcome
-    transaction.touched |= result.touched
-    transaction.entries += result.entries
     return outcome, previous is None or (outcome.version or 0) > (previous.version or 0)
 
 
 def _record_change(transaction: Transaction, action: str, association: StoredAssociation) -> None:
-    resource = association.resource
     transaction.journal(
         action,
-        f"{resource.namespace}:{resource.name}/{association.type}",
+        association.journal_name,
         details={
             "subject": str(association.subject),
             "guid": association.guid,
-            "resourceId": resource.id,
+            "resourceId": association.resource_id,
             "lifecycle": association.lifecycle.value,
         },
     )

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle
 from contractlog.compatibility.errors import (
     AssociationExists,
     AssociationFrozen,
@@ -50,7 +51,7 @@ from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, T
 from contractlog.registry.http.request_bodies import parse_body, parse_members
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
 from contractlog.registry.http.services import AssociationsDependency
-from contractlog.registry.storage.associations import TOPIC, AssociationFilter, Lifecycle
+from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.model import Page
 
 __all__ = ["router"]

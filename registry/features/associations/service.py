@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from contractlog.compatibility.associations import Resource
 from contractlog.registry.access.principals import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.changes import (
@@ -31,7 +32,7 @@ from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService, log_warning, retry_stale
 from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage import associations
-from contractlog.registry.storage.associations import AssociatedResource, AssociationFilter
+from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.model import Append, Stale
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -77,13 +78,13 @@ class AssociationService(ReadService):
                     snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
                 )
                 for association in associations.find_associations(snapshot, association_filter)
-                if may_read_association(association.subject, association.resource.name, association.type)
+                if may_read_association(association.subject, association.resource_name, association.association_type)
             ]
 
         return await self._query(query)
 
     async def apply(
-        self, resource: AssociatedResource, changes: Sequence[AssociationChange], *, dry_run: bool = False
+        self, resource: Resource, changes: Sequence[AssociationChange], *, dry_run: bool = False
     ) -> list[BoundAssociation]:
         """Carry out all requested changes of one resource, or none; a rehearsal only returns their result.
 
@@ -137,7 +138,7 @@ class AssociationService(ReadService):
 
         await self._change(work, dry_run=dry_run)
 
-    async def _propose(self, resource: AssociatedResource, change: AssociationChange) -> Proposal:
+    async def _propose(self, resource: Resource, change: AssociationChange) -> Proposal:
         schema = change.schema
         if schema is None:
             return None

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NoReturn
 
+from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import InvalidAssociation
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion
-from contractlog.registry.storage.associations import TOPIC, AssociatedResource, Lifecycle
 
 __all__ = [
     "ASSOCIATION_TYPES",
@@ -65,16 +65,16 @@ class AssociationChange:
     cascade: bool = False
 
 
-def default_subject(resource: AssociatedResource, association_type: str) -> Subject:
+def default_subject(resource: Resource, association_type: str) -> Subject:
     """Return the subject that a resource may own.
 
-    >>> str(default_subject(AssociatedResource("orders", "lkc-1", "r1"), "value"))
+    >>> str(default_subject(Resource("orders", "lkc-1", "r1"), "value"))
     ':.lkc-1:orders-value'
     """
     return Subject(f".{resource.namespace}", f"{resource.name}-{association_type}")
 
 
-def validate_resource(resource: AssociatedResource, *, dry_run: bool, named: bool = True) -> AssociatedResource:
+def validate_resource(resource: Resource, *, dry_run: bool, named: bool = True) -> Resource:
     """Return the resource with its type filled in; for a removal its id is enough.
 
     Raises:
@@ -95,7 +95,7 @@ def validate_resource(resource: AssociatedResource, *, dry_run: bool, named: boo
     return replace(resource, type=TOPIC)
 
 
-def complete_changes(resource: AssociatedResource, changes: Sequence[AssociationChange]) -> list[AssociationChange]:
+def complete_changes(resource: Resource, changes: Sequence[AssociationChange]) -> list[AssociationChange]:
     """Fill in defaults.
 
     Raises:
@@ -111,7 +111,7 @@ def complete_changes(resource: AssociatedResource, changes: Sequence[Association
     return completed
 
 
-def _complete_change(resource: AssociatedResource, change: AssociationChange) -> AssociationChange:
+def _complete_change(resource: Resource, change: AssociationChange) -> AssociationChange:
     association_type = change.type or _VALUE
     if association_type not in ASSOCIATION_TYPES:
         reject_member("associationType", "must be either 'key' or 'value'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final, TypeVar
@@ -11,11 +11,11 @@ from contractlog.compatibility.errors import Overloaded, RegistryError, ServerEr
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.batch.store import ExpectedSnapshot
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -79,7 +79,7 @@ class BatchService(ReadService):
     def _check(
         self, current: Snapshot, member: BatchMember, expected: dict[Subject, list[RegisteredSchema]]
     ) -> CheckResult:
-        snapshot = _ExpectedSnapshot(current, expected)
+        snapshot = ExpectedSnapshot(current, expected)
         draft = self._compatibility.complete_draft(snapshot, member.subject, member.draft)
         result = self._compatibility.check_on_snapshot(snapshot, member.subject, draft, member.version)
         if result.compatible:
@@ -98,31 +98,6 @@ class BatchService(ReadService):
             metadata=draft.metadata,
             rule_set=draft.rule_set,
         )
-
-
-class _ExpectedSnapshot(Snapshot):
-    """The state of the database after some expected registrations."""
-
-    def __init__(self, current: Snapshot, expected: Mapping[Subject, Sequence[RegisteredSchema]]) -> None:
-        super().__init__(current.connection)
-        self._expected = expected
-
-    def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
-    ) -> RegisteredSchema | None:
-        """Return one version; expected ones are live."""
-        expected = () if seen is Deleted.ONLY else self._expected.get(subject, ())
-        matches = [version for version in expected if number in {None, version.version}]
-        return matches[-1] if matches else super().version(subject, number, seen)
-
-    def history(self, subject: Subject) -> list[RegisteredSchema]:
-        """List the live versions, expected ones last."""
-        return [*super().history(subject), *self._expected.get(subject, ())]
-
-    def highest(self, subject: Subject) -> int:
-        """Return the highest number, expected versions included."""
-        expected = self._expected.get(subject)
-        return expected[-1].version or 0 if expected else super().highest(subject)
 
 
 def check_member_count(members: Sequence[T]) -> Sequence[T]:

@@ -8,12 +8,12 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
-from contractlog.contracts.audit.report import FORMER_VERDICTS
+from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.model import ConformanceRecord
 from contractlog.registry.storage.snapshot import Snapshot
@@ -24,34 +24,11 @@ _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _PARTITION_LIMIT: Final = 2**31
 _OFFSET_LIMIT: Final = 2**63
 _TOLERANCE: Final = 1e-6  #: tolerance for quotients that were written with few digits
-_COUNTS: Final = ("records", "conforming", "violating", "tombstones", "unaudited", "absent")
 
 
-class _RecordCounts(msgspec.Struct, kw_only=True):
-    records: int
-    conforming: int
-    violating: int
-    tombstones: int
-    absent: int
-    unaudited: int = 0  # not sent by audits of earlier releases
+class _TopicEntry(AuditedPart):
+    """A part as audits of any release send it: details are stored, and only their kind is verified."""
 
-    def __post_init__(self) -> None:
-        if any(not 0 <= getattr(self, name) < _OFFSET_LIMIT for name in _COUNTS):
-            raise ValueError("a count is negative or too large")
-
-
-class _PartitionEntry(_RecordCounts):
-    partition: int
-    from_offset: int
-    to_offset: int
-
-
-class _TopicEntry(_RecordCounts):
-    topic: str
-    part: Literal["key", "value"]
-    verdict: Literal["passing", "degraded", "failing", "unknown"]
-    conformance: float | None
-    partitions: list[_PartitionEntry]
     schemas: list[dict[str, Any]]
     violations: list[dict[str, Any]]
     series: list[dict[str, Any]]
@@ -73,7 +50,7 @@ class ConformanceService(ReadService):
         key = _hash_ranges(checked)
         text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
         recorded_at = await asyncio.wrap_future(
-            self._store.transact(lambda change: change.record_conformance(topic, checked.part, key, text))
+            self._store.transact(lambda change: change.record_conformance(topic, checked["part"], key, text))
         )
         return _response_entry(ConformanceRecord(text, recorded_at))
 
@@ -93,7 +70,7 @@ class ConformanceService(ReadService):
 
 def _hash_ranges(entry: _TopicEntry) -> str:
     """Return a hash of the ranges that were read; empty if there were none."""
-    ranges = sorted((partition.partition, partition.from_offset, partition.to_offset) for partition in entry.partitions)
+    ranges = sorted((row["partition"], row["from_offset"], row["to_offset"]) for row in entry["partitions"])
     return hashlib.sha256(json.dumps(ranges).encode()).hexdigest() if ranges else ""
 
 
@@ -116,54 +93,59 @@ def _parse_entry(topic: str, entry: Mapping[str, Any]) -> _TopicEntry:
         checked = msgspec.convert(entry, _TopicEntry)
     except msgspec.ValidationError as error:
         raise InvalidConformance(detail=str(error)) from error
-    if checked.topic != topic:
-        raise InvalidConformance(detail=f"it is about topic `{checked.topic}`, the path names `{topic}`")
+    if checked["topic"] != topic:
+        raise InvalidConformance(detail=f"it is about topic `{checked['topic']}`, the path names `{topic}`")
     _check_sums(checked)
     return checked
 
 
 def _check_sums(entry: _TopicEntry) -> None:
-    for partition in entry.partitions:
-        _check_partition_sums(partition, audited=entry.verdict != "unknown")
-    if len({partition.partition for partition in entry.partitions}) != len(entry.partitions):
+    partitions = entry["partitions"]
+    total, *rows = (_counts(row) for row in (entry, *partitions))
+    if any(not 0 <= count < _OFFSET_LIMIT for row in (total, *rows) for count in row.values()):
+        raise InvalidConformance(detail="a count is negative or too large")
+    for partition in partitions:
+        _check_partition_sums(partition, audited=entry["verdict"] != "unknown")
+    if len({partition["partition"] for partition in partitions}) != len(partitions):
         raise InvalidConformance(detail="a partition occurs twice")
-    for name in _COUNTS:
-        total = sum(getattr(partition, name) for partition in entry.partitions)
-        if total != getattr(entry, name):
-            raise InvalidConformance(
-                detail=f"the partitions' {name} add up to {total}, the total says {getattr(entry, name)}"
-            )
+    for name, count in total.items():
+        added = sum(row[name] for row in rows)
+        if added != count:
+            raise InvalidConformance(detail=f"the partitions' {name} add up to {added}, the total says {count}")
     _check_conformance(entry)
 
 
-def _check_partition_sums(row: _PartitionEntry, *, audited: bool) -> None:
+def _counts(row: Mapping[str, Any]) -> dict[str, int]:
+    """Return the counts of a part or a partition."""
+    return {name: row.get(name, 0) for name in Counts.__annotations__}
+
+
+def _check_partition_sums(row: PartitionCounts, *, audited: bool) -> None:
     """Require that the counts of a partition cover its range exactly once."""
-    possible = 0 <= row.partition < _PARTITION_LIMIT and 0 <= row.from_offset <= row.to_offset < _OFFSET_LIMIT
-    if not possible:
-        raise InvalidConformance(detail=f"partition {row.partition} has no possible range")
-    span = row.to_offset - row.from_offset
-    if row.records + row.absent != span:
-        raise InvalidConformance(
-            detail=f"partition {row.partition}: records + absent is {row.records + row.absent}, its range is {span}"
-        )
-    total = row.conforming + row.violating + row.tombstones + row.unaudited
+    number, start, end, records = row["partition"], row["from_offset"], row["to_offset"], row["records"]
+    if not (0 <= number < _PARTITION_LIMIT and 0 <= start <= end < _OFFSET_LIMIT):
+        raise InvalidConformance(detail=f"partition {number} has no possible range")
+    read = records + row["absent"]
+    if read != end - start:
+        raise InvalidConformance(detail=f"partition {number}: records + absent is {read}, its range is {end - start}")
+    total = row["conforming"] + row["violating"] + row["tombstones"] + row.get("unaudited", 0)
     # Earlier releases did not count the records of a part that was not audited (verdict `unknown`).
-    if total > row.records or (total < row.records and audited):
+    if total > records or (total < records and audited):
         raise InvalidConformance(
-            detail=f"partition {row.partition}: conforming + violating + tombstones + unaudited is {total} of "
-            f"{row.records} records"
+            detail=f"partition {number}: conforming + violating + tombstones + unaudited is {total} of "
+            f"{records} records"
         )
 
 
 def _check_conformance(entry: _TopicEntry) -> None:
     """Require that the conformance is conforming / (conforming + violating), or None if the divisor is 0."""
-    total = entry.conforming + entry.violating
-    ratio = entry.conformance
+    conforming, ratio = entry["conforming"], entry["conformance"]
+    total = conforming + entry["violating"]
     if ratio is None:
-        consistent = not total or entry.verdict == "unknown"
+        consistent = not total or entry["verdict"] == "unknown"
     else:
-        consistent = 0 <= ratio <= 1 and total > 0 and math.isclose(ratio, entry.conforming / total, abs_tol=_TOLERANCE)
+        consistent = 0 <= ratio <= 1 and total > 0 and math.isclose(ratio, conforming / total, abs_tol=_TOLERANCE)
     if not consistent:
         raise InvalidConformance(
-            detail=f"a conformance of {ratio} is not what {entry.conforming} conforming of {total} judged records make"
+            detail=f"a conformance of {ratio} is not what {conforming} conforming of {total} judged records make"
         )

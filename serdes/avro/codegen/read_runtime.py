@@ -33,6 +33,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     LongCodec,
     ValueReader,
 )
+from contractlog.serdes.avro.interpreter.times import DAY_RANGE
 
 __all__ = [
     "BLOCK_SIZE_BITS",
@@ -41,6 +42,7 @@ __all__ = [
     "Rows",
     "make_row_decoder",
     "read_block_header",
+    "read_days",
     "read_doubles",
     "read_floats",
     "read_int",
@@ -68,6 +70,7 @@ BLOCK_SIZE_BITS: Final = 129  #: the bits of a count's first byte that are set w
 _CONTINUES: Final = 0x80
 _LONG_SHIFTS: Final = tuple(range(35, 64, 7))  # of the bytes after the fifth
 _INT_SHIFTS: Final = tuple(range(21, 29, 7))  # of the bytes after the third
+_TWO_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(2))
 _THREE_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(3))  # the continuation bits
 _FOUR_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(4))
 _FIVE_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(5))
@@ -130,6 +133,20 @@ def _read_remaining(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> 
             return raw | byte << shift, at
         raw |= (byte & 0x7F) << shift
     raise InterpreterNeeded
+
+
+def read_days(data: bytes, at: int) -> tuple[int, int]:
+    """Read the days of a date that probably takes three bytes, as present-day dates do."""
+    try:
+        a, b, c = data[at : at + 3]
+    except ValueError:
+        c = _CONTINUES
+    if c < _CONTINUES <= a and b >= _CONTINUES and not a & 1:  # from 1992 to 4840
+        return (a + (b << 7) + (c << 14) - _TWO_CONTINUE) >> 1, at + 3
+    days, at = read_int(data, at)
+    if not DAY_RANGE[0] <= days <= DAY_RANGE[1]:
+        raise InterpreterNeeded
+    return days, at
 
 
 def read_millis(data: bytes, at: int) -> tuple[int, int]:

@@ -23,12 +23,18 @@ from contractlog.serdes.avro.interpreter.codecs import (
 )
 from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, LogicalCodec, UuidCodec, uuid_from_text
 from contractlog.serdes.avro.interpreter.resolved_readers import ConvertedReader, SymbolReader
-from contractlog.serdes.avro.interpreter.times import DateCodec, LocalTimestampCodec, NanosCodec, TimestampCodec
+from contractlog.serdes.avro.interpreter.times import (
+    DAY_RANGE,
+    EPOCH_DAY,
+    DateCodec,
+    LocalTimestampCodec,
+    NanosCodec,
+    TimestampCodec,
+)
 
 __all__ = ["MAX_ONE_BYTE_INDEX", "ScalarReadEmitter"]
 
 MAX_ONE_BYTE_INDEX: Final = 64  #: number of branches or symbols up to which a position takes one byte
-_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _MAX_EXACT_SECONDS: Final = 2**32  #: below, a float of seconds is exact to the microsecond
 _MILLIS_PER_SECOND: Final = 1_000
 _BOOLEANS: Final = (False, True)
@@ -62,6 +68,8 @@ class ScalarReadEmitter(CodeEmitter):
                 return self._emit_symbol(_reader_symbols(node))
             case UuidCodec():
                 return f"{self.constant(uuid_from_text)}({self._emit_slice_after(self._emit_length())})"
+            case DateCodec():
+                return self._date_expression(self._emit_raw(node))
             case LogicalCodec():
                 return self._logical_expression(node, self._emit_raw(node))
             case ConvertedReader():
@@ -71,9 +79,12 @@ class ScalarReadEmitter(CodeEmitter):
     def _emit_raw(self, node: LogicalCodec) -> str:
         if isinstance(node, DecimalCodec):
             return self._emit_unscaled(node, node.raw)
-        if not isinstance(node, TimestampCodec) or isinstance(node, NanosCodec):
+        if isinstance(node, DateCodec):
+            likely = read_runtime.read_days
+        elif isinstance(node, TimestampCodec) and not isinstance(node, NanosCodec):
+            likely = read_runtime.read_millis if node.per_second == _MILLIS_PER_SECOND else read_runtime.read_micros
+        else:
             return self.emit_scalar(node.raw)
-        likely = read_runtime.read_millis if node.per_second == _MILLIS_PER_SECOND else read_runtime.read_micros
         value = self.source.name()
         self.source.line(f"{value}, p = {self.constant(likely)}(d, p)")
         return value
@@ -162,7 +173,7 @@ class ScalarReadEmitter(CodeEmitter):
     def _logical_expression(self, node: LogicalCodec, raw: str) -> str:
         """Return an expression for a logical type's value; the codec handles what Python's types cannot hold."""
         if isinstance(node, DateCodec):
-            return f"{self.constant(date.fromordinal)}({raw} + {_EPOCH_DAY})"
+            return f"({self._date_expression(raw)} if {DAY_RANGE[0]} <= {raw} <= {DAY_RANGE[1]} else {raw})"
         if isinstance(node, DecimalCodec):
             unscaled = f"{self.constant(int.from_bytes)}({raw}, {self.source.literal('big')}, signed=True)"
             return f"{self.constant(node.read_unscaled)}({unscaled}, {self.constant(node.unit)})"
@@ -173,6 +184,10 @@ class ScalarReadEmitter(CodeEmitter):
             moment = f"{self.constant(datetime.fromtimestamp)}({raw} / {node.per_second}, {self.constant(UTC)})"
             return f"({moment} if 0 <= {raw} < {_MAX_EXACT_SECONDS * node.per_second} else {made})"
         return made
+
+    def _date_expression(self, raw: str) -> str:
+        """Return an expression for the date of a number of days within the years 1 to 9999."""
+        return f"{self.constant(date.fromordinal)}({raw} + {EPOCH_DAY})"
 
 
 def _reader_symbols(node: SymbolReader) -> dict[int, str]:

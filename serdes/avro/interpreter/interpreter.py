@@ -49,16 +49,32 @@ class InterpretedWriter:
             EncodeError: the value does not fit the schema; names the field.
         """
         try:
-            return prefix + self._writer_schema(self.codec, value)
+            return self.encode_exactly(value, prefix)
         except CodecFailure as failure:
-            if self._lenient_codec is None:
-                raise _to_error(EncodeError, failure) from None
-        try:
-            return prefix + self._writer_schema(self._lenient_codec, value)
-        except CodecFailure as failure:
-            raise _to_error(EncodeError, failure) from None
+            return self.encode_misfit(value, prefix, failure)
 
-    def _writer_schema(self, codec: Codec, value: Any) -> bytes:
+    def encode_exactly(self, value: Any, prefix: bytes) -> bytes:
+        """Return the prefix followed by the bytes of a value that fits the schema.
+
+        Raises:
+            CodecFailure: it does not.
+        """
+        return prefix + self._write(self.codec, value)
+
+    def encode_misfit(self, value: Any, prefix: bytes, failure: CodecFailure) -> bytes:
+        """Return the prefix followed by the lenient bytes of a value that does not fit the schema.
+
+        Raises:
+            EncodeError: there are none; names the field.
+        """
+        if self._lenient_codec is None:
+            raise _to_error(EncodeError, failure) from None
+        try:
+            return prefix + self._write(self._lenient_codec, value)
+        except CodecFailure as lenient_failure:
+            raise _to_error(EncodeError, lenient_failure) from None
+
+    def _write(self, codec: Codec, value: Any) -> bytes:
         out = OutputBuffer()
         try:
             codec.write(out, value, self._limits.max_depth)

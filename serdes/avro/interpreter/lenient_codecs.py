@@ -120,7 +120,7 @@ class LenientLogicalCodec(LogicalCodec):
 def _write_number(codec: Codec, out: OutputBuffer, value: Any) -> None:
     if not is_finite(value):
         raise make_misfit(codec, value)
-    number = int(value.__trunc__())
+    number = int(value)
     if not LONG_RANGE[0] <= number <= LONG_RANGE[1]:
         raise CodecFailure(Outcome.INT_OUT_OF_RANGE, f"{describe_value(number)} does not fit 64 bits")
     put_long(out, number)

@@ -14,11 +14,12 @@ from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, Codec
 from contractlog.serdes.avro.interpreter.failure import describe_value
 from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec, rule_failure
 
-__all__ = ["DateCodec", "LocalTimestampCodec", "NanosCodec", "TimeCodec", "TimestampCodec"]
+__all__ = ["DAY_RANGE", "EPOCH_DAY", "DateCodec", "LocalTimestampCodec", "NanosCodec", "TimeCodec", "TimestampCodec"]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- local timestamps have no zone
-_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+DAY_RANGE: Final = (1 - EPOCH_DAY, date.max.toordinal() - EPOCH_DAY)  #: days of the years 1 to 9999
 _MICROSECOND_DELTA: Final = timedelta(microseconds=1)
 _SECONDS_PER_DAY: Final = 86_400
 _MILLIS_PER_DAY: Final = 86_400_000
@@ -36,7 +37,7 @@ class DateCodec(LogicalCodec):
     def to_logical(self, raw: Any) -> date | Any:
         """Return the date if its year is within 1 to 9999, else the raw number."""
         try:
-            return date.fromordinal(raw + _EPOCH_DAY)
+            return date.fromordinal(raw + EPOCH_DAY)
         except (ValueError, OverflowError):
             return raw
 
@@ -53,7 +54,7 @@ class DateCodec(LogicalCodec):
 
     def to_raw_leniently(self, value: Any) -> Any:
         """Return the number of days, ignoring any time of day."""
-        return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
+        return value.toordinal() - EPOCH_DAY if isinstance(value, date) else value
 
     def fits(self, value: Any) -> bool:
         """Return whether the value is a date without a time of day, or a raw number."""

@@ -90,3 +90,16 @@ def test_files_are_replaced_by_one_helper() -> None:
         if len(call.args) == 1 and not call.keywords and isinstance(call.func, ast.Attribute)
     }
     assert replacing == {"clients/atomic_file.py", *REPLACED_OTHERWISE}
+
+
+def test_bases_are_changed_in_one_module_and_others_import_confluent_kafka_plainly() -> None:
+    changing = {
+        path
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "__bases__"
+    }
+    assert changing == {"compatibility/confluent_bases.py"}  # its docstring has the cost of an import
+    assert {path for path, module, _ in imports("clients/") if module.startswith("confluent_kafka")} == {
+        "clients/confluent/bases.py"
+    }

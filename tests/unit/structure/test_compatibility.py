@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from support.source_tree import modules
+from support.source_tree import imports, modules, modules_with
 
 #: Avro is the type that the API omits; everything else that differs by format is a member of ``SchemaFormat``.
 DEFAULT_TYPE_MODULES = frozenset({"compatibility/schema.py", "registry/registration/candidate.py"})
@@ -91,3 +91,17 @@ def test_subjects_are_named_after_topics_by_one_function() -> None:
         and path != "compatibility/identifiers.py"
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_greatest_fixpoint_over_dependents_is_written_once() -> None:
+    """JSON Schema's pairs are decided in the order in which rules ask for them, as each answer decides what follows."""
+    assert modules_with("compatibility/", "_dependents") == {"compatibility/fixpoint.py"}
+    assert {path for path, _, name in imports("compatibility/") if name == "Fixpoint"} == {
+        "compatibility/json_schema/exact/proof_engine.py",
+        "compatibility/pair_walk.py",
+    }
+
+
+def test_failures_of_generated_code_are_counted_in_one_place() -> None:
+    """There it is known whether the interpreter accepts what the code rejected."""
+    assert modules_with("serdes/", "GENERATED_CODE_FAILURES.add(") == {"serdes/avro/body_codec.py"}

@@ -26,11 +26,11 @@ def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -
 
 
 def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
-    for name in ("SnapshotSchema", "SnapshotAssociation"):
-        assert set(calls_by_module("registry/transfer/", name)) == {
-            "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
-            "registry/transfer/field_parsers.py",
-        }
+    assert set(calls_by_module("registry/transfer/", "SnapshotSchema")) == {
+        "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
+        "registry/transfer/field_parsers.py",
+    }
+    assert set(calls_by_module("registry/transfer/", "StoredAssociation")) == {"registry/transfer/field_parsers.py"}
 
 
 def test_transfer_declares_the_settings_of_a_scope_once() -> None:
@@ -137,3 +137,63 @@ def test_a_limit_of_dependencies_is_written_once() -> None:
 def test_the_bounds_of_a_setting_stand_beside_it() -> None:
     assert not (ROOT / "registry/setting_parser.py").exists()
     assert modules_with("registry/", "Bounds(") == {"registry/settings.py"}
+
+
+def test_an_association_is_declared_once_and_columns_and_members_have_its_names() -> None:
+    from contractlog.clients.calls.associations import Association
+    from contractlog.registry.features.associations.bodies import AssociationBody
+    from contractlog.registry.storage.associations import StoredAssociation
+    from contractlog.registry.storage.tables import associations
+
+    names = {member.name for member in fields(StoredAssociation)}
+    assert {column.name for column in associations.columns} == names | {"context", "subject_key"}
+    times = {"created_at", "updated_at"}
+    assert {member.name for member in fields(Association)} == names - times | {"create_ts", "update_ts"}
+    assert set(AssociationBody.__struct_fields__) == names - times | {"create_ts", "update_ts"}
+    theirs = {
+        member.target.id
+        for path, tree in modules("clients/")
+        for node in tree.body
+        if path == "clients/confluent/schema.py" and isinstance(node, ast.ClassDef) and node.name == "Association"
+        for member in node.body
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
+    }
+    assert theirs
+    assert theirs < names
+
+
+def test_members_of_an_association_are_named_by_its_attributes() -> None:
+    assert modules_with("clients/", '"associationType":') == set()
+    assert modules_with("registry/", '"associationType":') == {"registry/http/openapi.py"}  # its description
+    assert modules_with("clients/", '"resourceName":') | modules_with("registry/", '"resourceName":') == set()
+    assert modules_with("compatibility/", '"resourceName":') == {"compatibility/associations.py"}
+
+
+def test_the_registry_verifies_an_audit_result_by_the_declaration_of_the_report() -> None:
+    from contractlog.contracts.audit.report import AuditedPart, TopicPart
+    from contractlog.registry.features.conformance.service import _TopicEntry
+
+    assert AuditedPart.__annotations__.keys() < _TopicEntry.__annotations__.keys() < TopicPart.__annotations__.keys()
+    assert modules_with("registry/", "from_offset: int") == modules_with("registry/", "conforming: int") == set()
+
+
+def test_only_storage_and_stores_execute_statements() -> None:
+    """A resource's SQL stands in its ``store.py``; services, routes and the registration call functions of stores."""
+
+    def is_store(path: str) -> bool:
+        return path.startswith("registry/storage/") or bool(re.fullmatch(r"registry/features/\w+/store\.py", path))
+
+    connected = {
+        path
+        for path, tree in modules("registry/")
+        if not is_store(path)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "connection"
+    }
+    statements = {
+        path
+        for path, module, name in imports("registry/")
+        if module.split(".")[0] == "sqlalchemy" and name in {"delete", "insert", "select", "text", "update"}
+    }
+    assert not connected
+    assert {path for path in statements if not is_store(path)} == {"registry/database.py"}  # before there is a store

@@ -159,7 +159,7 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
 
     def of_binding(bound: Any) -> list[Subject]:
         one = bound.association
-        return [one.subject, Subject(".", f"{one.resource.name}-{one.type}")]
+        return [one.subject, Subject(".", f"{one.resource_name}-{one.association_type}")]
 
     found: dict[str, Any] = {
         "contexts": (services.subjects.contexts, of_contexts),

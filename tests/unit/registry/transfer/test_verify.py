@@ -12,6 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from contractlog.clients.async_transport import AsyncTransport
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -19,6 +20,7 @@ from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer.database_source import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.importer import import_snapshot
@@ -27,7 +29,6 @@ from contractlog.registry.transfer.rest_source import RestReader
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     RetiredId,
-    SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
@@ -51,7 +52,9 @@ def source() -> RegistrySnapshot:
     state.settings = {S: {"compatibilityLevel": "FULL"}}
     state.modes = {T: "READONLY"}
     state.retired = {(".", 9): RetiredId(7, "me")}
-    state.associations = {GUID: SnapshotAssociation(GUID, S, "r1", "t", "ns", "topic", "value", "WEAK", frozen=False)}
+    state.associations = {
+        GUID: StoredAssociation(GUID, S, "r1", "t", "ns", "topic", "value", Lifecycle.WEAK, frozen=False)
+    }
     state.raise_counters()
     return state
 

@@ -30,13 +30,13 @@ def test_what_was_widened_by_construction_is_accepted() -> None:
 
 STEPS_OF_PAIRS = """
 from contractlog.compatibility.formats import compare_schemas
-from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.step_budget import StepBudget
 from support.exactness import pair, parsed
 
 for seed in range(40):
     _, old, new, _ = pair(seed, "widened")
-    budget = Steps(1_000_000)
+    budget = StepBudget(1_000_000)
     findings = list(compare_schemas(parsed(new), parsed(old), Policy.EXACT, budget))
     print(budget.left, [(finding.check, finding.detail) for finding in findings])
 """
