@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
+from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 
 TEXTS = ("", "a", "b", "aa", "ab", "aab", "abab", "é", "\t", "\n", "1", "-", "a-c", "^$\\.*+?()[]{}|/-")
 
