@@ -49,12 +49,12 @@ check: setup ## lint, types, import layers, docstrings, locked versions, generat
 test: setup ## run the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
 	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, third-party clients"
 	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) tests/unit tests/contract
-	$(BIN)/pytest --quiet -m "not slow" tests/integration tests/e2e tests/foreign
+	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flight data, CONTRIBUTING.md explains how to contribute"
 
 test-all: setup ## run the long tests: fuzzing, planted defects, histories, full-size data
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/defects tests/unit tests/contract
-	$(BIN)/pytest --quiet -m slow tests/integration tests/e2e tests/foreign
+	$(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/integration tests/e2e tests/foreign
 
 soak: setup ## run for hours: fuzzing of schemas and JSON records, histories with killed nodes, a hundred million mutated records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600

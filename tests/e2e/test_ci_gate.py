@@ -343,7 +343,8 @@ def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(WAIT_SECONDS)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        command = [sys.executable, "-m", "contractlog.clients.cli.main", "check", "--registry", url, name]
+        patient = ["--timeout", f"{WAIT_SECONDS:g}"]
+        command = [sys.executable, "-m", "contractlog.clients.cli.main", "check", "--registry", url, *patient, name]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=gate.folder) as process:
             connection, _ = silent.accept()
             with connection:
