@@ -25,6 +25,7 @@ def test_a_registry_on_sqlite_starts_without_what_others_need() -> None:
 
 
 def test_settings_are_read_without_the_service() -> None:
-    program = "import sys; import contractlog.registry.access.cli, contractlog.registry.healthcheck; print(*sys.modules)"
+    modules = "contractlog.registry.access.cli, contractlog.registry.healthcheck"
+    program = f"import sys; import {modules}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert {"fastapi", "pydantic", "sqlalchemy", "uvicorn"} & set(loaded) == set()
