@@ -48,7 +48,7 @@ from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, Ca
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
 from contractlog.registry.http.openapi import customize_openapi, operation_id
-from contractlog.registry.http.paths import RawPaths
+from contractlog.registry.http.path_normalization import PathNormalizer
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import RoutePermissions
@@ -109,7 +109,7 @@ def create_app(
         ],
         lifespan=_lifespan(services),
     )
-    app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_fastpath_middleware(services)]
+    app.state.around = [cross_site_layer, Middleware(PathNormalizer), *access_layers, *_fastpath_middleware(services)]
     app.router.routes.append(PlainRegistrations(services))
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     app.router.routes.extend(_shared_routes())

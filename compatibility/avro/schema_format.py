@@ -9,8 +9,8 @@ from contractlog.compatibility.avro.canonical import format_inlined, format_text
 from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.fast_check import is_readable
-from contractlog.compatibility.avro.history_check import HistoryCheck
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
+from contractlog.compatibility.avro.merged_writers_check import HistoryCheck
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
 from contractlog.compatibility.avro.tags import AVRO_TAGS

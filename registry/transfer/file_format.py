@@ -17,8 +17,8 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import field_parsers
-from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, require_valid_config
 from contractlog.registry.transfer.snapshot import (
@@ -136,7 +136,7 @@ def read_lines(lines: Iterable[str], report: TransferReport) -> RegistrySnapshot
 def _decode_line(line: str) -> Any:
     body = json.loads(line)
     if "\\u" in line or not line.isascii():
-        field_parsers.require_unicode(body)
+        import_parsers.require_unicode(body)
     return body
 
 
@@ -194,20 +194,20 @@ class _LineReader:
         return False
 
     def _context(self, where: str, body: Mapping[str, Any]) -> None:
-        name = field_parsers.read_context(body, "name")
-        self.snapshot.contexts[name] = field_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
+        name = import_parsers.read_context(body, "name")
+        self.snapshot.contexts[name] = import_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
         self.snapshot.positions[name] = where
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
         schema = replace(
-            field_parsers.read_schema(body, field_parsers.read_context(body, "context"), _parse_type(body)),
-            guid=None if body.get("guid") is None else field_parsers.parse_guid(body["guid"]),
-            submitted=None if body.get("submitted") is None else field_parsers.read_string(body, "submitted"),
-            created_at=field_parsers.read_time(body, "created"),
-            reused=field_parsers.read_flag(body, "reused", default=True),
+            import_parsers.read_schema(body, import_parsers.read_context(body, "context"), _parse_type(body)),
+            guid=None if body.get("guid") is None else import_parsers.parse_guid(body["guid"]),
+            submitted=None if body.get("submitted") is None else import_parsers.read_string(body, "submitted"),
+            created_at=import_parsers.read_time(body, "created"),
+            reused=import_parsers.read_flag(body, "reused", default=True),
         )
         if not schema.storable:
-            raise UsageError(f"{where} of the file: {field_parsers.NOT_STORABLE}")
+            raise UsageError(f"{where} of the file: {import_parsers.NOT_STORABLE}")
         self.snapshot.positions.setdefault(schema.key, where)
         before = self.snapshot.schemas.setdefault(schema.key, schema)
         if before != schema:
@@ -217,11 +217,11 @@ class _LineReader:
 
     def _version(self, where: str, body: Mapping[str, Any]) -> None:
         version = SnapshotVersion(
-            field_parsers.parse_subject(body["subject"]),
-            field_parsers.read_version(body),
-            field_parsers.read_id(body),
-            field_parsers.read_time(body, "created"),
-            field_parsers.read_time(body, "deleted"),
+            import_parsers.parse_subject(body["subject"]),
+            import_parsers.read_version(body),
+            import_parsers.read_id(body),
+            import_parsers.read_time(body, "created"),
+            import_parsers.read_time(body, "deleted"),
         )
         if version.created_at is None:
             self._report.odd(OddityKind.NO_TIMESTAMP, where, f"{version.subject}/{version.version}")
@@ -235,27 +235,27 @@ class _LineReader:
         require_valid_config(body["config"])
         config = read_config(body["config"], where, self._report)
         if config:
-            self.snapshot.settings[field_parsers.parse_scope(body["scope"], "scope")] = config
+            self.snapshot.settings[import_parsers.parse_scope(body["scope"], "scope")] = config
 
     def _mode(self, where: str, body: Mapping[str, Any]) -> None:
         mode = read_mode(body["mode"], where, self._report)
         if mode is None:
             raise InvalidField(f"`mode`: {body['mode']!r} is not a mode that this release supports")
-        self.snapshot.modes[field_parsers.parse_scope(body["scope"], "scope")] = mode
+        self.snapshot.modes[import_parsers.parse_scope(body["scope"], "scope")] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
         association = replace(
-            field_parsers.read_association(body),
-            created_at=field_parsers.read_time(body, "created"),
-            updated_at=field_parsers.read_time(body, "updated"),
+            import_parsers.read_association(body),
+            created_at=import_parsers.read_time(body, "created"),
+            updated_at=import_parsers.read_time(body, "updated"),
         )
         self.snapshot.associations[association.guid] = association
 
     def _retire(self, where: str, body: Mapping[str, Any]) -> None:
-        key = field_parsers.read_context(body, "context"), field_parsers.read_id(body)
-        actor = field_parsers.read_text(body, "actor", default="unknown")
+        key = import_parsers.read_context(body, "context"), import_parsers.read_id(body)
+        actor = import_parsers.read_text(body, "actor", default="unknown")
         self.snapshot.retired[key] = RetiredId(
-            field_parsers.read_time(body, "at"), actor, field_parsers.read_hash(body, "hash")
+            import_parsers.read_time(body, "at"), actor, import_parsers.read_hash(body, "hash")
         )
         self.snapshot.positions[key] = where
 

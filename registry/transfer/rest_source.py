@@ -17,8 +17,8 @@ from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthori
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import field_parsers
-from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.snapshot import (
@@ -117,7 +117,7 @@ class RestReader:
         valid_names = [
             name
             for name in self._read_list(names, "GET /contexts")
-            if self._fits("a context", field_parsers.parse_context, name)
+            if self._fits("a context", import_parsers.parse_context, name)
         ]
         return valid_names or [DEFAULT_CONTEXT]
 
@@ -125,7 +125,7 @@ class RestReader:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
         if not isinstance(names, list):
             raise UnreadableAnswer("to GET /subjects with something that is not a list of names")
-        subjects = [self._fits("a subject", field_parsers.parse_subject, name) for name in names]
+        subjects = [self._fits("a subject", import_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
     def _read_list(self, answer: Any, where: str) -> list[Any]:
@@ -185,7 +185,7 @@ class RestReader:
         """Return the version numbers, in the order of the response."""
         where = f"versions of {subject}"
         numbers = (
-            self._fits(where, lambda value: field_parsers.read_version({"version": value}), value)
+            self._fits(where, lambda value: import_parsers.read_version({"version": value}), value)
             for value in self._read_list(await self._maybe(call), where)
         )
         return dict.fromkeys(number for number in numbers if number is not None)
@@ -200,7 +200,7 @@ class RestReader:
 
     def _version(self, subject: Subject, number: int, body: Any, *, deleted: bool) -> None:
         where = f"{subject}/{number}"
-        if not isinstance(body, dict) or self._fits(where, field_parsers.read_version, {"version": number}) is None:
+        if not isinstance(body, dict) or self._fits(where, import_parsers.read_version, {"version": number}) is None:
             self._report.odd(OddityKind.UNREADABLE, where, f"{type(body).__name__} instead of a version")
             return
         schema = self._schema(subject, body, where)
@@ -225,9 +225,9 @@ class RestReader:
     def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> SnapshotSchema | None:
         plain = {**body, "metadata": body.get("metadata") or None, "ruleSet": body.get("ruleSet") or None}
         try:
-            schema = field_parsers.read_reference_schema(plain, subject.context, self._report, where)
-            guid = field_parsers.parse_guid(body["guid"]) if body.get("guid") else None
-            return schema and replace(schema, guid=guid, created_at=field_parsers.read_time(body, "ts"))
+            schema = import_parsers.read_reference_schema(plain, subject.context, self._report, where)
+            guid = import_parsers.parse_guid(body["guid"]) if body.get("guid") else None
+            return schema and replace(schema, guid=guid, created_at=import_parsers.read_time(body, "ts"))
         except KeyError as error:
             self._report.odd(OddityKind.UNREADABLE, where, f"it has no `{error.args[0]}`")
         except InvalidField as error:
@@ -244,7 +244,7 @@ class RestReader:
             known = (
                 None
                 if highest is None
-                else self._fits("maxId", lambda value: field_parsers.read_id({"maxId": value}, "maxId"), highest)
+                else self._fits("maxId", lambda value: import_parsers.read_id({"maxId": value}, "maxId"), highest)
             )
             following = (max(ids) if known is None else known) + 1
         self.snapshot.contexts[context] = following
@@ -284,13 +284,13 @@ def _parse_association(body: Any) -> StoredAssociation:
     if not isinstance(body, dict):
         raise InvalidField(f"{type(body).__name__} instead of an association")
     try:
-        association = field_parsers.read_association(
+        association = import_parsers.read_association(
             body | {"resourceId": body.get("resourceId") or ""}, frozen=body["lifecycle"] == Lifecycle.STRONG
         )
         return replace(
             association,
-            created_at=field_parsers.read_time(body, "createTs"),
-            updated_at=field_parsers.read_time(body, "updateTs"),
+            created_at=import_parsers.read_time(body, "createTs"),
+            updated_at=import_parsers.read_time(body, "updateTs"),
         )
     except KeyError as error:
         raise InvalidField(f"it has no `{error.args[0]}`") from None

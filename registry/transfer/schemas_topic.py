@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.transfer.field_parsers import LATEST_TIME
+from contractlog.registry.transfer.import_parsers import LATEST_TIME
 from contractlog.registry.transfer.topic_records import LogRecord
 from contractlog.serdes.kafka_client import (
     RESPONSE_SECONDS,

@@ -18,8 +18,8 @@ from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import field_parsers
-from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES, scope_subject
 from contractlog.registry.transfer.snapshot import (
@@ -143,7 +143,7 @@ def _parse_key(kind: KeyType, body: Mapping[str, Any], raw: bytes) -> LogKey:
 
 def _read_text(body: Mapping[str, Any], name: str) -> str:
     try:
-        return field_parsers.read_text(body, name, default="")
+        return import_parsers.read_text(body, name, default="")
     except InvalidField as error:
         raise UnreadableRecord(f"a key of which {error}") from None
 
@@ -156,7 +156,7 @@ def _parse_json(raw: bytes, what: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise UnreadableRecord(f"a {what} that is not a JSON object")
     try:
-        field_parsers.require_unicode(body)
+        import_parsers.require_unicode(body)
     except InvalidField as error:
         raise UnreadableRecord(f"a {what} that cannot be stored: {error}") from None
     return body

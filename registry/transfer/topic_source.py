@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import field_parsers
-from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
@@ -71,7 +71,7 @@ class TopicReplay:
                 self._report.odd(OddityKind.NO_NAME, record.position, key.subject)
                 return
             if key.subject:
-                field_parsers.parse_scope(key.subject)
+                import_parsers.parse_scope(key.subject)
             self._dispatch(key, record)
         except (UnreadableRecord, InvalidField) as reason:
             self._report.odd(OddityKind.BAD_RECORD, record.position, str(reason))
@@ -118,11 +118,11 @@ class TopicReplay:
 
     def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> SnapshotSchema | None:
         subject, version = at
-        field_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
+        import_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
         where, name = record.position, f"{subject}/{version}"
         try:
-            field_parsers.read_version({"version": version})
-            schema = field_parsers.read_reference_schema(value, subject.context, self._report, where, name)
+            import_parsers.read_version({"version": version})
+            schema = import_parsers.read_reference_schema(value, subject.context, self._report, where, name)
             return schema and replace(schema, guid=_parse_guid(value.get("md5")), created_at=record.timestamp)
         except KeyError as error:
             raise UnreadableRecord(f"a schema without {error}") from None
@@ -211,7 +211,7 @@ class TopicReplay:
         _replace_item(self.snapshot.modes, self.snapshot.deletions.modes, key, mode)
 
     def _context(self, key: LogKey, record: LogRecord) -> None:
-        field_parsers.validate_context(key.context or "")
+        import_parsers.validate_context(key.context or "")
         if record.deletes:
             self.snapshot.contexts.pop(key.context or "", None)
         else:
@@ -294,7 +294,7 @@ def _parse_association(
     merged = dict(names) | {name: found for name, found in value.items() if found is not None}
     merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:
-        association = field_parsers.read_association(merged, frozen=False)
+        association = import_parsers.read_association(merged, frozen=False)
         return replace(association, created_at=old.created_at if old else timestamp, updated_at=timestamp)
     except KeyError as error:
         raise UnreadableRecord(f"an association that lacks {error}") from None

@@ -24,8 +24,8 @@ from contractlog.spark_validation.columnar.avro_compiled_schema import (
 )
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors, ValueChunk
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.outcomes import RecordOutcomes
 from contractlog.spark_validation.columnar.primitive_columns import build_pieces
+from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
 
 __all__ = ["AvroValidator", "check_logical_types", "read_big_endian"]
 

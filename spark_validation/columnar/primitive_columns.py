@@ -14,7 +14,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.arrow import from_numpy, gather_slices, to_buffer
 from contractlog.spark_validation.columnar.avro_compiled_schema import AvroKind, LogicalType, ValuePath
 from contractlog.spark_validation.columnar.cursors import BatchTally, ValueChunk
-from contractlog.spark_validation.columnar.outcomes import ColumnPiece
+from contractlog.spark_validation.columnar.validator_results import ColumnPiece
 
 __all__ = ["build_pieces"]
 

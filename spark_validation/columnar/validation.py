@@ -19,7 +19,7 @@ from contractlog.spark_validation.columnar.avro_validator import AvroValidator
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.outcomes import (
+from contractlog.spark_validation.columnar.validator_results import (
     ColumnPiece,
     FieldColumn,
     RecordOutcomes,

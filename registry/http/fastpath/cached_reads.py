@@ -21,7 +21,7 @@ from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.http.errors import MEDIA_TYPE, ApiResponse, error_response
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.path_cache import PathCache
-from contractlog.registry.http.paths import decode_segment, parse_subject
+from contractlog.registry.http.path_normalization import decode_segment, parse_subject
 from contractlog.registry.http.response_bodies import SchemaBody
 from contractlog.registry.http.response_profiles import Profile
 from contractlog.registry.telemetry.process_telemetry import Telemetry

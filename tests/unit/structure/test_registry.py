@@ -28,9 +28,9 @@ def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -
 def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
     assert set(calls_by_module("registry/transfer/", "SnapshotSchema")) == {
         "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
-        "registry/transfer/field_parsers.py",
+        "registry/transfer/import_parsers.py",
     }
-    assert set(calls_by_module("registry/transfer/", "StoredAssociation")) == {"registry/transfer/field_parsers.py"}
+    assert set(calls_by_module("registry/transfer/", "StoredAssociation")) == {"registry/transfer/import_parsers.py"}
 
 
 def test_transfer_declares_the_settings_of_a_scope_once() -> None:

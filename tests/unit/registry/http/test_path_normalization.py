@@ -7,12 +7,12 @@ import doctest
 import pytest
 
 from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.registry.http import paths
-from contractlog.registry.http.paths import decode_segment, normalize_target, parse_subject
+from contractlog.registry.http import path_normalization
+from contractlog.registry.http.path_normalization import decode_segment, normalize_target, parse_subject
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(paths).failed == 0
+    assert doctest.testmod(path_normalization).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contractlog.registry.transfer.field_parsers import InvalidField, validate_context
+from contractlog.registry.transfer.import_parsers import InvalidField, validate_context
 
 
 def test_a_context_s_name_has_at_most_255_characters() -> None:

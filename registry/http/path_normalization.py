@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import BadRequest, InvalidSubject, Registr
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.http.errors import error_response
 
-__all__ = ["RawPaths", "decode_segment", "normalize_target", "parse_context", "parse_subject"]
+__all__ = ["PathNormalizer", "decode_segment", "normalize_target", "parse_context", "parse_subject"]
 
 _LONGEST_CONTEXT: Final = 255
 _DEFAULT: Final = ":.:"
@@ -119,7 +119,7 @@ def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = Fal
     return urlencode([*others, *((member, value) for value in values)]).encode()
 
 
-class RawPaths:
+class PathNormalizer:
     """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
 
     def __init__(self, app: ASGIApp) -> None:
