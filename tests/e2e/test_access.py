@@ -287,7 +287,7 @@ def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
     again = contractlog(*generate, "--replace")
     assert len(first) >= 32
     assert json.loads(again.stdout)["password"] != first
-    assert users.read_text().count('[users."x"]') == 1
+    assert users.read_text().count("[users.x]") == 1
     assert "has no permissions yet" in again.stderr
     for words, sentence in (
         (("remove", "y"), "no user `y`"),

@@ -35,6 +35,6 @@ def test_guids_in_headers_of_both_parts_are_read(registry_url: str, tmp_path: Pa
     source = ArchiveSource(tmp_path)
     (whole,) = source.plan(())
     with Registry(registry_url) as registry:
-        state = audit_range(source, whole, ExpectationBuilder(registry, source, [whole]).plan())
+        state = audit_range(source, whole, ExpectationBuilder(registry, source, [whole]).build())
     counts = {key.part: cell.counts for key, cell in state.cells.items()}
     assert counts == {"key": {Outcome.CONFORMS: 200}, "value": {Outcome.CONFORMS: 200}}
