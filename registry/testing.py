@@ -40,11 +40,10 @@ __all__ = [
 
 
 class Registries:
-    """Factory of registries that share only code: routes are prepared once, and empty tables are copied."""
+    """Factory of registries that share only code: routes are built once per process, and empty tables are copied."""
 
     def __init__(self) -> None:
         from contractlog.registry.app import create_app  # noqa: PLC0415 - see the module's docstring
-        from contractlog.registry.database import open_store  # noqa: PLC0415
         from contractlog.registry.settings import Settings  # noqa: PLC0415
         from contractlog.registry.storage import engines  # noqa: PLC0415
         from contractlog.registry.storage.store import Store, create_tables  # noqa: PLC0415
@@ -55,13 +54,6 @@ class Registries:
         with self._empty.writer.begin() as connection:
             create_tables(connection)
         self._free: list[engines.Engines] = []
-        self._first = create_app(
-            Settings(database_url="sqlite://"), store=open_store(Settings(database_url="sqlite://"))
-        )
-        self._first.build_middleware_stack()  # prepares the routes, the costly part of an app
-        self._prepared = {
-            _find_shared_router(route): route for route in self._first.router.routes if _find_shared_router(route)
-        }
 
     def make(self, settings: Mapping[str, Any]) -> FastAPI:
         """Create the service on an empty database; ``app.state.close()`` ends it.
@@ -74,13 +66,10 @@ class Registries:
             raise ValueError(
                 f"{', '.join(sorted(unknown))}: a registry for tests can be given {', '.join(sorted(known))}"
             )
-        app = self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copy_store())
-        app.router.routes[:] = [self._prepared.get(_find_shared_router(route), route) for route in app.router.routes]
-        return app
+        return self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copy_store())
 
     def close(self) -> None:
-        """Release the template app and the connections."""
-        self._first.state.close()
+        """Release the connections."""
         for engines in (self._empty, *self._free):
             engines.dispose()
 
@@ -98,11 +87,6 @@ class Registries:
             source.close()  # back to their pools
             target.close()
             return self._store(engines, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
-
-
-def _find_shared_router(route: Any) -> int:
-    """Return the identity of the router that a route comes from, or 0 if the route belongs to one app."""
-    return id(getattr(route, "original_router", None)) if hasattr(route, "original_router") else 0
 
 
 @pytest.fixture(scope="session")

@@ -150,7 +150,7 @@ def test_loading_the_plug_in_loads_nothing_else() -> None:
     assert ours <= {"contractlog", "contractlog.registry", "contractlog.registry.testing"}
 
 
-def test_a_registry_takes_a_tenth_of_the_work_of_a_service(registries: Registries) -> None:
+def test_a_registry_takes_a_third_of_the_work_of_a_service(registries: Registries) -> None:
     """The seconds of both are printed by ``benchmarks/testing_fixture.py``."""
 
     def make_registry() -> None:
@@ -165,4 +165,5 @@ def test_a_registry_takes_a_tenth_of_the_work_of_a_service(registries: Registrie
         app.state.close()
 
     make_registry()
-    assert 10 * count_calls(make_registry) < count_calls(make_service)
+    make_service()
+    assert 3 * count_calls(make_registry) < count_calls(make_service)
