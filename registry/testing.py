@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Registries:
-    """Factory of registries that share only code: routes are built once per process, and empty tables are copied."""
+    """Factory of registries that share only code; empty tables are copied."""
 
     def __init__(self) -> None:
         from contractlog.registry.app import create_app  # noqa: PLC0415 - see the module's docstring
