@@ -197,3 +197,13 @@ def test_only_storage_and_stores_execute_statements() -> None:
     }
     assert not connected
     assert {path for path in statements if not is_store(path)} == {"registry/database.py"}  # before there is a store
+
+
+def test_each_shortcut_names_its_benchmark_and_its_gain() -> None:
+    gain = re.compile(r"Gain \(``benchmarks/registry/shortcuts\.py --only [\w,]+``\):.* instead of \d", re.DOTALL)
+    wrong = [
+        path
+        for path, tree in modules("registry/http/fastpath/")
+        if not path.endswith("__init__.py") and not gain.search(ast.get_docstring(tree) or "")
+    ]
+    assert not wrong
