@@ -73,7 +73,7 @@ SETTINGS: Final[Mapping[str, str | int]] = {
     "auto.create.topics.enable": "false",
     "num.partitions": 1,
     "log.retention.ms": -1,  # records with old timestamps would vanish while they are read
-    "broker.session.timeout.ms": 1000,  # after a kill, the next start waits for this
+    "broker.session.timeout.ms": 10_000,  # a busy machine may pause the broker; after a kill, the next start waits
     "broker.heartbeat.interval.ms": 200,
     "num.network.threads": 1,
     "num.io.threads": 2,

@@ -51,7 +51,7 @@ def _pid(folder: Path) -> int:
 
 
 def test_records_and_ports_outlive_a_stop_and_a_kill(folder: Path) -> None:
-    broker = Broker(folder).start()
+    broker = Broker(folder, settings={"broker.session.timeout.ms": 1000}).start()
     try:
         servers = broker.bootstrap_servers
         topic = Kafka(servers).create_topic()
@@ -73,6 +73,16 @@ def test_a_stopped_broker_leaves_no_process(folder: Path) -> None:
         assert _there(pid)
     assert not _there(pid)
     assert not (folder / "broker.pid").exists()
+
+
+def test_a_broker_that_was_paused_for_seconds_creates_topics_at_once(folder: Path) -> None:
+    with Broker(folder) as broker:
+        kafka = Kafka(broker.bootstrap_servers)
+        kafka.create_topic()
+        os.kill(_pid(folder), signal.SIGSTOP)
+        time.sleep(2)  # the pause itself: a busy machine takes the processor away for as long
+        os.kill(_pid(folder), signal.SIGCONT)
+        kafka.create_topic()
 
 
 def test_two_brokers_do_not_share_a_folder(folder: Path) -> None:

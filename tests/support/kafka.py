@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import pytest
@@ -24,6 +25,9 @@ from confluent_kafka.admin import (
 from confluent_kafka.cimpl import NewTopic
 
 from local_kafka import Broker, Security
+
+#: Spark, Java and the browser run beside the brokers and may take their processor for seconds.
+PATIENT: Final = {"broker.session.timeout.ms": 120_000}
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Kafka:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """A broker for the whole session; use topics of your own."""
-    with Broker(tmp_path_factory.mktemp("kafka")) as broker:
+    with Broker(tmp_path_factory.mktemp("kafka"), settings=PATIENT) as broker:
         yield Kafka(broker.bootstrap_servers)
 
 
@@ -116,5 +120,5 @@ def secured_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredK
     pair = authority.server()
     pem = folder / "broker.pem"
     pem.write_bytes(pair.key.read_bytes() + pair.certificate.read_bytes())
-    with Broker(folder / "kafka", security=Security(pem, authority.certificate)) as broker:
+    with Broker(folder / "kafka", security=Security(pem, authority.certificate), settings=PATIENT) as broker:
         yield SecuredKafka(broker.bootstrap_servers, broker.client_properties())
