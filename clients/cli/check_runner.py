@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, parse_file
+from contractlog.clients.cli.dependency_resolver import DependencyResolver
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.file_dependencies import order_files
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
-from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files
-from contractlog.clients.registry import Registry
+from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["parse_all", "print_check", "run"]
+__all__ = ["print_check", "read_files", "resolve_all", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -23,17 +25,17 @@ FORMAT: Final = "contractlog.check/1"
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check every file, print the outcomes, and return the exit code."""
     unreadable = UnreadableFiles()
-    groups = collect_files(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
+    files = read_files(options, unreadable)
     checks: list[FileCheck] = []
     with connect(options) as registry:
-        parsed_files = parse_all(groups, registry, unreadable)
-        for subject, files in parsed_files.items():
-            checker = SubjectChecker(registry, subject, options.normalize)
-            for file, parsed in files:
-                with unreadable.collect(file.path):
-                    checks.append(checker.check(file, parsed))
-                    if options.format == "text":
-                        print_check(checks[-1])
+        resolver = DependencyResolver(registry, options.normalize)
+        checkers: dict[str, SubjectChecker] = {}
+        for file, parsed in resolve_all(files, resolver, unreadable):
+            checker = checkers.setdefault(file.subject, SubjectChecker(registry, file.subject, options.normalize))
+            with unreadable.collect(file.path):
+                checks.append(checker.check(file, parsed))
+                if options.format == "text":
+                    print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     if options.format == "json":
@@ -56,16 +58,23 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
     }
 
 
-def parse_all(
-    groups: dict[str, list[SchemaFile]], registry: Registry, unreadable: UnreadableFiles
-) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
-    """Parse the files of all subjects, so that invalid schemas are found before anything is registered."""
-    parsed_files: dict[str, list[tuple[SchemaFile, ParsedSchema]]] = {subject: [] for subject in groups}
-    for subject, files in groups.items():
-        for file in files:
-            with unreadable.collect(file.path):
-                parsed_files[subject].append((file, parse_file(file, registry)))
-    return parsed_files
+def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
+    """Read the files of the arguments, each after its dependencies, and print warnings."""
+    groups = collect_files(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
+    for warning in unreadable.warnings:
+        print_message(f"note: {warning}")
+    return order_files(groups, unreadable.collect)
+
+
+def resolve_all(
+    files: Iterable[SchemaFile], resolver: DependencyResolver, unreadable: UnreadableFiles
+) -> list[tuple[SchemaFile, ParsedSchema]]:
+    """Resolve and parse all files, so that invalid schemas are found before anything is registered."""
+    resolved = []
+    for file in files:
+        with unreadable.collect(file.path):
+            resolved.append(resolver.resolve(file))
+    return resolved
 
 
 def print_check(check: FileCheck) -> None:

@@ -31,7 +31,7 @@ from contractlog.compatibility.located_finding import LocatedFinding, locate_fin
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
-__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
+__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "read_referenced"]
 
 FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
 
@@ -57,6 +57,7 @@ class FileCheck:
         return {
             "file": str(self.file.path),
             "subject": self.file.subject,
+            "references": self.file.reference_bodies(),
             "outcome": self.outcome,
             "level": self.level.value,
             "version": None if registered is None else registered.version,
@@ -68,19 +69,20 @@ class FileCheck:
         }
 
 
-def parse_file(file: SchemaFile, registry: Registry) -> ParsedSchema:
-    """Parse a file as strictly as the registry does.
+def read_referenced(file: SchemaFile, registry: Registry) -> Mapping[str, str]:
+    """Return the texts of all registered dependencies of a file by name.
 
     Raises:
-        UsageError: it is not a valid schema, or a reference is not registered.
+        UsageError: a reference is not registered, or there are too many.
     """
+    if not file.draft.references:
+        return {}
     try:
-        referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
+        return registry.referenced(file.draft, subject=file.subject)
     except InvalidSchema as error:
         raise UsageError(_invalid_file_message(file, error)) from None
     except NotFound as error:
         raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
-    return parse_draft(file, referenced, strict=True)
 
 
 def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -101,11 +103,19 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
 
 
 def find_registered(registry: Registry, file: SchemaFile, *, normalize: bool) -> RegisteredSchema | None:
-    """Return the version of the file's subject that has its content, or None."""
+    """Return the version of the file's subject that has its content, or None.
+
+    Raises:
+        UsageError: the registry rejects the schema as invalid or too large.
+    """
+    if file.planned:  # its references would be part of the content
+        return None
     try:
         return registry.lookup(file.subject, file.draft, normalize=normalize)
     except (SubjectNotFound, SchemaNotFound):
         return None
+    except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
+        raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
 
 
 @dataclass
@@ -207,8 +217,8 @@ class SubjectChecker:
             notes=(*self._notes, *_omission_note(verdict)),
         )
         # The registry does not have the preceding files: at a level that compares with the last version only, it would
-        # compare with the wrong one.
-        if self.planned_level is not None or (pending and not self.level.transitive):
+        # compare with the wrong one. Nor has it the schemas that planned references are to.
+        if self.planned_level is not None or file.planned or (pending and not self.level.transitive):
             return result
         after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
         return self._confirm_with_registry(

@@ -48,7 +48,8 @@ def add_files(parser: ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE|FOLDER",
-        help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
+        help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json, and files with types that these use; "
+        "versions in folders 1/, 2/",
     )
     parser.add_argument(
         "--subject", type=_parse_subject, help="the subject of all files, instead of the one given by the file name"
