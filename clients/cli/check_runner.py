@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.dependency_resolver import DependencyResolver
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
 from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.file_dependencies import order_files
+from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.schema_files import SchemaFile
-from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["print_check", "read_files", "resolve_all", "run"]
+__all__ = ["print_check", "read_files", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -28,12 +27,12 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     files = read_files(options, unreadable)
     checks: list[FileCheck] = []
     with connect(options) as registry:
-        resolver = DependencyResolver(registry, options.normalize)
         checkers: dict[str, SubjectChecker] = {}
-        for file, parsed in resolve_all(files, resolver, unreadable):
-            checker = checkers.setdefault(file.subject, SubjectChecker(registry, file.subject, options.normalize))
-            with unreadable.collect(file.path):
-                checks.append(checker.check(file, parsed))
+        for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
+            subject = resolved.file.subject
+            checker = checkers.setdefault(subject, SubjectChecker(registry, subject, options.normalize))
+            with unreadable.collect(resolved.file.path):
+                checks.append(checker.check(resolved))
                 if options.format == "text":
                     print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
@@ -64,17 +63,6 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
     for warning in unreadable.warnings:
         print_message(f"note: {warning}")
     return order_files(groups, unreadable.collect)
-
-
-def resolve_all(
-    files: Iterable[SchemaFile], resolver: DependencyResolver, unreadable: UnreadableFiles
-) -> list[tuple[SchemaFile, ParsedSchema]]:
-    """Resolve and parse all files, so that invalid schemas are found before anything is registered."""
-    resolved = []
-    for file in files:
-        with unreadable.collect(file.path):
-            resolved.append(resolver.resolve(file))
-    return resolved
 
 
 def print_check(check: FileCheck) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.file_resolver import ResolvedFile
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
@@ -17,21 +18,20 @@ from contractlog.compatibility.errors import (
     NotFound,
     PayloadTooLarge,
     RegistryError,
-    SchemaNotFound,
     SchemaTooLarge,
     SubjectNotFound,
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.fixes.fix_search import FixSearch
-from contractlog.compatibility.formats import FORMATS, allows_comments, parse_schema
-from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
+from contractlog.compatibility.formats import FORMATS, parse_schema
+from contractlog.compatibility.json_positions import find_positions
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
-__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "read_referenced"]
+__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker"]
 
 FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
 
@@ -69,55 +69,6 @@ class FileCheck:
         }
 
 
-def read_referenced(file: SchemaFile, registry: Registry) -> Mapping[str, str]:
-    """Return the texts of all registered dependencies of a file by name.
-
-    Raises:
-        UsageError: a reference is not registered, or there are too many.
-    """
-    if not file.draft.references:
-        return {}
-    try:
-        return registry.referenced(file.draft, subject=file.subject)
-    except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file, error)) from None
-    except NotFound as error:
-        raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
-
-
-def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-    """Parse a file with the texts of its dependencies.
-
-    Args:
-        file: the file.
-        referenced: texts of all dependencies by name.
-        strict: as for new schemas; existing ones may predate a rule.
-
-    Raises:
-        UsageError: it is not a valid schema. The message begins with the file, followed by line and column if known.
-    """
-    try:
-        return parse_schema(file.draft, referenced, strict=strict)
-    except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file, error)) from None
-
-
-def find_registered(registry: Registry, file: SchemaFile, *, normalize: bool) -> RegisteredSchema | None:
-    """Return the version of the file's subject that has its content, or None.
-
-    Raises:
-        UsageError: the registry rejects the schema as invalid or too large.
-    """
-    if file.planned:  # its references would be part of the content
-        return None
-    try:
-        return registry.lookup(file.subject, file.draft, normalize=normalize)
-    except (SubjectNotFound, SchemaNotFound):
-        return None
-    except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-        raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
-
-
 @dataclass
 class SubjectChecker:
     """Checks the files of one subject in order, each against the registry and the files before it."""
@@ -134,16 +85,17 @@ class SubjectChecker:
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
 
-    def check(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
+    def check(self, resolved: ResolvedFile) -> FileCheck:
         """Check a file; if it is compatible, it is part of the history of the files after it.
 
         Raises:
             UsageError: the registry rejects it as invalid or too large.
         """
+        file, parsed = resolved.file, resolved.parsed
+        if resolved.registered is not None:
+            findings = _file_findings(file, parsed)
+            return FileCheck(file, "registered", self.level, resolved.registered, findings=findings)
         try:
-            registered = find_registered(self.registry, file, normalize=self.normalize)
-            if registered is not None:
-                return FileCheck(file, "registered", self.level, registered, findings=_file_findings(file, parsed))
             refusal = self._find_refusal()
             result = self._check_file(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -308,16 +260,3 @@ def _locate_findings(
 def _omission_note(verdict: Verdict) -> Iterator[str]:
     if len(verdict.findings) > MAX_FINDINGS:
         yield f"{len(verdict.findings) - MAX_FINDINGS:,} more findings are not listed"
-
-
-def _invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
-    """Return the message for an invalid schema file, with the position and the reason."""
-    text, pointer = file.draft.text, error.facts.get("at")
-    if not pointer:
-        syntax = find_syntax_error(text, comments=allows_comments(file.draft.type))
-        if syntax is not None:
-            reason, position = syntax
-            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
-    if pointer is None or (pointer and not pointer.startswith("/")):
-        return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
-    return f"{file.path}:{locate_pointer(text, pointer)}: {error} (at `{pointer or '/'}`)"

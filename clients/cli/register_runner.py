@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import print_check, read_files, resolve_all
-from contractlog.clients.cli.dependency_resolver import DependencyResolver
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
+from contractlog.clients.cli.check_runner import print_check, read_files
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
 from contractlog.clients.cli.file_collection import UnreadableFiles
+from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_files import SchemaFile, subject_from_name
@@ -24,7 +24,7 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run"]
@@ -65,13 +65,11 @@ def run(options: Namespace) -> int:
     steps: list[FileRegistration] = []
     try:
         with connect(options) as registry:
-            resolver = DependencyResolver(registry, options.normalize)
-            resolved = resolve_all(files, resolver, unreadable)
+            resolver = FileResolver(registry, options.normalize)
+            resolved = {each.file.path: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
-            registration = _Registration(
-                registry, resolver, options, {file.path: (file, parsed) for file, parsed in resolved}
-            )
+            registration = _Registration(registry, resolver, options, resolved)
             for step in _register_readable(registration, files, unreadable):
                 steps.append(step)
                 if options.format == "text":
@@ -109,9 +107,9 @@ class _Registration:
     """Registration of files, each after the files that it depends on."""
 
     registry: Registry
-    resolver: DependencyResolver
+    resolver: FileResolver
     options: Namespace
-    resolved: dict[Path, tuple[SchemaFile, ParsedSchema]]  #: the files with references to their dependencies
+    resolved: dict[Path, ResolvedFile]
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
@@ -156,32 +154,31 @@ class _Registration:
         if subject not in self._checkers:
             options = self.options
             self._checkers[subject] = SubjectChecker(self.registry, subject, options.normalize, options.level)
-        file, parsed = self.resolved[file.path]
-        check = self._checkers[subject].check(file, parsed)
+        resolved = self.resolved[file.path]
+        check = self._checkers[subject].check(resolved)
+        file = resolved.file
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered)
         refused = check.outcome in {"incompatible", "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:
-        original = file
-        file, parsed = self.resolved[file.path]
-        if file.planned:  # the versions exist now
-            file, parsed = self.resolver.resolve(original)
+        resolved = self.resolved[file.path]
+        if resolved.file.planned:  # the versions exist now
+            resolved = self.resolver.resolve(file)
+        file = resolved.file
+        if resolved.registered is not None:
+            return FileRegistration(file, "unchanged", resolved.registered)
         normalize = self.options.normalize
         try:
-            schema = find_registered(self.registry, file, normalize=normalize)
-            outcome: RegistrationOutcome = "unchanged"
-            if schema is None:
-                schema = self.registry.register(file.subject, file.draft, normalize=normalize)
-                outcome = "registered"
+            schema = self.registry.register(file.subject, file.draft, normalize=normalize)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
         except IncompatibleSchema as error:
             checker = SubjectChecker(self.registry, file.subject, normalize)
-            return FileRegistration(file, "refused", check=_with_reason(checker.check(file, parsed), error))
-        self.resolver.record(file, schema.version)
-        return FileRegistration(file, outcome, schema)
+            return FileRegistration(file, "refused", check=_with_reason(checker.check(resolved), error))
+        self.resolver.record(file, schema)
+        return FileRegistration(file, "registered", schema)
 
 
 def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.registry.testing import Registries
 
+from support.plain_server import without_extensions
+
 
 def record(name: str, *types: str, **default: Any) -> dict[str, Any]:
     return {
@@ -23,6 +26,13 @@ def record(name: str, *types: str, **default: Any) -> dict[str, Any]:
         "name": name,
         "fields": [{"name": f"f{number}", "type": type_name, **default} for number, type_name in enumerate(types)],
     }
+
+
+@pytest.fixture(params=["contractlog", "a server without extensions"])
+def registry(request: pytest.FixtureRequest, registries: Registries) -> Iterator[Registry]:
+    app = registries.make({})
+    with closing(app.state), Registry(app=app if request.param == "contractlog" else without_extensions(app)) as client:
+        yield client
 
 
 @pytest.fixture
