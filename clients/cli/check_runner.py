@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -12,9 +13,11 @@ from contractlog.clients.cli.file_collection import UnreadableFiles, collect_fil
 from contractlog.clients.cli.file_dependencies import order_files
 from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
+from contractlog.clients.cli.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.compatibility.errors import UsageError
 
 __all__ = ["print_check", "read_files", "run"]
 
@@ -59,10 +62,38 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
     """Read the files of the arguments, each after its dependencies, and print warnings."""
-    groups = collect_files(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
+    manifest = _load_manifest(options)
+    context = ""
+    if options.environment is not None:
+        if manifest is None:
+            raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
+        environment = manifest.environment(options.environment)
+        options.registry, context = options.registry or environment.registry, environment.context
+    groups = collect_files(
+        options.files or [_manifest_folder(manifest)],
+        subject=options.subject,
+        references=options.references,
+        manifest=manifest,
+        context=context,
+        unreadable=unreadable,
+    )
     for warning in unreadable.warnings:
         print_message(f"note: {warning}")
     return order_files(groups, unreadable.collect)
+
+
+def _load_manifest(options: Namespace) -> Manifest | None:
+    """Return the given manifest, else that of the working directory or of the only given folder."""
+    if options.manifest is not None:
+        return load_manifest(options.manifest)
+    folders = [Path()] + ([Path(options.files[0])] if len(options.files) == 1 else [])
+    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
+
+
+def _manifest_folder(manifest: Manifest | None) -> str:
+    if manifest is None:
+        raise UsageError(f"name files or folders, or write {MANIFEST} for the folder of the schemas")
+    return str(manifest.path.parent)
 
 
 def print_check(check: FileCheck) -> None:

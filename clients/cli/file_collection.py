@@ -1,6 +1,7 @@
 """Schema files of a command: read, with their subjects and the files that they depend on.
 
-A file that is not named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
+The manifest tells subjects and references. A file that it does not name has the subject in its name; one that is not
+named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
 Avro type its full name, if the file is named after the type or another file uses it; for a JSON schema the name of the
 file, if another file refers to it.
 """
@@ -17,9 +18,11 @@ from pathlib import Path
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.file_dependencies import link_files
 from contractlog.clients.cli.file_discovery import discover_files
+from contractlog.clients.cli.manifest import Manifest
 from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
 from contractlog.clients.pull_index import IndexEntry, pulled_files
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
 
@@ -64,6 +67,8 @@ def collect_files(
     *,
     subject: str | None = None,
     references: Sequence[Reference] = (),
+    manifest: Manifest | None = None,
+    context: str = "",
     unreadable: UnreadableFiles | None = None,
 ) -> dict[str, list[SchemaFile]]:
     """Read files and folders; return the files of each subject in the order of their versions.
@@ -72,6 +77,8 @@ def collect_files(
         paths: files, and folders that are searched for schema files.
         subject: the subject of all files, instead of the one in their names; files then do not depend on each other.
         references: references of all files, besides those in the index of `contractlog pull`.
+        manifest: tells subjects and references of files.
+        context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
 
     Raises:
@@ -82,16 +89,17 @@ def collect_files(
     for text in paths:
         with problems.collect(Path(text)):
             file_paths += _list_files(Path(text), problems)
-    reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references))
+    reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references), manifest)
     files: list[SchemaFile] = []
     for path in reader.paths:
         with problems.collect(path):
-            files.append(reader.read(path))
+            files += reader.read(path)
     if subject is None:
         files = list(link_files(files, problems.collect))
     groups: dict[str, list[SchemaFile]] = {}
     for file in files:
-        groups.setdefault(file.subject, []).append(file)
+        name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject
+        groups.setdefault(name, []).append(replace(file, subject=name))
     problems.warnings += _describe_similar(groups)
     for group, versions in list(groups.items()):
         versions.sort(key=lambda file: (file.version is None, file.version or 0))
@@ -103,24 +111,41 @@ def collect_files(
 class _FileReader:
     """Reads the files of a command, with the indexes of `contractlog pull` beside them."""
 
-    def __init__(self, paths: tuple[Path, ...], subject: str | None, references: tuple[Reference, ...]) -> None:
+    def __init__(
+        self,
+        paths: tuple[Path, ...],
+        subject: str | None,
+        references: tuple[Reference, ...],
+        manifest: Manifest | None,
+    ) -> None:
         self.paths = paths
+        self._manifest = manifest
         self._subject = subject
         self._references = references
         self._indexes: dict[Path, Mapping[str, IndexEntry]] = {}
         self._known_paths = frozenset(paths)
 
-    def read(self, path: Path) -> SchemaFile:
-        """Read a file.
+    def read(self, path: Path) -> list[SchemaFile]:
+        """Read a file, once for each subject that the manifest names.
 
         Raises:
-            UsageError: it cannot be read.
+            UsageError: it cannot be read, or the manifest's subjects do not fit.
         """
-        file = read_file(path, self._subject, self._references)
+        rule = self._manifest.find_rule(path) if self._manifest else None
+        given = self._references + (rule.references if rule else ())
+        file = self._add_index_entry(read_file(path, self._subject, given))
+        if rule is None or self._subject is not None or not rule.subjects:
+            return [file]
+        record = list_names(file.draft.type, file.draft.text).record
+        return [replace(file, subject=subject) for subject in rule.list_subjects(path, record)]
+
+    def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
+        """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
+        path = file.path
         for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
             entry = self._index(folder).get(path.relative_to(folder).as_posix())
             if entry is not None:
-                return self._add_index_entry(file, folder, entry)
+                return self._apply_index_entry(file, folder, entry)
         return file
 
     def _index(self, folder: Path) -> Mapping[str, IndexEntry]:
@@ -128,13 +153,13 @@ class _FileReader:
             self._indexes[folder] = pulled_files(folder)
         return self._indexes[folder]
 
-    def _add_index_entry(self, file: SchemaFile, folder: Path, entry: IndexEntry) -> SchemaFile:
+    def _apply_index_entry(self, file: SchemaFile, folder: Path, entry: IndexEntry) -> SchemaFile:
         """Add the subject and the references of the pulled file.
 
         A reference to the version in another file of this command becomes a dependency: the file may be new content.
         """
-        names = {reference.name for reference in self._references}
-        references = list(self._references)
+        references = list(file.draft.references)
+        names = {reference.name for reference in references}
         dependencies = []
         for reference in entry.references:
             if reference.name in names:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from contractlog.clients.cli.schema_files import FileDependency, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.schema import SchemaType
@@ -29,7 +29,7 @@ def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[
     Raises:
         UsageError: a file has no subject, or a name that it uses is defined in several files.
     """
-    linker = _Linker({file.path: file for file in files})
+    linker = _Linker(_index_by_path(files))
     linked = []
     for file in files:
         with collect(file.path):
@@ -38,6 +38,14 @@ def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[
     for file in linked:
         with collect(file.path):
             yield file if file.subject else replace(file, subject=linker.subject_by_convention(file, used))
+
+
+def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
+    """Return the files by path; one that has several subjects with the first of them."""
+    by_path: dict[Path, SchemaFile] = {}
+    for file in files:
+        by_path.setdefault(file.path, file)
+    return by_path
 
 
 @dataclass
@@ -84,7 +92,7 @@ class _Linker:
         ending = file.path.name.removeprefix(subject_from_name(file.path))
         raise UsageError(
             f"schema file `{file.path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "
-            "or pass --subject"
+            "pass --subject, or name its subject in contractlog.toml"
         )
 
     def _subject(self, file: SchemaFile) -> str:
@@ -135,40 +143,40 @@ def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErro
         UsageError: files depend on each other in a cycle.
     """
     files = [file for versions in groups.values() for file in versions]
-    by_path = {file.path: file for file in files}
-    before: dict[Path, list[Path]] = {
-        file.path: [dependency.target for dependency in file.dependencies if dependency.target in by_path]
-        for file in files
+    by_key = {file.key: file for file in files}
+    by_path = _index_by_path(files)
+    before: dict[FileKey, list[FileKey]] = {
+        file.key: [by_path[target].key for _, target in file.dependencies if target in by_path] for file in files
     }
     for versions in groups.values():
         for earlier, later in pairwise(versions):
-            before[later.path].insert(0, earlier.path)
-    done: dict[Path, bool] = {}  # False: in a cycle
+            before[later.key].insert(0, earlier.key)
+    done: dict[FileKey, bool] = {}  # False: in a cycle
     for file in files:
         with collect(file.path):
-            _visit_depth_first(file.path, before, done)
-    return [by_path[path] for path, valid in done.items() if valid]
+            _visit_depth_first(file.key, before, done)
+    return [by_key[key] for key, valid in done.items() if valid]
 
 
-def _visit_depth_first(start: Path, before: Mapping[Path, Iterable[Path]], done: dict[Path, bool]) -> None:
+def _visit_depth_first(start: FileKey, before: Mapping[FileKey, Iterable[FileKey]], done: dict[FileKey, bool]) -> None:
     """Add a file to those that are done, after all that come before it.
 
     Raises:
         UsageError: a file comes before itself; all files on the way are done as invalid.
     """
-    open_paths = {start: iter(before[start])} if start not in done else {}
-    while open_paths:
-        path, remaining = next(reversed(open_paths.items()))
+    open_files = {start: iter(before[start])} if start not in done else {}
+    while open_files:
+        key, remaining = next(reversed(open_files.items()))
         inner = next((each for each in remaining if each not in done), None)
         if inner is None:
-            done[path] = True
-            del open_paths[path]
-        elif inner in open_paths:
-            done.update(dict.fromkeys(open_paths, False))
-            cycle = [*open_paths, inner][list(open_paths).index(inner) :]
+            done[key] = True
+            del open_files[key]
+        elif inner in open_files:
+            done.update(dict.fromkeys(open_files, False))
+            cycle = [path for path, _ in [*open_files, inner][list(open_files).index(inner) :]]
             raise UsageError(
                 f"these files depend on each other: {' -> '.join(map(str, cycle))}; "
                 "put types that need each other into one file"
             )
         else:
-            open_paths[inner] = iter(before[inner])
+            open_files[inner] = iter(before[inner])

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.cli.manifest import MANIFEST
+from contractlog.clients.cli.path_patterns import pattern_regex
 from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.pull_index import INDEX
 from contractlog.compatibility.errors import UsageError
@@ -75,7 +77,7 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
         )
         for name in sorted(names):
             hidden = name.startswith(".") and not name.endswith(FOLDER_SUFFIXES)
-            if not hidden and name != INDEX and not ignore.matches((relative / name).as_posix()):
+            if not hidden and name not in {INDEX, MANIFEST} and not ignore.matches((relative / name).as_posix()):
                 yield Path(folder, name)
 
 
@@ -102,7 +104,7 @@ class _IgnoreRules:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._patterns = [
-            (re.compile(_pattern_regex(line.removeprefix("!"))), not line.startswith("!"))
+            (re.compile(pattern_regex(line.removeprefix("!"))), not line.startswith("!"))
             for line in map(str.strip, lines)
             if line and not line.startswith("#")
         ]
@@ -120,12 +122,3 @@ def _read_ignore_file(folder: Path) -> _IgnoreRules:
         return _IgnoreRules(())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{path}` cannot be read: {error}") from None
-
-
-def _pattern_regex(pattern: str) -> str:
-    """Translate a pattern of ``.gitignore``."""
-    anchored = "/" in pattern.rstrip("/")
-    tokens = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.strip("/"))
-    replaced = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    body = "".join(replaced.get(token) or re.escape(token) for token in tokens)
-    return ("" if anchored else "(?:.*/)?") + body + ("/" if pattern.endswith("/") else "/?")

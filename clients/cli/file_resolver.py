@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.schema_files import PlannedReference, SchemaFile
+from contractlog.clients.cli.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -47,7 +47,8 @@ class FileResolver:
 
     registry: Registry
     normalize: bool = False
-    _resolved: dict[Path, ResolvedFile] = field(default_factory=dict)
+    _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
+    _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
     _has_batches: bool = True
 
     def resolve_all(
@@ -67,9 +68,9 @@ class FileResolver:
             unresolved = {file.path for file in pending}
             ready = [file for file in pending if unresolved.isdisjoint(target for _, target in file.dependencies)]
             self._resolve_independent(ready, collect)
-            done = {file.path for file in ready}
-            pending = [file for file in pending if file.path not in done]
-        return [self._resolved[file.path] for file in files if file.path in self._resolved]
+            done = {file.key for file in ready}
+            pending = [file for file in pending if file.key not in done]
+        return [self._resolved[file.key] for file in files if file.key in self._resolved]
 
     def resolve(self, file: SchemaFile) -> ResolvedFile:
         """Resolve one file, again if a dependency was registered meanwhile.
@@ -79,14 +80,19 @@ class FileResolver:
         """
         parsed = self._parse(file)
         registered = None if parsed.file.planned else self._look_up(parsed.file)
-        self._resolved[file.path] = replace(parsed, registered=registered)
-        return self._resolved[file.path]
+        return self._store(replace(parsed, registered=registered))
 
     def record(self, file: SchemaFile, registered: RegisteredSchema) -> None:
         """Take note of the version that a resolved file was registered as."""
         if registered.version is None:  # servers before release 7 tell only the id
             registered = self._look_up(file) or registered
-        self._resolved[file.path] = replace(self._resolved[file.path], registered=registered)
+        self._store(replace(self._resolved[file.key], registered=registered))
+
+    def _store(self, resolved: ResolvedFile) -> ResolvedFile:
+        key = resolved.file.key
+        self._first_keys.setdefault(resolved.file.path, key)
+        self._resolved[key] = resolved
+        return resolved
 
     def _resolve_independent(
         self, files: Iterable[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -97,21 +103,21 @@ class FileResolver:
                 parsed_files.append(self._parse(file))
         known = dict(self._look_up_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
         for parsed in parsed_files:
-            path = parsed.file.path
-            with collect(path):
-                registered = known.get(path)
-                if path not in known and not parsed.file.planned:
+            key = parsed.file.key
+            with collect(parsed.file.path):
+                registered = known.get(key)
+                if key not in known and not parsed.file.planned:
                     registered = self._look_up(parsed.file)
-                self._resolved[path] = replace(parsed, registered=registered)
+                self._store(replace(parsed, registered=registered))
 
     def _parse(self, file: SchemaFile) -> ResolvedFile:
         texts = dict(self._read_referenced(file))
         references = list(file.draft.references)
         planned: list[PlannedReference] = []
         for name, path in file.dependencies:
-            target = self._resolved.get(path)
-            if target is None:
+            if path not in self._first_keys:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
+            target = self._resolved[self._first_keys[path]]
             for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
                 if texts.setdefault(inner, text) != text:
                     raise UsageError(
@@ -144,7 +150,7 @@ class FileResolver:
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
 
-    def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[Path, RegisteredSchema | None]]:
+    def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[FileKey, RegisteredSchema | None]]:
         """Yield the files whose registered version, or None, was told in few requests."""
         for batch in _split_batches(files) if self._has_batches and len(files) > 1 else ():
             try:
@@ -156,9 +162,9 @@ class FileResolver:
                 return
             for file, result in zip(batch, results, strict=True):
                 if isinstance(result, RegisteredSchema):
-                    yield file.path, result
+                    yield file.key, result
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
-                    yield file.path, None
+                    yield file.key, None
 
 
 def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:

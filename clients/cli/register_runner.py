@@ -15,7 +15,7 @@ from contractlog.clients.cli.file_collection import UnreadableFiles
 from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
-from contractlog.clients.cli.schema_files import SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
     try:
         with connect(options) as registry:
             resolver = FileResolver(registry, options.normalize)
-            resolved = {each.file.path: each for each in resolver.resolve_all(files, unreadable.collect)}
+            resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
             registration = _Registration(registry, resolver, options, resolved)
@@ -109,7 +109,7 @@ class _Registration:
     registry: Registry
     resolver: FileResolver
     options: Namespace
-    resolved: dict[Path, ResolvedFile]
+    resolved: dict[FileKey, ResolvedFile]
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
@@ -154,7 +154,7 @@ class _Registration:
         if subject not in self._checkers:
             options = self.options
             self._checkers[subject] = SubjectChecker(self.registry, subject, options.normalize, options.level)
-        resolved = self.resolved[file.path]
+        resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
@@ -163,7 +163,7 @@ class _Registration:
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:
-        resolved = self.resolved[file.path]
+        resolved = self.resolved[file.key]
         if resolved.file.planned:  # the versions exist now
             resolved = self.resolver.resolve(file)
         file = resolved.file

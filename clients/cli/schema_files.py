@@ -25,6 +25,7 @@ __all__ = [
     "FOLDER_SUFFIXES",
     "SUFFIXES",
     "FileDependency",
+    "FileKey",
     "PlannedReference",
     "SchemaFile",
     "file_name",
@@ -44,6 +45,9 @@ _MAX_BYTES: Final = 16 * 1024 * 1024
 _CONFLICT_MARKER: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
 _TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
+
+
+FileKey = tuple[Path, str]  #: path and subject
 
 
 class FileDependency(NamedTuple):
@@ -70,6 +74,11 @@ class SchemaFile:
     version: int | None = None  #: number that its folder is named by, if any; orders the files of a subject
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
+
+    @property
+    def key(self) -> FileKey:
+        """The identity of the file in a command: a file may have several subjects."""
+        return self.path, self.subject
 
     def reference_bodies(self) -> list[dict[str, Any]]:
         """Return the references as JSON objects; planned ones have no version."""

@@ -492,3 +492,29 @@ def test_a_folder_with_shared_types_is_checked_and_registered_as_a_whole(gate: G
     told(gate.process("register", "all"), 0)
     assert [each.subject for each in server.version(gate.subject, 1).references] == [f"{space}.Money"]
     assert "nothing to register" in gate.process("check", "all").stderr
+
+
+def test_a_manifest_names_registry_subjects_and_context(gate: Gate, server: Registry) -> None:
+    context = f".{gate.topic}"
+    gate.put(
+        "contractlog.toml",
+        f"""
+        [environments.test]
+        registry = "{gate.url}"
+        context = "{context}"
+        [[files]]
+        path = "orders.avsc"
+        subjects = ["a-value", "b-value"]
+        """,
+    )
+    gate.put("orders.avsc", order())
+    told(gate.process("register", "--environment", "test"), 0)
+    assert server.subjects(prefix=f":{context}:") == [f":{context}:a-value", f":{context}:b-value"]
+    assert "nothing to register" in gate.process("check", "--environment", "test").stderr
+    told(gate.process("check", "--environment", "prod"), 2)
+
+
+def test_without_files_and_manifest_the_command_says_what_it_needs(gate: Gate) -> None:
+    done = gate.process("check")
+    told(done, 2)
+    assert "name files or folders, or write contractlog.toml" in done.stderr
