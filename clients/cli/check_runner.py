@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.command_files import open_baseline, read_files
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
-from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
-from contractlog.clients.cli.file_dependencies import order_files
+from contractlog.clients.cli.file_collection import UnreadableFiles
 from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
-from contractlog.clients.cli.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.schema_files import SchemaFile
-from contractlog.compatibility.errors import UsageError
 
-__all__ = ["print_check", "read_files", "run"]
+__all__ = ["print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -29,7 +27,9 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     checks: list[FileCheck] = []
-    with connect(options) as registry:
+    with open_baseline(options) if options.against else connect(options) as registry:
+        if isinstance(registry, Baseline):
+            _print_removed(registry, files)
         checkers: dict[str, SubjectChecker] = {}
         for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
             subject = resolved.file.subject
@@ -43,7 +43,7 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     if options.format == "json":
         print_json(_json_body(checks, incompatible, unreadable))
     elif not unreadable.problems:
-        _print_summary(checks, incompatible, refused, argv)
+        _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
     if incompatible:
         return exit_codes.FINDINGS
@@ -60,40 +60,10 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
     }
 
 
-def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
-    """Read the files of the arguments, each after its dependencies, and print warnings."""
-    manifest = _load_manifest(options)
-    context = ""
-    if options.environment is not None:
-        if manifest is None:
-            raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
-        environment = manifest.environment(options.environment)
-        options.registry, context = options.registry or environment.registry, environment.context
-    groups = collect_files(
-        options.files or [_manifest_folder(manifest)],
-        subject=options.subject,
-        references=options.references,
-        manifest=manifest,
-        context=context,
-        unreadable=unreadable,
-    )
-    for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
-    return order_files(groups, unreadable.collect)
-
-
-def _load_manifest(options: Namespace) -> Manifest | None:
-    """Return the given manifest, else that of the working directory or of the only given folder."""
-    if options.manifest is not None:
-        return load_manifest(options.manifest)
-    folders = [Path()] + ([Path(options.files[0])] if len(options.files) == 1 else [])
-    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
-
-
-def _manifest_folder(manifest: Manifest | None) -> str:
-    if manifest is None:
-        raise UsageError(f"name files or folders, or write {MANIFEST} for the folder of the schemas")
-    return str(manifest.path.parent)
+def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
+    removed = sorted(baseline.subjects.keys() - {file.subject for file in files})
+    if removed:
+        print_message(f"note: {baseline.name} has files of subjects that have none any more: {', '.join(removed)}")
 
 
 def print_check(check: FileCheck) -> None:
@@ -104,10 +74,17 @@ def print_check(check: FileCheck) -> None:
 
 
 def _print_summary(
-    checks: list[FileCheck], incompatible: list[FileCheck], refused: list[FileCheck], argv: Sequence[str]
+    checks: list[FileCheck],
+    incompatible: list[FileCheck],
+    refused: list[FileCheck],
+    options: Namespace,
+    argv: Sequence[str],
 ) -> None:
     new = sum(examined.outcome == "compatible" for examined in checks)
-    if incompatible:
+    if options.against:
+        changed = count_noun(new + len(incompatible), "changed file")
+        print_message(f"{changed}, {len(incompatible):,} incompatible with {options.against}")
+    elif incompatible:
         files = count_noun(len(checks), "file")
         print_message(f"{len(incompatible):,} of {files} cannot be registered: fix the findings above and check again")
     elif refused:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_resolver import ResolvedFile
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
@@ -33,7 +34,7 @@ from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker"]
 
-FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
+FileCheckOutcome = Literal["registered", "unchanged", "compatible", "incompatible", "refused"]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -73,7 +74,7 @@ class FileCheck:
 class SubjectChecker:
     """Checks the files of one subject in order, each against the registry and the files before it."""
 
-    registry: Registry
+    registry: Registry | Baseline
     subject: str
     normalize: bool = False
     planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
@@ -94,7 +95,8 @@ class SubjectChecker:
         file, parsed = resolved.file, resolved.parsed
         if resolved.registered is not None:
             findings = _file_findings(file, parsed)
-            return FileCheck(file, "registered", self.level, resolved.registered, findings=findings)
+            outcome: FileCheckOutcome = "unchanged" if isinstance(self.registry, Baseline) else "registered"
+            return FileCheck(file, outcome, self.level, resolved.registered, findings=findings)
         try:
             refusal = self._find_refusal()
             result = self._check_file(file, parsed)
@@ -144,7 +146,8 @@ class SubjectChecker:
         registered = self._load_history()
         pending = self._number_pending(registered)
         descriptions = {
-            earlier.version: (f"version {earlier.version}", self._texts[earlier.version]) for earlier in registered
+            earlier.version: (self._describe_version(earlier.version), self._texts[earlier.version])
+            for earlier in registered
         }
         descriptions |= {earlier.version: (str(path.path), path.draft.text) for earlier, path in pending}
         history = registered + [earlier for earlier, _ in pending]
@@ -194,6 +197,11 @@ class SubjectChecker:
     def _number_pending(self, registered: list[ParsedVersion]) -> list[tuple[ParsedVersion, SchemaFile]]:
         first = registered[-1].version + 1 if registered else 1
         return [(ParsedVersion(first + n, parsed), file) for n, (file, parsed) in enumerate(self._pending)]
+
+    def _describe_version(self, number: int) -> str:
+        if isinstance(self.registry, Baseline):
+            return self.registry.describe_version(self.subject, number)
+        return f"version {number}"
 
     def _load_history(self) -> list[ParsedVersion]:
         if self._history is None:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.cli.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
@@ -24,6 +24,9 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.formats import allows_comments, parse_schema
 from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
+
+if TYPE_CHECKING:
+    from contractlog.clients.cli.baseline import Baseline
 
 __all__ = ["FileResolver", "ResolvedFile", "parse_draft"]
 
@@ -45,7 +48,7 @@ class ResolvedFile:
 class FileResolver:
     """Resolves files; those that others depend on come first."""
 
-    registry: Registry
+    registry: Registry | Baseline
     normalize: bool = False
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import print_check, read_files
+from contractlog.clients.cli.check_runner import print_check
+from contractlog.clients.cli.command_files import read_files
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
 from contractlog.clients.cli.file_collection import UnreadableFiles
 from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
