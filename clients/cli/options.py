@@ -20,6 +20,7 @@ __all__ = [
     "add_references",
     "add_registry",
     "connect",
+    "format_reference",
     "parse_level",
     "parse_reference",
     "parse_version_name",
@@ -155,3 +156,9 @@ def parse_reference(text: str) -> Reference:
     if not (name and equals and subject and colon and version):
         raise ArgumentTypeError(f"`{text}` does not have the form NAME=SUBJECT:VERSION")
     return Reference(name, subject, version)
+
+
+def format_reference(reference: Reference) -> str:
+    """Return a reference in the form that ``parse_reference`` reads."""
+    version = "latest" if reference.version == LATEST else reference.version
+    return f"{reference.name}={reference.subject}:{version}"
