@@ -1,4 +1,4 @@
-"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``; the rest is imported after ``--help``."""
+"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``."""
 
 from __future__ import annotations
 
