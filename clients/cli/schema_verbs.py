@@ -5,7 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
+from contractlog.clients.cli.options import (
+    REPORT_FORMATS,
+    add_files,
+    add_format,
+    add_output,
+    add_registry,
+    add_reports,
+    parse_level,
+)
+from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 
@@ -16,11 +25,14 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Check every file and suggest fixes; exit code 1 or 4 if one cannot be registered."""
     add_files(parser)
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options, argv)
+    with apply_output_options(options):
+        return run(options, argv)
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -33,10 +45,12 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -77,11 +91,13 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a schema file that both schemas reference as NAME; list files without references of their own first",
     )
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, "markdown")
+    add_output(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
 
 
 def _parse_policy(text: str) -> Policy:

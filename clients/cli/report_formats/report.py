@@ -1,0 +1,114 @@
+"""The findings of a command, independent of the format in which they are reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final, Literal
+
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = [
+    "SEVERITIES",
+    "Report",
+    "ReportedFile",
+    "ReportedFinding",
+    "ReportedRule",
+    "Severity",
+    "clean_text",
+    "finding_lines",
+    "fingerprint_findings",
+]
+
+Severity = Literal["error", "warning", "note"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")  #: most severe first
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedFinding:
+    """A finding in a file."""
+
+    path: str  #: relative to the folder in which the command ran, with ``/``
+    line: int | None  #: counted from 1; None if the finding is not at a position of this file
+    column: int | None  #: in characters, counted from 1
+    rule: str
+    severity: Severity
+    message: str
+    details: tuple[str, ...] = ()  #: suggested fixes, one sentence each
+    pointer: str = ""  #: JSON Pointer to the value in the schema
+    diff: tuple[str, ...] = ()  #: lines of the first suggested fix as a unified diff
+    group: str = ""  #: heading for this and the following findings of the file
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedFile:
+    """A file with its verdict; JUnit has a test case for each, whether it passes or not."""
+
+    path: str
+    outcome: Literal["passed", "failed", "unreadable"]
+    verdict: str  #: a phrase, such as "incompatible with version 1 of `orders-value` at level BACKWARD"
+    findings: tuple[ReportedFinding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRule:
+    """The explanation of a rule."""
+
+    id: str
+    title: str
+    explanation: str
+    examples: tuple[tuple[str, str], ...] = ()  #: (caption, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a command."""
+
+    command: str  #: such as ``contractlog check``
+    summary: str  #: one sentence without untrusted text
+    files: tuple[ReportedFile, ...]
+    rules: Mapping[str, ReportedRule] = field(default_factory=dict)
+    tool_version: str = ""
+
+    @property
+    def findings(self) -> list[ReportedFinding]:
+        """All findings, the most severe first, otherwise in the order of the files."""
+        findings = [finding for file in self.files for finding in file.findings]
+        return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def clean_text(text: str) -> str:
+    r"""Escape everything in a text of several lines that a terminal, a log or an XML parser might act on.
+
+    >>> clean_text("a\r\nb\x00c") == "a" + chr(10) + r"b\x00c"
+    True
+    """
+    return "\n".join(escape_line(line.removesuffix("\r")) for line in text.split("\n"))
+
+
+def finding_lines(finding: ReportedFinding) -> Iterator[str]:
+    """Yield a finding as lines of plain text: position and rule, message, fixes."""
+    position = "".join(f":{number}" for number in (finding.line, finding.column) if number is not None)
+    pointer = f" at {finding.pointer}" if finding.pointer else ""
+    yield escape_line(f"{finding.path}{position}: {finding.rule}{pointer}")
+    for text in (finding.message, *finding.details):
+        yield from (f"    {line}" for line in clean_text(text).split("\n"))
+
+
+def fingerprint_findings(findings: list[ReportedFinding]) -> list[str]:
+    """Return a unique identifier for each finding that stays the same when lines above it are edited.
+
+    It depends on file, rule and JSON Pointer, not on the position, the wording, or the versions compared.
+    """
+    counts: Counter[tuple[str, str, str]] = Counter()
+    fingerprints = []
+    for finding in findings:
+        key = (finding.path, finding.rule, finding.pointer)
+        identity = "\0".join((*key, str(counts[key])))
+        fingerprints.append(sha256(identity.encode("utf-8", "surrogatepass")).hexdigest())
+        counts[key] += 1
+    return fingerprints
