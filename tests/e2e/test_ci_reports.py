@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -14,6 +15,7 @@ from contractlog.compatibility.schema import SchemaDraft
 
 from support.ci_formats import GITLAB, SARIF, read_junit, read_workflow_command
 from support.gate import NOTE, TOTAL, Gate, order, told
+from support.source_tree import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -139,3 +141,16 @@ def test_color_is_forced_and_forbidden(folder: Gate) -> None:
     assert told(folder.run("check", name, "--color", "always"), 0).startswith("\x1b[32m✓ ")
     assert told(folder.run("check", name, "--color", "never"), 0).startswith("✓ ")
     assert told(folder.run("check", name), 0).startswith("✓ ")
+
+
+def test_the_examples_of_the_page_are_what_the_command_prints(gate: Gate, server: Registry) -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    earlier, later = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    server.register("orders-value", SchemaDraft(earlier))
+    gate.put("schemas/orders-value.avsc", later)
+    examples = re.findall(r"^(````?)text\n\$ contractlog (.*?)\n(.*?)^\1$", page, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2 + len(REPORT_FORMATS)
+    for _, arguments, output in examples:
+        printed = told(gate.run(*shlex.split(arguments)), 1)
+        parts = map(re.escape, output.split("…\n"))
+        assert re.fullmatch(".*".join(parts), printed, re.DOTALL), arguments

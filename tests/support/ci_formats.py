@@ -37,6 +37,7 @@ findings = st.builds(
     pointer=hostile_texts,
     diff=st.lists(hostile_texts, max_size=2).map(tuple),
     group=st.just("") | hostile_texts,
+    identity=hostile_texts,
 )
 files = st.builds(
     ReportedFile,

@@ -110,6 +110,7 @@ def report_finding(
         pointer=finding.pointer,
         diff=tuple(diff_lines(text, finding.fixes[0].text)) if finding.fixes else (),
         group=group,
+        identity=finding.finding.detail,
     )
 
 

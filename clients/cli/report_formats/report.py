@@ -41,6 +41,7 @@ class ReportedFinding:
     pointer: str = ""  #: JSON Pointer to the value in the schema
     diff: tuple[str, ...] = ()  #: lines of the first suggested fix as a unified diff
     group: str = ""  #: heading for this and the following findings of the file
+    identity: str = ""  #: distinguishes findings of a rule in a file; independent of positions and of versions compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +101,11 @@ def finding_lines(finding: ReportedFinding) -> Iterator[str]:
 
 
 def fingerprint_findings(findings: list[ReportedFinding]) -> list[str]:
-    """Return a unique identifier for each finding that stays the same when lines above it are edited.
-
-    It depends on file, rule and JSON Pointer, not on the position, the wording, or the versions compared.
-    """
+    """Return a unique identifier for each finding that stays the same when other parts of the file are edited."""
     counts: Counter[tuple[str, str, str]] = Counter()
     fingerprints = []
     for finding in findings:
-        key = (finding.path, finding.rule, finding.pointer)
+        key = (finding.path, finding.rule, finding.identity)
         identity = "\0".join((*key, str(counts[key])))
         fingerprints.append(sha256(identity.encode("utf-8", "surrogatepass")).hexdigest())
         counts[key] += 1

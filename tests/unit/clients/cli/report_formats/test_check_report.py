@@ -52,6 +52,8 @@ def test_an_incompatible_file_has_its_findings_with_position_fixes_and_rule(regi
     assert finding.details[0].startswith("fix: ")
     assert all(detail.startswith("or: ") for detail in finding.details[1:])
     assert finding.diff[0].startswith("@@ ")
+    assert '"note"' in finding.identity
+    assert "version" not in finding.identity
     rule = result.rules["AVRO_FIELD_DEFAULT_MISSING"]
     assert [caption for caption, _ in rule.examples] == ["Reported", "Not reported"]
     assert result.summary == "1 of 1 file cannot be registered (1 incompatible)"

@@ -306,8 +306,9 @@ def test_sarif_has_at_most_what_github_accepts_and_says_what_is_left_out() -> No
     )
 
 
-def test_a_fingerprint_does_not_change_with_lines_or_words() -> None:
-    first = ReportedFinding("a.avsc", 1, 1, "RULE", "error", "bad", pointer="/fields/1")
-    moved = ReportedFinding("a.avsc", 9, 3, "RULE", "note", "worse", pointer="/fields/1")
-    assert fingerprint_findings([first]) == fingerprint_findings([moved])
-    assert len({*fingerprint_findings([first, moved])}) == 2
+def test_a_fingerprint_does_not_change_with_positions_or_versions() -> None:
+    first = ReportedFinding("a.avsc", 1, 1, "RULE", "error", "version 1", pointer="/fields/1", identity="total")
+    moved = ReportedFinding("a.avsc", 9, 3, "RULE", "note", "version 2", pointer="/fields/2", identity="total")
+    other = ReportedFinding("a.avsc", 1, 1, "RULE", "error", "version 1", pointer="/fields/1", identity="note")
+    assert fingerprint_findings([first]) == fingerprint_findings([moved]) != fingerprint_findings([other])
+    assert len({*fingerprint_findings([first, moved, other])}) == 3
