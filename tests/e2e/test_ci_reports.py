@@ -88,6 +88,12 @@ def test_a_report_that_cannot_be_written_is_usage_before_anything_is_checked(
     assert target.read_text() == "kept"
 
 
+def test_a_report_that_cannot_be_written_after_all_is_an_error(gate: Gate) -> None:
+    done = gate.run("check", gate.put("{}-value.avsc", order()), "--report", "junit=/proc/report.xml")
+    assert "compatible" in told(done, 2)
+    assert "the report `/proc/report.xml` cannot be written" in done.stderr
+
+
 def test_names_that_break_lines_break_no_report(gate: Gate) -> None:
     name = "a\n::error::b]]>`%0A-value.avsc"
     (gate.folder / name).write_text('"string')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +42,8 @@ def output_check(options: Namespace, checks: Sequence[FileCheck], unreadable: It
         UsageError: a file cannot be written.
     """
     if options.format in RENDERERS or options.reports:
+        from importlib.metadata import version  # noqa: PLC0415 - slow to import, and only needed for reports
+
         report = check_report(checks, unreadable, root=Path.cwd(), tool_version=version("contractlog"))
         if options.format in RENDERERS:
             print_document(render(report, options.format))

@@ -53,12 +53,13 @@ def _driver(report: Report, rules: list[str]) -> dict[str, Any]:
 
 
 def _rule(rule: ReportedRule) -> dict[str, Any]:
-    examples = "".join(f"\n\n{caption}:\n\n{text}" for caption, text in rule.examples)
+    texts = "".join(f"\n\n{caption}:\n\n{text}" for caption, text in rule.examples)
+    blocks = "".join(f"\n\n{caption}:\n\n```text\n{text}\n```" for caption, text in rule.examples)
     return {
         "id": escape_line(rule.id),
         "shortDescription": {"text": clean_text(rule.title)},
         "fullDescription": {"text": clean_text(rule.explanation)},
-        "help": {"text": clean_text(rule.explanation + examples)},
+        "help": {"text": clean_text(rule.explanation + texts), "markdown": clean_text(rule.explanation + blocks)},
     }
 
 
