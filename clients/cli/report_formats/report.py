@@ -101,7 +101,7 @@ def finding_lines(finding: ReportedFinding) -> Iterator[str]:
 
 
 def fingerprint_findings(findings: list[ReportedFinding]) -> list[str]:
-    """Return a unique identifier for each finding that stays the same when other parts of the file are edited."""
+    """Return a unique identifier for each finding that does not depend on other parts of the file."""
     counts: Counter[tuple[str, str, str]] = Counter()
     fingerprints = []
     for finding in findings:
