@@ -10,8 +10,8 @@ from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFinding,
     Severity,
-    clean_text,
     finding_lines,
+    message_text,
 )
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -53,8 +53,7 @@ def _command(finding: ReportedFinding, report: Report) -> str:
         for name, value in properties.items()
         if value is not None
     )
-    data = "\n".join(map(clean_text, (finding.message, *finding.details)))
-    return f"::{_COMMANDS[finding.severity]} {listed}::{data.translate(_DATA)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{message_text(finding).translate(_DATA)}"
 
 
 def _other_lines(findings: list[ReportedFinding]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from contractlog.clients.cli.report_formats.report import Report, Severity, clean_text, fingerprint_findings
+from contractlog.clients.cli.report_formats.report import Report, Severity, fingerprint_findings, message_text
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = ["render_gitlab"]
@@ -18,7 +18,7 @@ def render_gitlab(report: Report) -> str:
     findings = report.findings
     entries = [
         {
-            "description": "\n".join(map(clean_text, (finding.message, *finding.details))),
+            "description": message_text(finding),
             "check_name": finding.rule,
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[finding.severity],

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = [
+    "MAX_MESSAGE",
     "SEVERITIES",
     "Report",
     "ReportedFile",
@@ -20,10 +21,12 @@ __all__ = [
     "clean_text",
     "finding_lines",
     "fingerprint_findings",
+    "message_text",
 ]
 
 Severity = Literal["error", "warning", "note"]
 
+MAX_MESSAGE: Final = 8_000  #: characters
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")  #: most severe first
 
 
@@ -91,13 +94,18 @@ def clean_text(text: str) -> str:
     return "\n".join(escape_line(line.removesuffix("\r")) for line in text.split("\n"))
 
 
+def message_text(finding: ReportedFinding) -> str:
+    """Return message and details as lines of limited length in all; a registry may respond with whole schemas."""
+    text = "\n".join(map(clean_text, (finding.message, *finding.details)))
+    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + "…"
+
+
 def finding_lines(finding: ReportedFinding) -> Iterator[str]:
     """Yield a finding as lines of plain text: position and rule, message, fixes."""
     position = "".join(f":{number}" for number in (finding.line, finding.column) if number is not None)
     pointer = f" at {finding.pointer}" if finding.pointer else ""
     yield escape_line(f"{finding.path}{position}: {finding.rule}{pointer}")
-    for text in (finding.message, *finding.details):
-        yield from (f"    {line}" for line in clean_text(text).split("\n"))
+    yield from (f"    {line}" for line in message_text(finding).split("\n"))
 
 
 def fingerprint_findings(findings: list[ReportedFinding]) -> list[str]:

@@ -12,6 +12,7 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedRule,
     clean_text,
     fingerprint_findings,
+    message_text,
 )
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
@@ -79,7 +80,7 @@ def _result(finding: ReportedFinding, fingerprint: str, rule_index: int) -> dict
         "ruleId": escape_line(finding.rule),
         "ruleIndex": rule_index,
         "level": finding.severity,
-        "message": {"text": "\n".join(map(clean_text, (finding.message, *finding.details)))},
+        "message": {"text": message_text(finding)},
         "locations": [location],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }

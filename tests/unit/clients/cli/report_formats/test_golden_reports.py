@@ -21,6 +21,7 @@ from contractlog.clients.cli.report_formats.github import MAX_ANNOTATIONS
 from contractlog.clients.cli.report_formats.markdown import MAX_CHARACTERS
 from contractlog.clients.cli.report_formats.renderer import RENDERERS, render
 from contractlog.clients.cli.report_formats.report import (
+    MAX_MESSAGE,
     Report,
     ReportedFile,
     ReportedFinding,
@@ -296,6 +297,14 @@ def test_annotations_beyond_the_limit_of_the_runner_are_plain_lines() -> None:
         in text
     )
     assert sum(bool(re.match(r"a\.avsc:\d+:1: RULE$", line)) for line in text.split("\n")) == 80
+
+
+@pytest.mark.parametrize("name", REPORT_FORMATS)
+def test_a_message_of_a_megabyte_is_cut(name: str) -> None:
+    finding = ReportedFinding("a.avsc", None, None, "REGISTRY_REJECTED", "error", "no", ("{oldSchema: " + "a" * 10**6,))
+    text = render(Report("c", "s", (ReportedFile("a.avsc", "failed", "bad", (finding,)),)), name)
+    assert "{oldSchema" in text
+    assert len(text) < MAX_MESSAGE + 3_000
 
 
 def test_sarif_has_at_most_what_github_accepts_and_says_what_is_left_out() -> None:
