@@ -39,8 +39,9 @@ def detail_lines(check: FileCheck) -> Iterator[str]:
     if check.outcome == "refused":
         for message in check.messages:
             yield f"    {escape_line(message)}"
-    for note in () if is_quiet() and check.outcome in {"registered", "compatible"} else check.notes:
-        yield f"    note: {escape_line(note)}"
+    if check.outcome in {"incompatible", "refused"} or not is_quiet():
+        for note in check.notes:
+            yield f"    note: {escape_line(note)}"
 
 
 def describe_verdict(check: FileCheck) -> str:

@@ -223,7 +223,9 @@ def _print_file(written: PulledFile) -> None:
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"
     print_result(with_tone(tone, escape_line(f"{written.path}: {written.outcome}, {version}")))
-    for reference in () if is_quiet() else written.schema.references:
+    if is_quiet():
+        return
+    for reference in written.schema.references:
         argument = f"{reference.name}={reference.subject}:{reference.version}"
         print_result(f"    depends on --reference {quote_word(argument)}")
 

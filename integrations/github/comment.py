@@ -64,7 +64,8 @@ def find_comment(comments: str, author: str) -> dict[str, Any] | None:
     for page in range(1, MAX_PAGES + 1):
         listed = send_request("GET", f"{comments}?per_page={PER_PAGE}&page={page}")
         for comment in listed:
-            if comment["user"]["login"] == author and comment["body"].replace("\r\n", "\n").startswith(MARKER):
+            login = (comment["user"] or {}).get("login")  # null after the account was deleted
+            if login == author and (comment["body"] or "").replace("\r\n", "\n").startswith(MARKER):
                 return dict(comment)
         if len(listed) < PER_PAGE:
             break
