@@ -95,7 +95,7 @@ def clean_text(text: str) -> str:
 
 
 def message_text(finding: ReportedFinding) -> str:
-    """Return message and details as lines of limited length in all; a registry may respond with whole schemas."""
+    """Return message and details, cut at ``MAX_MESSAGE``; a registry may respond with whole schemas."""
     text = "\n".join(map(clean_text, (finding.message, *finding.details)))
     return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + "…"
 
