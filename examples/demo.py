@@ -110,9 +110,10 @@ class Demo:
             self._talk.typed(line)
 
     def _pass_the_gate(self) -> None:
-        self._talk.step(2, "Schemas are checked and registered, as CI does it; one change is refused")
+        self._talk.step(2, "Schemas are checked, planned and applied, as CI does it; one change is refused")
         self._stage.run("contractlog", "check", SCHEMAS)
-        self._stage.run("contractlog", "register", SCHEMAS)
+        self._stage.run("contractlog", "plan", SCHEMAS)
+        self._stage.run("contractlog", "apply", SCHEMAS)
         self._stage.run("contractlog", "check", REFUSED, expected=[1])
         self._talk.tell("exit code 1: CI stops here")
 
