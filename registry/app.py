@@ -22,14 +22,15 @@ from contractlog.registry.execution.work_limits import CallerUsage
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.features.change_log.service import ChangeLogService, evict_on_changes
+from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.service import FetchCounter, FetchCountService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.service import FetchCountService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
@@ -38,9 +39,11 @@ from contractlog.registry.features.schemas.views import ViewRenderer
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http import cross_site, errors, metrics_token
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
+from contractlog.registry.http.cache_eviction import evict_on_changes
 from contractlog.registry.http.cross_site import CrossSite
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
@@ -139,7 +142,7 @@ def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
     )
     yield Middleware(
         CachedVersion,
-        lookup=services.subjects,
+        versions=services.versions,
         profile=services.profile,
         telemetry=services.telemetry,
         path_cache=services.path_cache,
@@ -211,9 +214,10 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         registration=registration,
         associations=AssociationService(store, threads, registration),
         compatibility=compatibility,
-        subjects=SubjectService(store, threads, renderer),
+        subjects=SubjectService(store, threads),
+        versions=VersionService(store, threads, renderer),
         schemas=SchemaService(store, threads, renderer),
-        contexts=ContextService(store),
+        contexts=ContextService(store, threads),
         deletion=DeletionService(store),
         config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=ConformanceService(store, threads),

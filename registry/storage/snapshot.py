@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
@@ -25,6 +25,7 @@ from contractlog.registry.storage.model import (
 __all__ = [
     "SELECT_REGISTERED",
     "CachedSnapshot",
+    "ExpectedSnapshot",
     "NotPrefetched",
     "Snapshot",
     "restrict_deleted",
@@ -314,6 +315,31 @@ class CachedSnapshot(Snapshot):
         if (subject, seen) not in self._latest:
             self._latest[subject, seen] = super().version(subject, None, seen)
         return self._latest[subject, seen]
+
+
+class ExpectedSnapshot(Snapshot):
+    """The state of the database after some expected registrations."""
+
+    def __init__(self, current: Snapshot, expected: Mapping[Subject, Sequence[RegisteredSchema]]) -> None:
+        super().__init__(current.connection)
+        self._expected = expected
+
+    def version(
+        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+    ) -> RegisteredSchema | None:
+        """Return one version; expected ones are live."""
+        expected = () if seen is Deleted.ONLY else self._expected.get(subject, ())
+        matches = [version for version in expected if number in {None, version.version}]
+        return matches[-1] if matches else super().version(subject, number, seen)
+
+    def history(self, subject: Subject) -> list[RegisteredSchema]:
+        """List the live versions, expected ones last."""
+        return [*super().history(subject), *self._expected.get(subject, ())]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest number, expected versions included."""
+        expected = self._expected.get(subject)
+        return expected[-1].version or 0 if expected else super().highest(subject)
 
 
 def to_registered_schema(row: Row[Any]) -> RegisteredSchema:

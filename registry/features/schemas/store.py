@@ -1,4 +1,4 @@
-"""Schemas of many subjects, filtered by prefix, alias, rule type and association."""
+"""Lists of schemas, filtered by prefix, alias, rule type and association; users of an id."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
 from contractlog.registry.storage.dialects import order_by_bytes
-from contractlog.registry.storage.model import Deleted, Page, subject_key
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
 
-__all__ = ["ListedSchema", "SchemaFilter", "list_schemas"]
+__all__ = [
+    "ListedSchema",
+    "SchemaFilter",
+    "list_schemas",
+    "list_subjects_of_id",
+    "list_versions_of_id",
+]
 
 _S, _V, _U, _T, _A = (
     tables.schemas.c,
@@ -166,3 +172,26 @@ def _list_rule_types(rule_set: str) -> Iterator[str]:
     body = json.loads(rule_set)
     for kind in ("migrationRules", "domainRules", "encodingRules"):
         yield from (rule.get("type") or "" for rule in body.get(kind) or ())
+
+
+def list_versions_of_id(
+    snapshot: Snapshot, context: str, schema_id: int, seen: Deleted, page: Page = WHOLE_LIST
+) -> list[SubjectVersion]:
+    """List the versions with an id, by the names of their subjects."""
+    statement = (
+        select(_U.context, _U.name, _V.version, _V.deleted_at)
+        .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+        .where(_V.context == context, _V.schema_id == schema_id)
+        .order_by(order_by_bytes(_U.name), _V.version)
+    )
+    rows = snapshot.connection.execute(page.of(restrict_deleted(statement, seen)))
+    return [SubjectVersion(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in rows]
+
+
+def list_subjects_of_id(
+    snapshot: Snapshot, context: str, schema_id: int, seen: Deleted, page: Page = WHOLE_LIST
+) -> list[str]:
+    """List the names of the subjects with an id."""
+    subject_ids = restrict_deleted(select(_V.subject_id).where(_V.context == context, _V.schema_id == schema_id), seen)
+    statement = select(QUALIFIED_NAME).where(_U.id.in_(subject_ids)).order_by(order_by_bytes(_U.name))
+    return list(snapshot.connection.execute(page.of(statement)).scalars())

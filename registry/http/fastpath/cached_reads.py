@@ -20,8 +20,8 @@ from contractlog.compatibility.errors import RegistryError, StoreError, StoreTim
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
 from contractlog.registry.access.principals import Principal, current_permissions
-from contractlog.registry.features.fetch_counts.service import FetchCounter
-from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.errors import MEDIA_TYPE, ApiResponse, error_response
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.path_cache import PathCache
@@ -216,13 +216,13 @@ class CachedVersion:
         self,
         app: ASGIApp,
         *,
-        lookup: SubjectService,
+        versions: VersionService,
         profile: Profile,
         telemetry: Telemetry,
         path_cache: PathCache | None,
     ) -> None:
         self._app = app
-        self._lookup = lookup
+        self._versions = versions
         self._profile = profile
         self._telemetry = telemetry
         self._path_cache = path_cache
@@ -247,7 +247,7 @@ class CachedVersion:
         generation = 0 if self._path_cache is None else self._path_cache.generation
         try:
             subject = parse_subject(decode_segment(match[1]))
-            result = await self._lookup.version(subject, int(match[2]) if match[2] else None)
+            result = await self._versions.version(subject, int(match[2]) if match[2] else None)
         except RegistryError as error:
             return error_response(error)
         answer = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))

@@ -53,7 +53,7 @@ class PlainRegistrations(BaseRoute):
             request,
             parse_subject(decode_segment(name)),
             services.registration,
-            services.subjects,
+            services.versions,
             services.profile,
             view=AS_STORED,
             normalize=normalize,

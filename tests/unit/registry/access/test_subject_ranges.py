@@ -162,7 +162,7 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         return [one.subject, Subject(".", f"{one.resource_name}-{one.association_type}")]
 
     found: dict[str, Any] = {
-        "contexts": (services.subjects.contexts, of_contexts),
+        "contexts": (services.contexts.list_contexts, of_contexts),
         "associations": (lambda: services.associations.find(AssociationFilter()), of_binding),
     }
     for context in CONTEXTS:
@@ -218,7 +218,7 @@ def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2
         token = current_permissions.set(rights)
         try:
             graph = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)
-            shown = await services.subjects.list_versions(
+            shown = await services.schemas.list_schemas(
                 schemas_store.SchemaFilter(prefix="a-", aliases=True), WHOLE_LIST
             )
         finally:
