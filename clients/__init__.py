@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contractlog.clients.calls.associations import Association as Association
     from contractlog.clients.calls.associations import AssociationDraft as AssociationDraft
     from contractlog.clients.calls.associations import Resource as Resource
-    from contractlog.clients.calls.config import Config as Config
+    from contractlog.clients.calls.config_and_mode import Config as Config
     from contractlog.clients.hooks import Exchange as Exchange
     from contractlog.clients.hooks import Watch as Watch
     from contractlog.clients.registry import Registry as Registry
@@ -46,7 +46,7 @@ _MODULES: Final = {
     "AsyncRegistry": "async_registry",
     "Caching": "cache",
     "CompatibilityAnswer": "calls",
-    "Config": "calls.config",
+    "Config": "calls.config_and_mode",
     "Exchange": "hooks",
     "Registry": "registry",
     "Resource": "calls.associations",

@@ -16,7 +16,8 @@ from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, file_lock, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.engines import Engines, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.file_lock import file_lock
 from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
 

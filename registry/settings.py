@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Self, get_origin, get_type_hints
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
-from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel
 
 __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variables"]

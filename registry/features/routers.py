@@ -11,7 +11,7 @@ from contractlog.registry.features.associations import routes as associations_ro
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
 from contractlog.registry.features.compatibility import routes as compatibility_routes
-from contractlog.registry.features.config import routes as config_routes
+from contractlog.registry.features.config_and_mode import routes as config_routes
 from contractlog.registry.features.conformance import routes as conformance_routes
 from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes

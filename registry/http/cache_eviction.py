@@ -7,7 +7,7 @@ from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.storage import journal
 from contractlog.registry.storage.journal import RecordedChange
 from contractlog.registry.storage.lookup import list_ids

@@ -20,10 +20,10 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
-from contractlog.registry.features.config import bodies as config_bodies
+from contractlog.registry.features.config_and_mode import bodies as config_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
 from contractlog.registry.http import request_bodies, response_bodies
-from contractlog.registry.http.errors import MEDIA_TYPE
+from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.request_bodies import require_json_content
 
 __all__ = ["ANY_JSON", "body_reference", "customize_openapi", "describe_route", "list_schema", "operation_id"]

@@ -13,7 +13,7 @@ from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import JournalFollower
 from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
-from contractlog.registry.features.config.service import ConfigService
+from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
@@ -26,9 +26,9 @@ from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.features.versions.service import VersionService
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
-from contractlog.registry.http.fastpath.path_cache import PathCache
-from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings

@@ -18,11 +18,11 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
+from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted, ScopeSettings
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Deleted, ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["DeletionService", "hard_delete_subject", "purge_deleted_versions", "soft_delete_subject"]
@@ -66,7 +66,7 @@ def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, b
     versions = dict(transaction.versions(subject, Deleted.INCLUDED))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
-    reject_read_only(subject, read_effective_settings(transaction, subject))
+    reject_read_only(subject, transaction.read_effective_settings(subject))
     return versions
 
 

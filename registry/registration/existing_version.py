@@ -19,8 +19,8 @@ from contractlog.registry.registration.candidate import Candidate, hash_draft
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.references import remove_own_context
 from contractlog.registry.registration.request import RegistrationResult
-from contractlog.registry.storage.model import Content, Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Content, Deleted
 
 __all__ = ["find_existing_version", "find_version_with_text", "missing_version_error", "require_version"]
 

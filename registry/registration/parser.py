@@ -14,8 +14,8 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.references import ResolvedReferences, resolve_references
-from contractlog.registry.storage.model import Content, Deleted, ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Content, Deleted, ScopeSettings
 
 __all__ = ["ParsedDraft", "SchemaParser"]
 

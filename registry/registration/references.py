@@ -10,8 +10,8 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.schema import Reference, RegisteredSchema
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["ResolvedReferences", "remove_own_context", "resolve_references", "resolve_target"]
 

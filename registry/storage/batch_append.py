@@ -28,15 +28,8 @@ from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import (
-    MAX_ID_GAP,
-    Append,
-    Content,
-    Stale,
-    SubjectState,
-    subject_key,
-)
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, Append, Content, Stale, SubjectState, subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["AppendResult", "append_batch", "append_version", "schema_row"]

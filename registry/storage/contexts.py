@@ -15,8 +15,8 @@ from sqlalchemy import func, insert, or_, select, update
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts, order_by_bytes
-from contractlog.registry.storage.model import MAX_ID_GAP, WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [

@@ -15,8 +15,8 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import Deleted, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
+from contractlog.registry.storage.store_values import Deleted, subject_key
 
 __all__ = ["apply_alias", "find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
 

@@ -12,8 +12,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.model import Deleted, ScopeSettings, SubjectState, scope_chain
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
+from contractlog.registry.storage.store_values import Deleted, ScopeSettings, SubjectState, scope_chain
 
 __all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
 

@@ -13,12 +13,13 @@ from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, SchemaId, Subj
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
-from contractlog.registry.storage.model import (
+from contractlog.registry.storage.store_values import (
     UNSET,
     ConformanceRecord,
     Deleted,
     ScopeSettings,
     SubjectState,
+    scope_chain,
     subject_key,
 )
 
@@ -238,6 +239,13 @@ class Snapshot:
         rows = self.connection.execute(_CONFIGURED, {"keys": by_key}).all()
         settings = {row.key: ScopeSettings.of_row(row) for row in rows}
         return {scope: settings.get(key, UNSET) for key, scope in by_key.items()}
+
+    def read_effective_settings(self, scope: Subject) -> ScopeSettings:
+        """Return the settings in force for a subject or context: its own, then those of the scopes around it.
+
+        The server's default level is not included.
+        """
+        return ScopeSettings.merge(self.read_settings(scope_chain(scope)).values())
 
     def subjects_in_context(self, context: str, seen: Deleted = Deleted.INCLUDED) -> list[Subject]:
         """List the subjects of a context with versions of this kind; those of all contexts for the global one."""

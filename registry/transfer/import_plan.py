@@ -16,8 +16,8 @@ from contractlog.registry.storage import bulk_transfer, contexts
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
 from contractlog.registry.storage.journal import JournalEntry
-from contractlog.registry.storage.model import MAX_ID_GAP, Content, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, Content, subject_key
 from contractlog.registry.transfer.scope_settings import config_to_columns
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,

@@ -13,9 +13,9 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import bulk_transfer, contexts, tables
 from contractlog.registry.storage.journal import hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
-from contractlog.registry.storage.model import ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import ScopeSettings, subject_key
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
 from contractlog.registry.transfer.report import OddityKind, TransferReport

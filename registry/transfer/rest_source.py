@@ -15,7 +15,8 @@ from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField

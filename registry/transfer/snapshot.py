@@ -12,7 +12,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.storage.model import MAX_ID_GAP
+from contractlog.registry.storage.store_values import MAX_ID_GAP
 
 __all__ = [
     "ENCRYPTED",

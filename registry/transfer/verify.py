@@ -31,7 +31,7 @@ from contractlog.registry.storage import bulk_transfer
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.transfer.cli_options import add_database, add_examples, add_source, open_source
-from contractlog.registry.transfer.database_source import open_for_export
+from contractlog.registry.transfer.database_access import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.import_plan import identify_schemas
 from contractlog.registry.transfer.report import TransferProgress, TransferReport

@@ -29,7 +29,7 @@ from contractlog.registry.features.batch.bodies import (
     parse_members,
 )
 from contractlog.registry.features.batch.service import check_member_count
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires

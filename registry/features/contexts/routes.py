@@ -13,7 +13,7 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.path_normalization import parse_context

@@ -7,13 +7,13 @@ from functools import partial
 
 from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Mode
-from contractlog.registry.access.principals import may_read_in_context
+from contractlog.compatibility.mode import Mode
+from contractlog.registry.access.current_caller import may_read_in_context
 from contractlog.registry.features.read_service import ReadService, readable_page
-from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
+from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import contexts
-from contractlog.registry.storage.model import WHOLE_LIST, Page
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import WHOLE_LIST, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["ContextService"]
@@ -40,7 +40,7 @@ class ContextService(ReadService):
         scope = Subject(context, "")
 
         def work(transaction: Transaction) -> None:
-            configured = read_effective_settings(transaction, scope)
+            configured = transaction.read_effective_settings(scope)
             reject_read_only(scope, configured)
             if configured.mode not in {None, Mode.READWRITE}:
                 raise SubjectNotReadWrite(subject=str(scope), context=context)

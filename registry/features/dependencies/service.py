@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.access.principals import may_read
+from contractlog.registry.access.current_caller import may_read
 from contractlog.registry.features.dependencies import store
 from contractlog.registry.features.dependencies.store import VersionNode
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "DependencyEdge", "DependencyGraph", "DependencyService", "WalkDirection"]
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry.access.principals import ANONYMOUS, current_actor
+from contractlog.registry.access.current_caller import ANONYMOUS, current_actor
 from contractlog.registry.features.fetch_counts import store
 from contractlog.registry.features.fetch_counts.store import FetchKey
 from contractlog.registry.storage.store import Store

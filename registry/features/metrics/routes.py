@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 from contractlog.registry.http.services import TelemetryDependency
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query, Request
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.registry.access.principals import current_permissions, may_read_everything
+from contractlog.registry.access.current_caller import current_permissions, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.store import SchemaFilter
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (

@@ -9,16 +9,16 @@ from typing import Final
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import may_read, may_read_in_context
+from contractlog.registry.access.current_caller import may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import store
 from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter
 from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion
 
 __all__ = ["SchemaService"]
 

@@ -12,14 +12,14 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tup
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.current_caller import filter_readable
 from contractlog.registry.access.permissions import parse_prefix
-from contractlog.registry.access.principals import filter_readable
 from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
 from contractlog.registry.storage.dialects import order_by_bytes
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
 
 __all__ = [
     "ListedSchema",

@@ -24,7 +24,7 @@ from contractlog.compatibility.errors import (
     TooManyRequests,
     Unprocessable,
 )
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedFilterQuery,

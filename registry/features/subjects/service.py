@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.subjects import store
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 __all__ = ["SubjectService"]
 

@@ -11,8 +11,8 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.access.permissions import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import order_by_bytes
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 __all__ = ["QUALIFIED_NAME", "list_subjects", "prefix_conditions"]
 

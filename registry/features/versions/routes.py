@@ -30,7 +30,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.schemas.views import View
 from contractlog.registry.features.versions.service import VersionService
-from contractlog.registry.http.errors import ApiResponse, add_warning
+from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
@@ -43,9 +43,9 @@ from contractlog.registry.http.parameters import (
     VersionPath,
     ViewQuery,
 )
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
-from contractlog.registry.http.response_profiles import Profile
 from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
 from contractlog.registry.http.services import (
     DeletionDependency,
@@ -55,7 +55,7 @@ from contractlog.registry.http.services import (
 )
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
-from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["register_and_respond", "router"]
 

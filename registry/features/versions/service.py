@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import current_permissions
+from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.versions import store
 from contractlog.registry.registration.existing_version import missing_version_error
 from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 __all__ = ["VersionService"]
 

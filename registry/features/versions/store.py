@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, subject_key
 from contractlog.registry.storage.snapshot import Snapshot, restrict_deleted
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, subject_key
 
 __all__ = ["find_version_with_properties", "list_referencing_ids", "list_versions"]
 

@@ -17,8 +17,8 @@ from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.lookup import find_by_id
-from contractlog.registry.storage.model import Deleted, Page, subject_key
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Deleted, Page, subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 from support.deadlines import count_calls

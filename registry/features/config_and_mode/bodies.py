@@ -15,7 +15,7 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
 from contractlog.registry.http.request_bodies import MetadataBody, RuleSetBody, parse_metadata, parse_rule_set
-from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
 

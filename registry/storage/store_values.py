@@ -14,7 +14,8 @@ from sqlalchemy import Select
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [

@@ -21,9 +21,9 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Mode
-from contractlog.registry.features.config.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.compatibility.mode import Mode
+from contractlog.registry.features.config_and_mode.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.registry.http.fastpath.single_write import SingleWriteTransport
+from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

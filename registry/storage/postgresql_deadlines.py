@@ -19,7 +19,7 @@ from psycopg import Connection, OperationalError
 from psycopg.errors import ConnectionTimeout
 from psycopg.waiting import Ready, Wait
 
-from contractlog.registry.storage.circuit_breaker import PendingCalls
+from contractlog.registry.storage.database_availability import PendingCalls
 
 __all__ = ["create_connector"]
 

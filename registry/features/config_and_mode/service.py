@@ -15,9 +15,10 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
 )
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.rule_set_validation import validate_rule_set
-from contractlog.registry.access.principals import current_permissions, require_alias_permission
+from contractlog.registry.access.current_caller import current_permissions, require_alias_permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.deletion import purge_deleted_versions
@@ -26,9 +27,9 @@ from contractlog.registry.registration.write_preconditions import (
     reject_read_only,
     require_context_permission,
 )
-from contractlog.registry.storage.model import ScopeSettings, scope_chain
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import ScopeSettings, scope_chain
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["ConfigService"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.registry.http.fastpath.path_cache import PathCache
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process

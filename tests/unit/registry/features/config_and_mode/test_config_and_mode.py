@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.features.config import bodies
+from contractlog.registry.features.config_and_mode import bodies
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store_values import ScopeSettings
 
 from support.registry import in_process
 

@@ -13,11 +13,11 @@ from uuid import uuid4
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError
+from contractlog.registry.execution.drain_state import DrainState
 from contractlog.registry.telemetry import metric_catalogue
 from contractlog.registry.telemetry.metrics import Histogram, MetricValue, WorkerMetrics
-from contractlog.registry.telemetry.process_telemetry import DrainState
 
-__all__ = ["RequestTelemetry", "make_request_id_factory"]
+__all__ = ["OutermostMiddleware", "make_request_id_factory"]
 
 ACCESS_LOG: Final = logging.getLogger("contractlog.access")
 _REQUEST_ID: Final = b"x-request-id"
@@ -40,7 +40,7 @@ def make_request_id_factory() -> Callable[[], bytes]:
     return new_id
 
 
-class RequestTelemetry:
+class OutermostMiddleware:
     """The outermost middleware.
 
     Args:

@@ -11,12 +11,12 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
-from contractlog.registry.http.fastpath.single_write import SingleWriteTransport
+from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
 
 __all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
 
 MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
-_LOG: Final = logging.getLogger("contractlog.registry.http.connection_limits")
+_LOG: Final = logging.getLogger("contractlog.registry.http.request_head_limits")
 _LOG.setLevel(logging.ERROR)  # input from unknown clients must not fill the log
 _RESPONSE: Final = (
     "HTTP/1.1 {code} {phrase}\r\ncontent-type: application/vnd.schemaregistry.v1+json\r\n"

@@ -9,7 +9,8 @@ from typing import Any, Final, Self
 from contractlog.clients.calls.call import Call, SubjectLike, flag_parameters, scoped_path
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 
 __all__ = [
     "Config",

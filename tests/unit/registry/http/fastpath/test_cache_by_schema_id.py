@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 
 ONE, TWO = (".", 1), (".eu", 1)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.principals import current_actor
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
