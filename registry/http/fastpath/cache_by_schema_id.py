@@ -1,7 +1,7 @@
 """Byte-bounded cache of responses by schema id.
 
-Gain (``benchmarks/registry/shortcuts.py --only cache_by_schema_id``): 55 µs of processor time per read instead of
-1,160.
+Gain (``benchmarks/registry/shortcuts.py --only cache_by_schema_id``):
+55 µs of processor time per read instead of 1,160.
 """
 
 from __future__ import annotations
