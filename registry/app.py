@@ -174,7 +174,7 @@ class _Service(FastAPI):
             telemetry.meters,
             _route_templates(self),
             telemetry.draining,
-            at_once=partial(layers[CachedSchemaById].try_cached, reader=reader),
+            try_cached=partial(layers[CachedSchemaById].try_cached, reader=reader),
             unexpected=errors.unexpected_error_response,
         )
 

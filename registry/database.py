@@ -149,21 +149,21 @@ def _translate_errors(text: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        shown = mask_url(text)
+        masked_url = mask_url(text)
         if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             raise Unreachable(
-                f"the database {shown} was not changed: another session holds a table or a lock that this needs; "
+                f"the database {masked_url} was not changed: another session holds a table or a lock that this needs; "
                 "let it end, and run this again"
             ) from error
         if getattr(error.orig, "sqlstate", None) == _QUERY_CANCELED:
             raise Unreachable(
-                f"the database {shown} was not changed: a statement took longer than it may; "
+                f"the database {masked_url} was not changed: a statement took longer than it may; "
                 "run this again when the database has less to do"
             ) from error
         if is_disk_full(error):
-            raise Unreachable(f"the database {shown} cannot be used: the disk is full") from error
+            raise Unreachable(f"the database {masked_url} cannot be used: the disk is full") from error
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-        raise Unreachable(f"the database {shown} cannot be used: {reason}") from error
+        raise Unreachable(f"the database {masked_url} cannot be used: {reason}") from error
     except SQLAlchemyError as error:
         raise Unreachable(f"the database cannot be used: {error}") from error
 

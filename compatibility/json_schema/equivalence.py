@@ -57,12 +57,12 @@ class _Side:
 
     def follow_references(self, position: _Position) -> _Position | None:
         """Follow references to the first other value; None for an unresolvable or circular reference."""
-        seen: set[tuple[str, str, bool]] = set()
+        visited: set[tuple[str, str, bool]] = set()
         while position.is_schema and (reference := _find_reference(position.target)) is not None:
             target = self.documents.follow(reference, position.target.context)
-            if target is None or position.key in seen:
+            if target is None or position.key in visited:
                 return None
-            seen.add(position.key)
+            visited.add(position.key)
             position = _Position(target)
         return position
 
@@ -94,7 +94,7 @@ def _have_equal_content(first_side: _Side, second_side: _Side) -> bool:
     if first_side.draft is not second_side.draft:
         return False
     pending: list[Pair] = [(_Position(first_side.documents.root()), _Position(second_side.documents.root()))]
-    seen: set[Any] = set()
+    visited: set[Any] = set()
     while pending:
         first, second = (
             side.follow_references(position)
@@ -102,10 +102,10 @@ def _have_equal_content(first_side: _Side, second_side: _Side) -> bool:
         )
         if first is None or second is None:
             return False
-        if (first.key, second.key) in seen:
+        if (first.key, second.key) in visited:
             continue
-        seen.add((first.key, second.key))
-        if len(seen) > MAX_PAIRS:
+        visited.add((first.key, second.key))
+        if len(visited) > MAX_PAIRS:
             raise InvalidSchema(f"written out, the schema has more than {MAX_PAIRS} places", at="")
         pairs = _pairs_below(first_side, first, second_side, second)
         if pairs is None:

@@ -100,7 +100,7 @@ class AllowedOrigins:
                     "address behind a proxy, name it in CONTRACTLOG_ALLOWED_ORIGINS"
                 )
         types = _header_values(scope, b"content-type")
-        if _has_body(scope) and not (types and all(is_json(one.decode("latin-1")) for one in types)):
+        if _has_body(scope) and not (types and all(is_json(content_type.decode("latin-1")) for content_type in types)):
             raise UnsupportedMediaType
 
 

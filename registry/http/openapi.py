@@ -198,11 +198,11 @@ def _group_by_status(errors: Iterable[type[RegistryError]]) -> dict[int, list[st
 
 def customize_openapi(app: FastAPI) -> None:
     """Make the app's OpenAPI document describe our bodies, without FastAPI's own validation errors."""
-    made = app.openapi
+    build_openapi = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = made()
+            document = build_openapi()
             _, components = msgspec.json.schema_components(_BODIES, ref_template="#/components/schemas/{name}")
             document["components"] = {"schemas": dict(sorted(components.items()))}
             for path in document["paths"].values():

@@ -60,13 +60,13 @@ class OutermostMiddleware:
         routes: Iterable[tuple[str, str]],
         draining: DrainState,
         *,
-        at_once: Callable[[Scope], tuple[Message, Message] | None],
+        try_cached: Callable[[Scope], tuple[Message, Message] | None],
         unexpected: Callable[[Exception], ASGIApp],
         new_id: Callable[[], bytes] | None = None,
     ) -> None:
         self._app = app
         self._draining = draining
-        self._at_once = at_once
+        self._try_cached = try_cached
         self._unexpected = unexpected
         self._new_id = new_id or make_request_id_factory()
         self._in_flight = meters.value(metric_catalogue.IN_FLIGHT)
@@ -84,11 +84,11 @@ class OutermostMiddleware:
         started = perf_counter()
         request_id = _read_request_id(scope["headers"]) or self._new_id()
         scope["request_id"] = request_id
-        made = self._at_once(scope)
-        if made is None:
+        cached = self._try_cached(scope)
+        if cached is None:
             await self._pass_on(scope, receive, send, started)
             return
-        start, body = made
+        start, body = cached
         self._mark(start, request_id)
         await send(start)
         await send(body)
@@ -121,12 +121,12 @@ class OutermostMiddleware:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         template = scope.get("template") or getattr(scope.get("route"), "path", None) or self._template(scope["path"])
-        asked = (scope["method"], template)
-        if asked not in self._counts:
-            asked = (_OTHER, _OTHER)
-        counts = self._counts[asked]
+        route = (scope["method"], template)
+        if route not in self._counts:
+            route = (_OTHER, _OTHER)
+        counts = self._counts[route]
         (counts.get(status) or counts[0]).add()
-        self._seconds[asked[1]].observe(seconds)
+        self._seconds[route[1]].observe(seconds)
         code = scope.get("error_code")
         if code is not None:
             (self._errors.get(code) or self._errors[0]).add()
@@ -142,35 +142,37 @@ class OutermostMiddleware:
 
 def _compile_templates(templates: Iterable[str]) -> list[tuple[re.Pattern[str], str]]:
     """Compile route templates, those with the fewest parameters first: they are more specific."""
-    found = sorted(set(templates) - {_OTHER}, key=lambda one: (one.count("{"), one))
+    ordered = sorted(set(templates) - {_OTHER}, key=lambda template: (template.count("{"), template))
     return [
-        (re.compile("[^/]+".join(map(re.escape, re.split(r"\{[^}]*\}", template)))), template) for template in found
+        (re.compile("[^/]+".join(map(re.escape, re.split(r"\{[^}]*\}", template)))), template) for template in ordered
     ]
 
 
 def _route_metrics(
     meters: WorkerMetrics, routes: Iterable[tuple[str, str]]
 ) -> tuple[dict[tuple[str, str], dict[int, MetricValue]], dict[str, Histogram]]:
-    asked = list(dict.fromkeys(routes))
+    distinct = list(dict.fromkeys(routes))
     counts = {
         (method, template): {
             status: meters.value(metric_catalogue.REQUESTS, method, template, str(status or _OTHER))
             for status in (*_STATUSES, 0)
         }
-        for method, template in asked
+        for method, template in distinct
     }
-    return counts, {template: meters.distribution(metric_catalogue.REQUEST_SECONDS, template) for _, template in asked}
+    return counts, {
+        template: meters.distribution(metric_catalogue.REQUEST_SECONDS, template) for _, template in distinct
+    }
 
 
 def _read_request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
     """Return the id that a request carries, if there is exactly one and it is not too long."""
-    found = b""
+    request_id = b""
     for name, value in headers:
         if name == _REQUEST_ID:
-            if found:
+            if request_id:
                 return None
-            found = value.strip()
-    return found if 0 < len(found) <= _LONGEST_REQUEST_ID else None
+            request_id = value.strip()
+    return request_id if 0 < len(request_id) <= _LONGEST_REQUEST_ID else None
 
 
 def _log_fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:

@@ -157,5 +157,5 @@ def _in_same_group(earlier: RegisteredSchema, candidate: ParsedDraft, group: str
     if group is None:
         return True
     metadata = (earlier.metadata, candidate.draft.metadata)
-    old, new = (None if one is None else one.properties.get(group) for one in metadata)
+    old, new = (None if layer is None else layer.properties.get(group) for layer in metadata)
     return old == new

@@ -138,10 +138,12 @@ def _select_version(transaction: Transaction, subject: Subject, number: int | No
     return versions, number
 
 
-def _require_unreferenced(transaction: Transaction, subject: Subject, seen: Deleted, version: int | None = None) -> int:
+def _require_unreferenced(
+    transaction: Transaction, subject: Subject, deleted: Deleted, version: int | None = None
+) -> int:
     """Return the subject's row number, unless a version to be deleted is referenced."""
     subject_id = transaction.state(subject).id or 0
-    referenced = transaction.lowest_referenced_version(subject_id, seen, version=version)
+    referenced = transaction.lowest_referenced_version(subject_id, deleted, version=version)
     if referenced is not None:
         raise ReferenceExists(subject=str(subject), version=referenced)
     return subject_id

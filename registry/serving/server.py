@@ -134,8 +134,8 @@ class _Server(uvicorn.Server):
         """
         for server in self.servers:
             server.close()
-        for one in sockets or ():
-            one.close()
+        for listener in sockets or ():
+            listener.close()
         self._drain()
         for _ in range(int(self._drain_seconds / _POLL_SECONDS)):
             if not self.server_state.connections or self.force_exit:

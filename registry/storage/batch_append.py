@@ -327,7 +327,9 @@ def schema_row(context: str, schema_id: int, content: Content, created_at: int) 
         "type": content.type.value,
         "text": content.text,
         "submitted": None if content.submitted == content.text else content.submitted,
-        "references": json.dumps([one.body() for one in content.references]) if content.references else None,
+        "references": json.dumps([reference.body() for reference in content.references])
+        if content.references
+        else None,
         "metadata": None if content.metadata is None else json.dumps(content.metadata.body()),
         "rule_set": None if content.rule_set is None else json.dumps(content.rule_set.body()),
         "created_at": created_at,

@@ -207,8 +207,8 @@ class Store:
         except DBAPIError as error:
             self._note_disk(full=is_disk_full(error))
             translated = _translate_error(error)
-            lost = error.connection_invalidated or error.statement is None
-            if len(batch) == 1 or lost or self._disk_full or isinstance(translated, StoreTimeout):
+            is_connection_lost = error.connection_invalidated or error.statement is None
+            if len(batch) == 1 or is_connection_lost or self._disk_full or isinstance(translated, StoreTimeout):
                 return [translated] * len(batch)
         except SQLAlchemyError as error:
             return [_translate_error(error)] * len(batch)

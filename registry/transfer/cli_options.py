@@ -150,8 +150,8 @@ def add_access_options(parser: ArgumentParser) -> None:
         "each can also be set by a variable (CONTRACTLOG_SOURCE_USER, _CA, …); CONTRACTLOG_SOURCE_PASSWORD, _TOKEN and "
         "_KEY_PASSWORD have the secrets themselves",
     )
-    for member, (shown, words) in _MEMBERS.items():
-        group.add_argument(f"--source-{member.replace('_', '-')}", metavar=shown, help=words)
+    for member, (metavar, words) in _MEMBERS.items():
+        group.add_argument(f"--source-{member.replace('_', '-')}", metavar=metavar, help=words)
     group.add_argument(
         "--source-header",
         action="append",

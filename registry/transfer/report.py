@@ -123,7 +123,9 @@ def _count_lines(title: str, counts: Counter[str]) -> Iterator[str]:
 def _oddity_lines(kind: OddityKind, oddities: list[Oddity]) -> Iterator[str]:
     if oddities:
         yield f"{len(oddities):,} {kind}"
-        yield from (f"  {one.where}{': ' if one.detail else ''}{one.detail}" for one in oddities[:_MAX_SHOWN])
+        yield from (
+            f"  {oddity.where}{': ' if oddity.detail else ''}{oddity.detail}" for oddity in oddities[:_MAX_SHOWN]
+        )
         yield from _omitted_lines(len(oddities))
 
 
@@ -143,7 +145,7 @@ class TransferProgress:
         self._noun = noun
         self._total = total
         self._stream = stream or sys.stderr
-        self._shown = self._stream.isatty()
+        self._is_shown = self._stream.isatty()
         self._last = 0.0
 
     def __enter__(self) -> Self:
@@ -152,14 +154,14 @@ class TransferProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._shown:
+        if self._is_shown:
             self._stream.write(_CLEAR)
             self._stream.flush()
 
     def __call__(self, done: int, total: int = 0) -> None:
         """Show how much is done, and the total if it is known."""
         now = time.monotonic()
-        if not self._shown or now - self._last < _EVERY:
+        if not self._is_shown or now - self._last < _EVERY:
             return
         self._last = now
         total = total or self._total

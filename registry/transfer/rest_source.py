@@ -242,12 +242,12 @@ class RestReader:
             query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
             body = await self._maybe(get_call("schemas", "ids", str(max(ids)), **query))
             highest = body.get("maxId") if isinstance(body, dict) else None
-            known = (
+            largest = (
                 None
                 if highest is None
                 else self._fits("maxId", lambda value: import_parsers.read_id({"maxId": value}, "maxId"), highest)
             )
-            following = (max(ids) if known is None else known) + 1
+            following = (max(ids) if largest is None else largest) + 1
         self.snapshot.contexts[context] = following
 
     async def _shared_settings(self, contexts: Iterable[str]) -> None:

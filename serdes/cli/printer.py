@@ -53,7 +53,7 @@ class RecordPrinter:
         as_json: bool,
         strategy: SubjectNameStrategyType | None = None,
     ) -> None:
-        self.seen = 0
+        self.printed = 0
         self.damaged = 0
         self._topic = topic
         self._envelope = envelope
@@ -69,7 +69,7 @@ class RecordPrinter:
 
     def print(self, message: Message) -> None:
         """Print one record, or report its damage."""
-        self.seen += 1
+        self.printed += 1
         value, fine = self._decode(message, MessageField.VALUE)
         decodes_key = self._envelope or not self._has_plain_keys
         key, key_fine = self._decode(message, MessageField.KEY) if decodes_key else (None, True)

@@ -100,9 +100,9 @@ def has_long_numbers(text: bytes | bytearray | memoryview) -> bool:
     return _LONG_RUN in bytes(text).translate(_DIGITS)
 
 
-def find_lost_number(given: Any, made: Any) -> ValuePath | None:
+def find_lost_number(given: Any, document: Any) -> ValuePath | None:
     """Return the path to a value that became null in JSON, as NaN and infinity do; None if there is none."""
-    return next(_find_lost_numbers(given, made, ()), None)
+    return next(_find_lost_numbers(given, document, ()), None)
 
 
 def count_nones(value: Any) -> int:
@@ -136,18 +136,18 @@ def _to_plain_value(value: Any) -> Any:
     return orjson.loads(orjson.dumps(value, to_plain_class, ORJSON_OPTIONS))
 
 
-def _find_lost_numbers(given: Any, made: Any, steps: ValuePath) -> Iterator[ValuePath]:
+def _find_lost_numbers(given: Any, document: Any, steps: ValuePath) -> Iterator[ValuePath]:
     while isinstance(given, Enum):
         given = given.value
-    if made is None:
+    if document is None:
         if isinstance(given, float):
             yield steps
-    elif isinstance(made, dict):
-        for name, inner in made.items():
+    elif isinstance(document, dict):
+        for name, inner in document.items():
             was = given.get(name) if isinstance(given, dict) else getattr(given, name, None)
             yield from _find_lost_numbers(was, inner, (*steps, name))
-    elif isinstance(made, list) and isinstance(given, list | tuple):
-        for index, (item, inner) in enumerate(zip(given, made, strict=True)):
+    elif isinstance(document, list) and isinstance(given, list | tuple):
+        for index, (item, inner) in enumerate(zip(given, document, strict=True)):
             yield from _find_lost_numbers(item, inner, (*steps, index))
 
 

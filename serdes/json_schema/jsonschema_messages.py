@@ -111,8 +111,10 @@ class JsonschemaMessages:
         self._used.steps += 1
         matcher = self._matchers.get(pattern)
         if matcher is None:
-            made = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=_PATTERN_OPTIONS, offline=True)
-            matcher = self._matchers[pattern] = made
+            validator = jsonschema_rs.Draft7Validator(
+                {"pattern": pattern}, pattern_options=_PATTERN_OPTIONS, offline=True
+            )
+            matcher = self._matchers[pattern] = validator
         return matcher.is_valid(text)
 
 

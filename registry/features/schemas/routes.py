@@ -50,7 +50,7 @@ async def list_schemas(
     threads: ThreadsDependency,
     profile: ProfileDependency,
     *,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     page: PageQuery,
     association_type: Annotated[TextListQuery, Query(alias="associationType")],
     lifecycle: TextListQuery,
@@ -64,16 +64,18 @@ async def list_schemas(
     schema_filter = SchemaFilter(
         prefix=prefix,
         aliases=aliases,
-        seen=seen,
+        deleted=deleted,
         latest_only=latest_only,
         rule_type=rule_type,
         resource_type=resource_type,
         association_types=tuple(filter(None, association_type)),
-        lifecycles=tuple(one.upper() for one in lifecycle if one),
+        lifecycles=tuple(name.upper() for name in lifecycle if name),
     )
     versions = await schemas.list_schemas(schema_filter, page)
     return ApiResponse(
-        await threads.run(lambda: msgspec.json.encode([ExtendedSchemaBody.of(one, profile) for one in versions]))
+        await threads.run(
+            lambda: msgspec.json.encode([ExtendedSchemaBody.of(version, profile) for version in versions])
+        )
     )
 
 
@@ -81,7 +83,7 @@ async def list_schemas(
 @requires(READ_ANY)
 async def list_schema_types() -> ApiResponse:
     """List the schema types that this registry supports."""
-    return ApiResponse([one.value for one in supported_types()])
+    return ApiResponse([schema_type.value for schema_type in supported_types()])
 
 
 @router.get(
@@ -136,9 +138,9 @@ async def get_schema_text(
     view: ViewQuery,
 ) -> ApiResponse:
     """Return only the text of a schema."""
-    found = (await schemas.schema(schema_id, subject, view)).schema
-    counts.count((found.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
-    return ApiResponse(found.text.encode())
+    schema = (await schemas.schema(schema_id, subject, view)).schema
+    counts.count((schema.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
+    return ApiResponse(schema.text.encode())
 
 
 @router.get(
@@ -146,10 +148,10 @@ async def get_schema_text(
 )
 @requires(READ_ANY)
 async def list_subjects_of_id(
-    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the subjects that use an id; the context is that of the subject in the query."""
-    return ApiResponse(await schemas.subjects(schema_id, subject, seen, page))
+    return ApiResponse(await schemas.subjects(schema_id, subject, deleted, page))
 
 
 @router.get(
@@ -157,10 +159,10 @@ async def list_subjects_of_id(
 )
 @requires(READ_ANY)
 async def list_versions_of_id(
-    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the versions that use an id; the context is that of the subject in the query."""
-    holders = await schemas.versions(schema_id, subject, seen, page)
+    holders = await schemas.versions(schema_id, subject, deleted, page)
     return ApiResponse([HolderBody(str(holder.subject), holder.version) for holder in holders])
 
 

@@ -50,7 +50,7 @@ class SchemaService(ReadService):
         return await self._query(Snapshot.max_id, subject.context if subject else DEFAULT_CONTEXT)
 
     async def versions(
-        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
     ) -> list[SubjectVersion]:
         """List the versions with an id, of subjects that the caller may read.
 
@@ -60,14 +60,14 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[SubjectVersion]:
             list_items = partial(
-                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
+                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, deleted
             )
             return readable_page(list_items, page, lambda holder: may_read(holder.subject))
 
         return await self._query(query)
 
     async def subjects(
-        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
     ) -> list[str]:
         """List the subjects with an id that the caller may read.
 
@@ -77,7 +77,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[str]:
             context = _find_context(snapshot, schema_id, subject)
-            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, seen)
+            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, deleted)
             return readable_page(list_items, page, lambda name: may_read(Subject.parse(name)))
 
         return await self._query(query)

@@ -64,13 +64,13 @@ _ALL_CONTEXTS: Final = ":*:"
 @requires(READ_LISTED_IN_EVERY_CONTEXT)
 async def list_subjects(
     subjects: SubjectsDependency,
-    seen: DeletedFilterQuery,
+    deleted: DeletedFilterQuery,
     page: PageQuery,
     *,
     prefix: Annotated[str, Query(alias="subjectPrefix")] = _ALL_CONTEXTS,
 ) -> ApiResponse:
     """List subjects; ``:*:`` before a prefix selects every context."""
-    return ApiResponse(await subjects.list_subjects(prefix or _ALL_CONTEXTS, seen, page))
+    return ApiResponse(await subjects.list_subjects(prefix or _ALL_CONTEXTS, deleted, page))
 
 
 @router.get(
@@ -83,7 +83,7 @@ async def get_version_by_metadata(
     versions: VersionsDependency,
     profile: ProfileDependency,
     *,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     view: ViewQuery,
     key: TextListQuery,
     value: TextListQuery,
@@ -94,12 +94,12 @@ async def get_version_by_metadata(
     """
     properties = dict(zip(key, value, strict=False))
     try:
-        rendered = await versions.find_by_properties(subject, properties, seen, view)
+        rendered = await versions.find_by_properties(subject, properties, deleted, view)
     except SchemaNotUnderSubject:
         decoded = _decode_properties(properties)
         if decoded == properties:
             raise
-        rendered = await versions.find_by_properties(subject, decoded, seen, view)
+        rendered = await versions.find_by_properties(subject, decoded, deleted, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, tags=rendered.tags)))
 
 

@@ -12,6 +12,6 @@ __all__ = ["SubjectService"]
 class SubjectService(ReadService):
     """Lists subjects."""
 
-    async def list_subjects(self, prefix: str, seen: Deleted, page: Page = WHOLE_LIST) -> list[str]:
+    async def list_subjects(self, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""
-        return await self._query(store.list_subjects, prefix, seen, page)
+        return await self._query(store.list_subjects, prefix, deleted, page)

@@ -37,9 +37,9 @@ def _starts_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]
 
 def prefix_conditions(prefix: str) -> list[ColumnElement[bool]] | None:
     """Return conditions for subjects with a prefix (see ``parse_prefix``); None if no subject can have it."""
-    ranges = [list(_range_conditions(one)) for one in parse_prefix(prefix)]
+    ranges = [list(_range_conditions(subjects)) for subjects in parse_prefix(prefix)]
     if len(ranges) > 1:
-        return [or_(*(and_(*one) for one in ranges))]
+        return [or_(*(and_(*conditions) for conditions in ranges))]
     return ranges[0] if ranges else None
 
 
@@ -53,12 +53,12 @@ def _range_conditions(subjects: SubjectRange) -> Iterator[ColumnElement[bool]]:
         yield _starts_with(_U.name, subjects.start)
 
 
-def list_subjects(snapshot: Snapshot, prefix: str, seen: Deleted, page: Page = WHOLE_LIST) -> list[str]:
-    """List the names of subjects with versions of this kind; for ``DELETED``, those that have no others."""
+def list_subjects(snapshot: Snapshot, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
+    """List the names of subjects with versions of this kind; for ``ONLY``, those that have no others."""
     conditions = prefix_conditions(prefix)
     if conditions is None:
         return []
     statement = (
-        select(QUALIFIED_NAME).where(_SUBJECT_CONDITIONS[seen], *conditions).order_by(order_by_bytes(QUALIFIED_NAME))
+        select(QUALIFIED_NAME).where(_SUBJECT_CONDITIONS[deleted], *conditions).order_by(order_by_bytes(QUALIFIED_NAME))
     )
     return list(snapshot.connection.execute(page.of(statement)).scalars())

@@ -73,16 +73,16 @@ _WORK_ERRORS: Final = (TooManyRequests,)
 async def list_versions(
     subject: SubjectPath,
     versions: VersionsDependency,
-    seen: DeletedFilterQuery,
+    deleted: DeletedFilterQuery,
     page: PageQuery,
     *,
     deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
 ) -> ApiResponse:
     """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
-    if deleted_as_negative and seen is Deleted.EXCLUDED:
-        seen = Deleted.INCLUDED
-    numbers = await versions.list_versions(subject, seen, page)
-    return ApiResponse([-number if gone and deleted_as_negative else number for number, gone in numbers])
+    if deleted_as_negative and deleted is Deleted.EXCLUDED:
+        deleted = Deleted.INCLUDED
+    numbers = await versions.list_versions(subject, deleted, page)
+    return ApiResponse([-number if is_deleted and deleted_as_negative else number for number, is_deleted in numbers])
 
 
 @router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
@@ -93,12 +93,12 @@ async def get_version(
     versions: VersionsDependency,
     *,
     profile: ProfileDependency,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     view: ViewQuery,
     qualified: QualifiedQuery,
 ) -> ApiResponse:
     """Return a version; ``latest`` and -1 select the newest live one."""
-    rendered = await versions.version(subject, version, seen, view)
+    rendered = await versions.version(subject, version, deleted, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
 
 
@@ -107,10 +107,10 @@ async def get_version(
 )
 @requires(READ_SUBJECT)
 async def get_version_text(
-    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, seen: DeletedQuery, view: ViewQuery
+    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, deleted: DeletedQuery, view: ViewQuery
 ) -> ApiResponse:
     """Return only the schema text of a version."""
-    return ApiResponse((await versions.version(subject, version, seen, view)).schema.text.encode())
+    return ApiResponse((await versions.version(subject, version, deleted, view)).schema.text.encode())
 
 
 @router.get(
@@ -118,10 +118,10 @@ async def get_version_text(
 )
 @requires(READ_SUBJECT)
 async def list_referencing_ids(
-    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, seen: DeletedQuery, page: PageQuery
+    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the ids of schemas that reference a version."""
-    return ApiResponse(await versions.list_referencing_ids(subject, version, seen, page))
+    return ApiResponse(await versions.list_referencing_ids(subject, version, deleted, page))
 
 
 @router.post(

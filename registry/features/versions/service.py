@@ -28,17 +28,19 @@ class VersionService(ReadService):
         super().__init__(store, threads)
         self._renderer = renderer
 
-    async def list_versions(self, subject: Subject, seen: Deleted, page: Page = WHOLE_LIST) -> list[tuple[int, bool]]:
+    async def list_versions(
+        self, subject: Subject, deleted: Deleted, page: Page = WHOLE_LIST
+    ) -> list[tuple[int, bool]]:
         """List versions as (number, whether soft-deleted).
 
         Raises:
-            SubjectNotFound: there are none; for ``Seen.DELETED``, no live ones either.
+            SubjectNotFound: there are none; for ``Deleted.ONLY``, no live ones either.
         """
-        required = Deleted.INCLUDED if seen is Deleted.ONLY else seen
+        required = Deleted.INCLUDED if deleted is Deleted.ONLY else deleted
 
         def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
             resolved = lookup.resolve_alias(snapshot, subject)
-            versions = store.list_versions(snapshot, resolved, seen, page)
+            versions = store.list_versions(snapshot, resolved, deleted, page)
             if not versions and not store.list_versions(snapshot, resolved, required, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             return versions
@@ -46,16 +48,16 @@ class VersionService(ReadService):
         return await self._query(query)
 
     async def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED, view: View = AS_STORED
+        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED, view: View = AS_STORED
     ) -> RenderedSchema:
-        """Return one version; None is the newest live one, whatever ``seen`` says.
+        """Return one version; None is the newest live one, whatever ``deleted`` says.
 
         Raises:
             SubjectNotFound, VersionNotFound: it does not exist.
         """
 
         def query(snapshot: Snapshot) -> RenderedSchema:
-            return self._renderer.show(snapshot, _require_version(snapshot, subject, number, seen), view)
+            return self._renderer.show(snapshot, _require_version(snapshot, subject, number, deleted), view)
 
         return await self._query_view(query, view)
 
@@ -70,7 +72,7 @@ class VersionService(ReadService):
         return (await self._query_view(lambda snapshot: self._renderer.show(snapshot, schema, view), view)).schema
 
     async def list_referencing_ids(
-        self, subject: Subject, number: int | None, seen: Deleted, page: Page = WHOLE_LIST
+        self, subject: Subject, number: int | None, deleted: Deleted, page: Page = WHOLE_LIST
     ) -> list[int]:
         """List the ids of schemas that reference a version.
 
@@ -80,12 +82,12 @@ class VersionService(ReadService):
 
         def query(snapshot: Snapshot) -> list[int]:
             version = _require_version(snapshot, subject, number, Deleted.INCLUDED)
-            return store.list_referencing_ids(snapshot, version.subject or subject, version.version or 0, seen, page)
+            return store.list_referencing_ids(snapshot, version.subject or subject, version.version or 0, deleted, page)
 
         return await self._query(query)
 
     async def find_by_properties(
-        self, subject: Subject, properties: Mapping[str, str], seen: Deleted, view: View = AS_STORED
+        self, subject: Subject, properties: Mapping[str, str], deleted: Deleted, view: View = AS_STORED
     ) -> RenderedSchema:
         """Return the newest version whose metadata has all these properties.
 
@@ -95,19 +97,19 @@ class VersionService(ReadService):
 
         def query(snapshot: Snapshot) -> RenderedSchema:
             resolved = lookup.resolve_alias(snapshot, subject)
-            number = store.find_version_with_properties(snapshot, resolved, properties, seen)
-            version = None if number is None else snapshot.version(resolved, number, seen)
+            number = store.find_version_with_properties(snapshot, resolved, properties, deleted)
+            version = None if number is None else snapshot.version(resolved, number, deleted)
             if version is not None:
                 return self._renderer.show(snapshot, version, view)
-            if not store.list_versions(snapshot, resolved, seen, Page(limit=1)):
+            if not store.list_versions(snapshot, resolved, deleted, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             raise SchemaNotUnderSubject
 
         return await self._query_view(query, view)
 
 
-def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
-    version = lookup.find_version(snapshot, subject, number, seen, current_permissions.get())
+def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
+    version = lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
     if version is not None:
         return version
-    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, seen)
+    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, deleted)

@@ -19,7 +19,7 @@ _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
 
 def list_versions(
-    snapshot: Snapshot, subject: Subject, seen: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, subject: Subject, deleted: Deleted, page: Page = WHOLE_LIST
 ) -> list[tuple[int, bool]]:
     """List a subject's versions as (number, whether soft-deleted), lowest first."""
     statement = (
@@ -28,12 +28,12 @@ def list_versions(
         .where(_U.key == subject_key(subject))
         .order_by(_V.version)
     )
-    rows = snapshot.connection.execute(page.of(restrict_deleted(statement, seen)))
+    rows = snapshot.connection.execute(page.of(restrict_deleted(statement, deleted)))
     return [(row.version, row.deleted_at is not None) for row in rows]
 
 
 def list_referencing_ids(
-    snapshot: Snapshot, subject: Subject, version: int, seen: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, subject: Subject, version: int, deleted: Deleted, page: Page = WHOLE_LIST
 ) -> list[int]:
     """List the ids of schemas that reference a version, in versions of this kind."""
     r = tables.schema_references.c
@@ -45,11 +45,11 @@ def list_referencing_ids(
         .where(r.target_subject_id == target, r.target_version == version)
         .order_by(r.schema_id)
     )
-    return list(snapshot.connection.execute(page.of(restrict_deleted(statement, seen))).scalars())
+    return list(snapshot.connection.execute(page.of(restrict_deleted(statement, deleted))).scalars())
 
 
 def find_version_with_properties(
-    snapshot: Snapshot, subject: Subject, properties: Mapping[str, str], seen: Deleted
+    snapshot: Snapshot, subject: Subject, properties: Mapping[str, str], deleted: Deleted
 ) -> int | None:
     """Return the newest version whose metadata has all these properties."""
     statement: Any = (
@@ -59,7 +59,7 @@ def find_version_with_properties(
         .where(_U.key == subject_key(subject), _S.metadata.is_not(None))
         .order_by(_V.version.desc())
     )
-    for row in snapshot.connection.execute(restrict_deleted(statement, seen)):
+    for row in snapshot.connection.execute(restrict_deleted(statement, deleted)):
         if properties.items() <= (json.loads(row.metadata).get("properties") or {}).items():
             return int(row.version)
     return None

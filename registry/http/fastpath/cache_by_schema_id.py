@@ -156,6 +156,6 @@ def _copy_without(entry: _Entry | None, form: str) -> _Entry | None:
             chain.append(entry)
         entry = entry.next_entry
     following: _Entry | None = None
-    for one in reversed(chain):
-        following = _Entry(one.form, one.until, one.body, following)
+    for link in reversed(chain):
+        following = _Entry(link.form, link.until, link.body, following)
     return following

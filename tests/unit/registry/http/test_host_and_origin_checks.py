@@ -117,7 +117,7 @@ def test_hosts_that_were_checked_take_bounded_memory() -> None:
     hosts = AllowedHosts("*")
     for number in range(5_000):
         hosts.require({"headers": [(b"host", b"h%d" % number)], "http_version": "1.1"})
-    assert len(hosts._known) <= 1_000
+    assert len(hosts._allowed) <= 1_000
 
 
 def answered(
