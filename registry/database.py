@@ -175,7 +175,7 @@ def _upgrade(connection: Connection, **limits: int | None) -> None:
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
 
 
-def _run_alembic(connection: Connection, verb: str, revision: str, **limits: int | None) -> None:
+def _run_alembic(connection: Connection, direction: str, revision: str, **limits: int | None) -> None:
     """Change the tables to those of a revision; ``migrations/env.py`` has the defaults of the limits.
 
     Raises:
@@ -191,7 +191,7 @@ def _run_alembic(connection: Connection, verb: str, revision: str, **limits: int
     config.set_main_option("path_separator", "os")
     config.attributes.update(connection=connection, **limits)
     try:
-        (command.upgrade if verb == "upgrade" else command.downgrade)(config, revision)
+        (command.upgrade if direction == "upgrade" else command.downgrade)(config, revision)
     except CommandError as error:
         raise UsageError(f"{error}; `contractlog db current` shows the revision of the database") from error
 

@@ -19,7 +19,7 @@ from contractlog.registry.telemetry.logging import LogFormat, LogLevel
 __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variables"]
 
 PREFIX: Final = "CONTRACTLOG_"
-#: Variables that clients and other verbs read, without the prefix.
+#: Variables that clients and other commands read, without the prefix.
 _FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")

@@ -1,4 +1,4 @@
-"""Command-line verbs ``export`` and ``import``."""
+"""The commands ``export`` and ``import``."""
 
 from __future__ import annotations
 

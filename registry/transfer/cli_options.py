@@ -1,4 +1,4 @@
-"""Arguments shared by the verbs that import, export and verify, and the source that they name."""
+"""Arguments shared by the commands that import, export and verify, and the source that they name."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ _EXAMPLES: Final = {
 }
 
 
-def add_examples(parser: ArgumentParser, verb: str) -> None:
-    """Add further examples of a verb to its help."""
-    parser.epilog = "\n  ".join((str(parser.epilog), *_EXAMPLES[verb]))
+def add_examples(parser: ArgumentParser, command: str) -> None:
+    """Add further examples of a command to its help."""
+    parser.epilog = "\n  ".join((str(parser.epilog), *_EXAMPLES[command]))
 
 
 def add_source(parser: ArgumentParser) -> None:

@@ -267,7 +267,7 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_source(parser)
     add_database(parser, "to verify, instead of a running registry")
     parser.add_argument(
-        "--registry", metavar="URL", help="the running registry to verify (default: as for other verbs)"
+        "--registry", metavar="URL", help="the running registry to verify (default: as for other commands)"
     )
     parser.add_argument("--no-modes", action="store_true", help="do not compare modes (READONLY …)")
     add_format(parser)
