@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contractlog.clients.hooks import Exchange as Exchange
     from contractlog.clients.hooks import Watch as Watch
     from contractlog.clients.registry import Registry as Registry
-    from contractlog.clients.retry import Retries as Retries
+    from contractlog.clients.retry_and_failover import Retries as Retries
     from contractlog.clients.settings import Security as Security
 
 __all__ = [
@@ -50,7 +50,7 @@ _MODULES: Final = {
     "Exchange": "hooks",
     "Registry": "registry",
     "Resource": "calls.associations",
-    "Retries": "retry",
+    "Retries": "retry_and_failover",
     "Security": "settings",
     "Watch": "hooks",
 }

@@ -11,18 +11,15 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
-from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import COMMENT, TOKEN
 from contractlog.compatibility.json_text import Number, parse_json, parse_pointer
 
 __all__ = [
     "MAX_WIDTH",
     "Edit",
-    "FixContext",
     "JsonSource",
     "JsonSpan",
     "OverlappingEdits",
-    "ProposedFix",
     "abbreviate",
     "apply_edits",
     "count_changed_tokens",
@@ -273,30 +270,6 @@ def _parse_spans(text: str) -> JsonSpan:
                 stack.append(span)
                 name_next = piece == "{"
     return root or JsonSpan(0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class FixContext:
-    """A finding between two texts, with its position in each."""
-
-    finding: Finding
-    backward: bool  #: the candidate is the reader
-    text: str
-    at: str  #: JSON Pointer into the candidate's text
-    earlier_text: str
-    earlier_at: str  #: JSON Pointer into the earlier text
-    dependency_texts: tuple[str, ...] = ()  #: the texts of the candidate's dependencies
-    earlier_other_texts: tuple[str, ...] = ()  #: the other texts of the earlier version
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedFix:
-    """A possible fix: a change of the candidate's text that may remove a finding."""
-
-    sentence: str
-    edits: Sequence[Edit]
-    undo: bool = False  #: undoes the change, so its size is the size of the change
-    rank: int = 1  #: lower ranks are tried first among the fixes that are small enough
 
 
 def abbreviate(text: str) -> str:

@@ -11,14 +11,13 @@ from typing import Final
 from contractlog.compatibility.fixes.edits import (
     MAX_WIDTH,
     Edit,
-    FixContext,
     JsonSource,
     JsonSpan,
-    ProposedFix,
     abbreviate,
     fit_layout,
     split_tokens,
 )
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.json_schema.vocabulary import (
     CLOSING_KEYWORDS,
     SCHEMA_KEYWORDS,

@@ -48,7 +48,8 @@ from contractlog.registry.transfer.database_access import (
 )
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.importer import follow, import_snapshot, plan_import
-from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
 from contractlog.registry.transfer.schemas_topic import write_topic
 from contractlog.registry.transfer.snapshot import RegistrySnapshot

@@ -20,7 +20,8 @@ from contractlog.compatibility.mode import Mode
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,

@@ -14,7 +14,8 @@ from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
 from contractlog.registry.transfer.snapshot import (

@@ -34,7 +34,8 @@ from contractlog.registry.transfer.cli_options import add_database, add_examples
 from contractlog.registry.transfer.database_access import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,

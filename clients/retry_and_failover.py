@@ -1,8 +1,7 @@
-"""Retries, failover and response parsing of a call, without I/O.
+"""Retries and failover of a call, without I/O.
 
 ``send_with_retries`` is a generator: it yields an ``Attempt`` to make and is sent its outcome, a ``Response`` or a
-``NoResponse``.
-The blocking and the asynchronous transport drive the same generator.
+``NoResponse``. The blocking and the asynchronous transport drive the same generator.
 """
 
 from __future__ import annotations
@@ -10,35 +9,26 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
-
-import orjson
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Final, TypeVar
 
 from contractlog.clients.calls import Call
+from contractlog.clients.response import Response, parse_response
 from contractlog.compatibility.errors import (
-    IncompatibleSchema,
     NotFound,
-    RegistryError,
     Unauthorized,
     Unreachable,
     UnreadableAnswer,
 )
 
-__all__ = ["Attempt", "NoResponse", "PreferredAddress", "Response", "Retries", "RetryLoop", "send_with_retries"]
+__all__ = ["Attempt", "NoResponse", "PreferredAddress", "Retries", "RetryLoop", "send_with_retries"]
 
 T = TypeVar("T")
 
 _RETRYABLE: Final = frozenset({408, 429, 500, 502, 503, 504})
 _NOT_PROCESSED: Final = frozenset({429, 503})  # rejected before any effect: safe to retry whatever the call
-_STATUS_IS_CODE: Final = frozenset({401, 403, 413})  # raised as errors without an error body, as proxies send them
-_LEGACY_INCOMPATIBLE: Final = 409  # error code of servers before 8.0 instead of 40901
-_SUCCESS: Final = range(200, 300)
-_REDIRECT: Final = range(300, 400)
-_FAILURE: Final = range(400, 600)
 _FAILBACK_SECONDS: Final = 30.0  # seconds until the first address is tried again after a failover
-_SHOWN_BYTES: Final = 200  # bytes of an unreadable body that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +55,6 @@ class Attempt:
     address: int
     within: float = math.inf  #: seconds that the attempt may take
     number: int = 1  #: from 1
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """Response of a server."""
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)  #: names in lower case
-    fault: str = ""  #: why the body was not read to its end; empty if it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +134,7 @@ def send_with_retries(
     if isinstance(outcome, NoResponse):
         raise _unreachable_error(" or ".join(urls), outcome)
     try:
-        return _parse_response(call, outcome)
+        return parse_response(call, outcome)
     except (Unauthorized, NotFound, UnreadableAnswer) as error:
         error.facts["url"] = urls[address]  # for messages: the registry that responded
         raise
@@ -176,63 +156,4 @@ def _unreachable_error(url: str, failure: NoResponse) -> Unreachable:
         f"the registry at {url} cannot be reached ({failure.reason}); check that it runs, and the url given",
         url=url,
         reason=failure.reason,
-    )
-
-
-def _parse_response(call: Call[T], response: Response) -> T:
-    if response.status not in _SUCCESS:
-        raise _response_error(call, response)
-    if response.fault:
-        raise _unreadable_error(call, response)
-    try:
-        return call.read(_parse_content(call, response.body))
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RegistryError):
-        raise _unreadable_error(call, response) from None
-
-
-def _parse_content(call: Call[Any], body: bytes) -> Any:
-    if call.text:
-        return body.decode()
-    return orjson.loads(body) if body else None  # responses to deletions may be empty
-
-
-def _response_error(call: Call[Any], response: Response) -> RegistryError:
-    code, message = _parse_error_body(response)
-    message = message or f"the registry answered {response.status} to {call.method} {call.target}"
-    if code == _LEGACY_INCOMPATIBLE:
-        return IncompatibleSchema(message, error_code=code)
-    if code is not None:
-        return RegistryError.of(code, message)
-    if response.status in _STATUS_IS_CODE:
-        error = RegistryError.of(response.status, message)
-        error.facts["uncoded"] = True  # `as_confluent_error` gives it the code of confluent-kafka's client
-        return error
-    return _unreadable_error(call, response)
-
-
-def _parse_error_body(response: Response) -> tuple[int | None, str]:
-    """Parse an error body; return no code if it is none, and the status if the code contradicts it."""
-    try:
-        body = orjson.loads(response.body)
-        code, message = body["error_code"], str(body.get("message") or "")
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None, ""
-    if response.status not in _FAILURE or not isinstance(code, int):
-        return None, ""
-    return (code if str(code).startswith(str(response.status)) else response.status), message
-
-
-def _unreadable_error(call: Call[Any], response: Response) -> UnreadableAnswer:
-    start = response.body[:_SHOWN_BYTES].decode(errors="replace")
-    if response.status in _REDIRECT:
-        target = response.headers.get("location", "elsewhere")
-        reason = f"points to {target}; name that address instead"
-    elif response.fault:
-        reason = response.fault
-    else:
-        reason = f"is not an answer of a schema registry, it starts with {start!r}" if start else "has no body"
-    return UnreadableAnswer(
-        f"the answer to {call.method} {call.target} (HTTP {response.status}) {reason}",
-        status=response.status,
-        start=start,
     )

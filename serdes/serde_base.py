@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import ServerError, Unreachable
-from contractlog.serdes.confluent_source import require_async_client, require_sync_client
+from contractlog.serdes.client_sources import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
 from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.settings import Clock

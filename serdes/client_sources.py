@@ -1,8 +1,8 @@
-"""Adapters that use sync and async clients with confluent-kafka's interface as sources of schemas.
+"""Sources of schemas: a client of ours, or one with confluent-kafka's interface through an adapter.
 
-They allow a migration in parts. The caches of such clients mix what a registry holds with what a caller looked up in
-it, which may lack rules: for an id under a subject, for a version, and for a guid, they may return the caller's own
-schema. So contents are requested by id and context alone, which a lookup does not affect.
+Adapters allow a migration in parts. The caches of the adapted clients mix what a registry holds with what a caller
+looked up in it, which may lack rules: for an id under a subject, for a version, and for a guid, they may return the
+caller's own schema. So contents are requested by id and context alone, which a lookup does not affect.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ import pytest
 
 from contractlog.clients import calls
 from contractlog.clients.calls import Call
-from contractlog.clients.retry import Attempt, NoResponse, PreferredAddress, Response, Retries, send_with_retries
+from contractlog.clients.response import Response
+from contractlog.clients.retry_and_failover import Attempt, NoResponse, PreferredAddress, Retries, send_with_retries
 from contractlog.compatibility.errors import (
     Forbidden,
     IncompatibleSchema,
