@@ -34,8 +34,8 @@ from contractlog.registry.features.fetch_counts.service import FetchCountService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
+from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
-from contractlog.registry.features.schemas.views import ViewRenderer
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService

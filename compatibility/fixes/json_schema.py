@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.fixes.edits import (
+from contractlog.compatibility.fixes.json_text_edits import (
     MAX_WIDTH,
     Edit,
     JsonSource,

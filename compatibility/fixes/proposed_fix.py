@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import Edit
+from contractlog.compatibility.fixes.json_text_edits import Edit
 
 __all__ = ["FixContext", "ProposedFix"]
 

@@ -7,7 +7,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from contractlog.registry.access.current_caller import may_read_everything
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.schemas.views import View
+from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import WHOLE_LIST, Page

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.json_schema.exact_integers import has_long_numbers, read_document
+from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.prepared_schema import prepare_schema, shorten_message
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes

@@ -13,8 +13,8 @@ from contractlog.registry.access.current_caller import may_read, may_read_in_con
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import store
+from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter
-from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.storage import lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store

@@ -28,7 +28,7 @@ from contractlog.compatibility.errors import (
     WorkLimitExceeded,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.features.schemas.views import View
+from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema

@@ -10,7 +10,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
+from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.versions import store
 from contractlog.registry.registration.existing_version import missing_version_error
 from contractlog.registry.storage import lookup

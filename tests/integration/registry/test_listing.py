@@ -10,9 +10,9 @@ from sqlalchemy import insert
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.schemas.store import SchemaFilter
-from contractlog.registry.features.schemas.views import ViewRenderer
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.fixes.edits import (
+from contractlog.compatibility.fixes.json_text_edits import (
     Edit,
     JsonSource,
     OverlappingEdits,
