@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
-from contractlog.compatibility.json_schema import equivalence_by_inlining
+from contractlog.compatibility.json_schema import inlined_equivalence
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
 GATE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#"}}}
@@ -115,6 +115,6 @@ def test_beside_a_reference_later_drafts_have_more() -> None:
 
 
 def test_too_much_to_compare_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equivalence_by_inlining, "MAX_PAIRS", 3)
+    monkeypatch.setattr(inlined_equivalence, "MAX_PAIRS", 3)
     with pytest.raises(InvalidSchema, match="more than 3 places"):
         are_equivalent(LEANING, parsed(flight(LEG_HERE)))
