@@ -1,23 +1,32 @@
-"""``contractlog check``, ``register`` and ``diff``; what they run is imported after ``--help``."""
+"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``; the rest is imported after ``--help``."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
+from pathlib import Path
 
 from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 
-__all__ = ["check", "diff", "register"]
+__all__ = ["apply", "check", "diff", "plan", "register"]
 
 
 def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Check every file and suggest fixes; exit code 1 or 4 if one cannot be registered."""
     add_files(parser)
+    parser.add_argument(
+        "--against",
+        metavar="git:REVISION|FOLDER",
+        help="compare with the files of a git revision, such as git:main, or of another folder, not with a registry",
+    )
+    parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
+    if options.level and not options.against:
+        parser.error("--level needs --against: otherwise the registry has the levels of the subjects")
     from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options, argv)
@@ -37,6 +46,36 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options)
+
+
+def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Show what would change; exit code 1 or 4 if a file cannot be registered."""
+    add_files(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan to a file, for `apply --plan`")
+    parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.plan_runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
+
+    return run_plan(options)
+
+
+def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Register files and set levels, or nothing if a file is rejected (exit code 1 or 4)."""
+    add_files(parser)
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="the plan to apply, with its files; refused if the registry or the files have changed since",
+    )
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.plan_runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
+
+    return run_apply(options)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
