@@ -1,4 +1,4 @@
-"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``; the rest is imported after ``--help``."""
+"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 
-from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
+from contractlog.clients.cli.options import (
+    REPORT_FORMATS,
+    add_files,
+    add_format,
+    add_output,
+    add_registry,
+    add_reports,
+    parse_level,
+)
+from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 
@@ -23,13 +32,16 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if options.level and not options.against:
         parser.error("--level needs --against: otherwise the registry has the levels of the subjects")
     from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options, argv)
+    with apply_output_options(options):
+        return run(options, argv)
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -42,10 +54,12 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
 
 
 def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -55,10 +69,12 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan_runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
 
-    return run_plan(options)
+    with apply_output_options(options):
+        return run_plan(options)
 
 
 def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -72,10 +88,12 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan_runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
 
-    return run_apply(options)
+    with apply_output_options(options):
+        return run_apply(options)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -116,11 +134,13 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a schema file that both schemas reference as NAME; list files without references of their own first",
     )
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, "markdown")
+    add_output(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
 
 
 def _parse_policy(text: str) -> Policy:
