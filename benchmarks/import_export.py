@@ -21,7 +21,7 @@ from typing import Any
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
-from contractlog.registry.transfer.database_source import open_for_export, open_for_import, read_database
+from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
 from contractlog.registry.transfer.import_plan import identify_schemas
 from contractlog.registry.transfer.importer import import_snapshot

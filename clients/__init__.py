@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from contractlog.clients.calls.associations import Association as Association
     from contractlog.clients.calls.associations import AssociationDraft as AssociationDraft
     from contractlog.clients.calls.associations import Resource as Resource
-    from contractlog.clients.calls.config import Config as Config
+    from contractlog.clients.calls.config_and_mode import Config as Config
     from contractlog.clients.hooks import Exchange as Exchange
     from contractlog.clients.hooks import Watch as Watch
     from contractlog.clients.registry import Registry as Registry
-    from contractlog.clients.retry import Retries as Retries
+    from contractlog.clients.retry_and_failover import Retries as Retries
     from contractlog.clients.settings import Security as Security
 
 __all__ = [
@@ -46,11 +46,11 @@ _MODULES: Final = {
     "AsyncRegistry": "async_registry",
     "Caching": "cache",
     "CompatibilityAnswer": "calls",
-    "Config": "calls.config",
+    "Config": "calls.config_and_mode",
     "Exchange": "hooks",
     "Registry": "registry",
     "Resource": "calls.associations",
-    "Retries": "retry",
+    "Retries": "retry_and_failover",
     "Security": "settings",
     "Watch": "hooks",
 }

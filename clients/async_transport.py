@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.retry import Attempt, NoResponse, Response
+from contractlog.clients.response import Response
+from contractlog.clients.retry_and_failover import Attempt, NoResponse
 from contractlog.clients.sans_io import drive_async
 from contractlog.clients.transport import BoundedBody, HttpTransportBase
 

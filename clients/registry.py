@@ -12,7 +12,7 @@ from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
 from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
-from contractlog.clients.retry import Retries
+from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.sans_io import drive
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport

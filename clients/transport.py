@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.hooks import Exchange, Watch
-from contractlog.clients.retry import (
+from contractlog.clients.response import Response
+from contractlog.clients.retry_and_failover import (
     Attempt,
     NoResponse,
     PreferredAddress,
-    Response,
     Retries,
     RetryLoop,
     send_with_retries,

@@ -196,8 +196,8 @@ def _compare_version(
     steps: StepBudget,
 ) -> Iterator[Comparison]:
     for direction in level.directions:
-        found = find_differences(candidate, earlier.parsed, direction, policy, also, steps=steps)
-        findings = select_breaking(found, policy, also)
+        differences = find_differences(candidate, earlier.parsed, direction, policy, also, steps=steps)
+        findings = select_breaking(differences, policy, also)
         if findings:
             yield Comparison(direction, findings, earlier.version, earlier.parsed.canonical)
         if findings == (DIFFERENT_TYPE,):

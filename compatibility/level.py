@@ -1,12 +1,12 @@
-"""Compatibility levels, directions and subject modes."""
+"""Compatibility levels, and the directions of their checks."""
 
 from __future__ import annotations
 
 from enum import Enum, StrEnum
 
-from contractlog.compatibility.errors import InvalidLevel, InvalidMode
+from contractlog.compatibility.errors import InvalidLevel
 
-__all__ = ["Direction", "Level", "Mode"]
+__all__ = ["Direction", "Level"]
 
 
 class Direction(Enum):
@@ -50,25 +50,3 @@ class Level(StrEnum):
     def transitive(self) -> bool:
         """True if all live versions are checked, not only the latest."""
         return self.endswith("_TRANSITIVE")
-
-
-class Mode(StrEnum):
-    """A mode: the writes that a subject or context allows."""
-
-    READWRITE = "READWRITE"
-    READONLY = "READONLY"
-    READONLY_OVERRIDE = "READONLY_OVERRIDE"
-    IMPORT = "IMPORT"
-    FORWARD = "FORWARD"
-
-    @classmethod
-    def parse(cls, text: str) -> Mode:
-        """Parse a mode, ignoring case.
-
-        Raises:
-            InvalidMode: not a valid mode.
-        """
-        try:
-            return cls(text.upper())
-        except ValueError:
-            raise InvalidMode from None

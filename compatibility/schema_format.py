@@ -10,7 +10,7 @@ from contractlog.compatibility.check_catalogue import CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import FixContext, ProposedFix
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_names import SchemaNames

@@ -14,43 +14,46 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Scope
 
+from contractlog.registry.access.current_caller import ANONYMOUS, Principal
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
-from contractlog.registry.access.principals import ANONYMOUS, Principal
 from contractlog.registry.database import open_store
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import CallerUsage
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.features.change_log.service import ChangeLogService, evict_on_changes
+from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
-from contractlog.registry.features.config.service import ConfigService
+from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.service import FetchCounter, FetchCountService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.service import FetchCountService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
+from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
-from contractlog.registry.features.schemas.views import ViewRenderer
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http import cross_site, errors, metrics_token
+from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http import errors, host_and_origin_checks, metrics_token
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
-from contractlog.registry.http.cross_site import CrossSite
-from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.cache_eviction import evict_on_changes
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
-from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
+from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id
+from contractlog.registry.http.outermost_middleware import OutermostMiddleware
 from contractlog.registry.http.path_normalization import PathNormalizer
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
-from contractlog.registry.http.request_telemetry import RequestTelemetry
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.http.services import Services
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker
@@ -83,7 +86,7 @@ def create_app(
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
     # before anything is opened: settings and files may be invalid
-    cross_site_layer = cross_site.create_middleware(settings)
+    cross_site_layer = host_and_origin_checks.create_middleware(settings)
     permissions = RoutePermissions(ROUTERS)
     access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings, permissions)]
     services = _create_services(settings, store or open_store(settings), telemetry)
@@ -139,7 +142,7 @@ def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
     )
     yield Middleware(
         CachedVersion,
-        lookup=services.subjects,
+        versions=services.versions,
         profile=services.profile,
         telemetry=services.telemetry,
         path_cache=services.path_cache,
@@ -166,12 +169,12 @@ class _Service(FastAPI):
         def reader(scope: Scope) -> Principal | None:
             return identify_reader(scope) if host_was_allowed(scope) else None
 
-        return RequestTelemetry(
+        return OutermostMiddleware(
             stack,
             telemetry.meters,
             _route_templates(self),
             telemetry.draining,
-            at_once=partial(layers[CachedSchemaById].try_cached, reader=reader),
+            try_cached=partial(layers[CachedSchemaById].try_cached, reader=reader),
             unexpected=errors.unexpected_error_response,
         )
 
@@ -211,9 +214,10 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         registration=registration,
         associations=AssociationService(store, threads, registration),
         compatibility=compatibility,
-        subjects=SubjectService(store, threads, renderer),
+        subjects=SubjectService(store, threads),
+        versions=VersionService(store, threads, renderer),
         schemas=SchemaService(store, threads, renderer),
-        contexts=ContextService(store),
+        contexts=ContextService(store, threads),
         deletion=DeletionService(store),
         config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=ConformanceService(store, threads),

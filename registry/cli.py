@@ -1,4 +1,4 @@
-"""Command-line verbs ``serve`` and ``db``."""
+"""The commands ``serve`` and ``db``."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, file_lock, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.engines import Engines, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.file_lock import file_lock
 from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
 
@@ -148,21 +149,21 @@ def _translate_errors(text: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        shown = mask_url(text)
+        masked_url = mask_url(text)
         if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             raise Unreachable(
-                f"the database {shown} was not changed: another session holds a table or a lock that this needs; "
+                f"the database {masked_url} was not changed: another session holds a table or a lock that this needs; "
                 "let it end, and run this again"
             ) from error
         if getattr(error.orig, "sqlstate", None) == _QUERY_CANCELED:
             raise Unreachable(
-                f"the database {shown} was not changed: a statement took longer than it may; "
+                f"the database {masked_url} was not changed: a statement took longer than it may; "
                 "run this again when the database has less to do"
             ) from error
         if is_disk_full(error):
-            raise Unreachable(f"the database {shown} cannot be used: the disk is full") from error
+            raise Unreachable(f"the database {masked_url} cannot be used: the disk is full") from error
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-        raise Unreachable(f"the database {shown} cannot be used: {reason}") from error
+        raise Unreachable(f"the database {masked_url} cannot be used: {reason}") from error
     except SQLAlchemyError as error:
         raise Unreachable(f"the database cannot be used: {error}") from error
 
@@ -174,7 +175,7 @@ def _upgrade(connection: Connection, **limits: int | None) -> None:
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
 
 
-def _run_alembic(connection: Connection, verb: str, revision: str, **limits: int | None) -> None:
+def _run_alembic(connection: Connection, direction: str, revision: str, **limits: int | None) -> None:
     """Change the tables to those of a revision; ``migrations/env.py`` has the defaults of the limits.
 
     Raises:
@@ -190,7 +191,7 @@ def _run_alembic(connection: Connection, verb: str, revision: str, **limits: int
     config.set_main_option("path_separator", "os")
     config.attributes.update(connection=connection, **limits)
     try:
-        (command.upgrade if verb == "upgrade" else command.downgrade)(config, revision)
+        (command.upgrade if direction == "upgrade" else command.downgrade)(config, revision)
     except CommandError as error:
         raise UsageError(f"{error}; `contractlog db current` shows the revision of the database") from error
 

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Final, Self, get_origin, get_type_hints
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
-from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel
 
 __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variables"]
 
 PREFIX: Final = "CONTRACTLOG_"
-#: Variables that clients and other verbs read, without the prefix.
+#: Variables that clients and other commands read, without the prefix.
 _FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
@@ -123,12 +123,12 @@ def _setting_types() -> Mapping[str, Any]:
 
 def find_misspelled_variables(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
     """Yield a warning for each variable that looks like a setting but is none, with the closest setting."""
-    known = {one.name.upper() for one in fields(Settings)} | _FOREIGN_VARIABLES
+    names = {member.name.upper() for member in fields(Settings)} | _FOREIGN_VARIABLES
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)
-        if name == variable or name in known or name.startswith(_FOREIGN_PREFIXES):
+        if name == variable or name in names or name.startswith(_FOREIGN_PREFIXES):
             continue
-        near = get_close_matches(name, sorted(known), 1, cutoff=0.7)
+        near = get_close_matches(name, sorted(names), 1, cutoff=0.7)
         hint = f"is {PREFIX}{near[0]} meant?" if near else "docs/operating.md lists the settings"
         yield f"nothing reads {variable}: {hint}"
 
@@ -157,7 +157,7 @@ def _parse_setting(hint: Any, value: Any, name: str) -> Any:
 
 def _convert(kind: type, value: Any) -> Any:
     if issubclass(kind, StrEnum):
-        return value if isinstance(value, kind) else {one.lower(): one for one in kind}[value.lower()]
+        return value if isinstance(value, kind) else {member.lower(): member for member in kind}[value.lower()]
     if kind is str:
         return os.fspath(value)
     if kind is bool:

@@ -61,10 +61,10 @@ class Registries:
         Args:
             settings: members of ``registry/settings.py``, except the database.
         """
-        known = {one.name for one in fields(self._settings)} - {"database_url"}
-        if unknown := settings.keys() - known:
+        names = {member.name for member in fields(self._settings)} - {"database_url"}
+        if unknown := settings.keys() - names:
             raise ValueError(
-                f"{', '.join(sorted(unknown))}: a registry for tests can be given {', '.join(sorted(known))}"
+                f"{', '.join(sorted(unknown))}: a registry for tests can be given {', '.join(sorted(names))}"
             )
         return self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copy_store())
 
@@ -93,13 +93,13 @@ class Registries:
 def schema_registries() -> Iterator[Registries]:
     """The factory of registries, for your own fixtures that need several, or one per module."""
     try:
-        made = Registries()
+        registries = Registries()
     except ModuleNotFoundError as error:
         pytest.fail(
             f"{error.name} is missing; a registry in tests needs: pip install 'contractlog[server]'", pytrace=False
         )
-    yield made
-    made.close()
+    yield registries
+    registries.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Generic, Self, TypeVar
 
-from contractlog.serdes.serde import AsyncSerde, SyncSerde
+from contractlog.serdes.serde_base import AsyncSerde, SyncSerde
 
 __all__ = ["AsyncBuilder", "DeserializerBuilder", "SerdeBuilder", "SerializerBuilder", "SyncBuilder"]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.confluent_source import make_source
+from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.read_plan import ReaderFormat, ReadPlan, ReadPlanner, list_heads, schema_id_in
@@ -22,7 +22,7 @@ from contractlog.serdes.schema_ids import (
     prefix_schema_id_deserializer,
     split_head,
 )
-from contractlog.serdes.serde import AsyncSerde, PlanMissing, Serde, SyncSerde
+from contractlog.serdes.serde_base import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import Clock, DeserializerSettings
 from contractlog.serdes.wire import HEADER_SIZE
 from contractlog.serdes.write_plan import MAX_SCHEMAS, is_same_function

@@ -10,7 +10,7 @@ from contractlog.clients.pull_index import read_index
 from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
-from contractlog.serdes.confluent_source import fetch_references
+from contractlog.serdes.client_sources import fetch_references
 from contractlog.serdes.sans_io import run_sync
 from contractlog.serdes.schema_source import fetch_and_parse
 

@@ -145,7 +145,7 @@ def fetch_partitions(client: KafkaClient, topic: str, brokers: Brokers, reasons:
 
 
 def convert_kafka_error(error: KafkaError, what: str) -> ContractlogError:
-    """Return the exception for a failure of the Kafka client, with which a verb ends."""
+    """Return the exception for a failure of the Kafka client, with which a command ends."""
     if error.code() in UNAVAILABLE_ERRORS:
         return Unreachable(f"{what}: no broker answers ({error.str()})")
     if error.code() in PERMISSION_ERRORS:

@@ -55,7 +55,7 @@ class ValidatorCache(Mapping[int, Validator]):
     def __init__(
         self, known_ids: frozenset[int], schemas: Mapping[int, ExpectedSchema], limits: ValidationLimits
     ) -> None:
-        self._known = known_ids
+        self._known_ids = known_ids
         self._schemas = schemas
         self._limits = limits
         self._prepared: dict[int, Validator] = {}
@@ -71,13 +71,13 @@ class ValidatorCache(Mapping[int, Validator]):
         return self._prepared[schema_id]
 
     def __contains__(self, schema_id: object) -> bool:
-        return schema_id in self._known
+        return schema_id in self._known_ids
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._known)
+        return iter(self._known_ids)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._known_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def _batch_state(batch: pa.RecordBatch, offsets: OffsetRange, part: Part, checke
     return AuditState(
         cells=count_cells(offsets, part, checked, times),
         violations=count_violations(offsets, part, checked, times, offset_numbers),
-        samples={(offsets.topic, part, field): taken for field, taken in samples.items()},
+        samples={(offsets.topic, part, field): sample for field, sample in samples.items()},
         unsampled=frozenset((offsets.topic, part, field) for field in fields[MAX_FIELDS:]),
     )
 

@@ -87,15 +87,15 @@ class ViolationsFile:
     def _rows(
         self, batch: pa.RecordBatch, part: Part, checked: ColumnOutcomes, rows: npt.NDArray[np.int64]
     ) -> pa.RecordBatch:
-        taken = batch.select(["offset", "timestamp", part]).take(rows)
+        selected = batch.select(["offset", "timestamp", part]).take(rows)
         paths = [checked.path_table[index] if index >= 0 else ("", "") for index in checked.paths[rows].tolist()]
         ids = checked.schema_ids[rows]
-        bodies = cast("pa.BinaryArray", taken.column(part))
+        bodies = cast("pa.BinaryArray", selected.column(part))
         columns: dict[str, pa.Array[Any]] = {
             "topic": pa.repeat(pa.scalar(self._range.topic), len(rows)),
             "partition": pa.repeat(pa.scalar(self._range.partition, pa.int32()), len(rows)),
-            "offset": taken.column("offset"),
-            "timestamp": taken.column("timestamp"),
+            "offset": selected.column("offset"),
+            "timestamp": selected.column("timestamp"),
             "part": pa.repeat(pa.scalar(part), len(rows)),
             "schema_id": pa.array(ids, mask=ids == 0),
             "code": pa.array([_NAMES[code] for code in checked.codes[rows].tolist()], pa.string()),

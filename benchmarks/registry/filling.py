@@ -13,7 +13,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.database import upgrade
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url
-from contractlog.registry.storage.model import subject_key
+from contractlog.registry.storage.store_values import subject_key
 
 VERSIONS = 10
 AT_ONCE = 20_000

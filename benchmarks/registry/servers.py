@@ -36,7 +36,7 @@ def selecting(database_url: str) -> Any:
     """Make a bare app that runs the registry's own select for the latest version, and returns its result."""
     from contractlog.compatibility.identifiers import Subject
     from contractlog.registry.database import open_store
-    from contractlog.registry.http.errors import ApiResponse
+    from contractlog.registry.http.api_response import ApiResponse
     from contractlog.registry.http.response_bodies import SchemaBody
     from contractlog.registry.settings import Settings
 

@@ -1,6 +1,6 @@
 """Gain of each shortcut of ``registry/http/fastpath``: the registry with and without it, in turn.
 
-python benchmarks/registry/shortcuts.py [--seconds 3] [--rounds 5] [--only single_write,...]
+python benchmarks/registry/shortcuts.py [--seconds 3] [--rounds 5] [--only single_write_transport,...]
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _without_bypass() -> None:
     CachedSchemaById.try_cached = lambda *_, **__: None  # type: ignore[method-assign]
 
 
-def _without_byte_cache() -> None:
-    from contractlog.registry.http.fastpath.byte_cache import ByteCache
+def _without_cache_by_schema_id() -> None:
+    from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 
     ByteCache.get = lambda *_, **__: None  # type: ignore[method-assign]
 
@@ -53,8 +53,8 @@ def _without_version() -> None:
     CachedVersion.__call__ = lambda self, *request: self._app(*request)  # type: ignore[method-assign]
 
 
-def _without_path_cache() -> None:
-    from contractlog.registry.http.fastpath.path_cache import PathCache
+def _without_cache_by_path() -> None:
+    from contractlog.registry.http.fastpath.cache_by_path import PathCache
 
     PathCache.get = lambda *_, **__: None  # type: ignore[method-assign]
 
@@ -67,8 +67,8 @@ def _without_plain_registration() -> None:
     PlainRegistrations.matches = lambda *_: (Match.NONE, {})  # type: ignore[method-assign]
 
 
-def _without_single_write() -> None:
-    from contractlog.registry.http.fastpath.single_write import SingleWriteTransport
+def _without_single_write_transport() -> None:
+    from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
 
     SingleWriteTransport.write = lambda self, data: self._transport.write(data)  # type: ignore[method-assign]
 
@@ -87,11 +87,11 @@ class Shortcut:
 
 SHORTCUTS = {
     "bypass": Shortcut(_without_bypass, lambda: _repeat(BY_ID)),
-    "byte_cache": Shortcut(_without_byte_cache, lambda: _repeat(BY_ID)),
+    "cache_by_schema_id": Shortcut(_without_cache_by_schema_id, lambda: _repeat(BY_ID)),
     "cached_version": Shortcut(_without_version, lambda: _repeat(LATEST)),
-    "path_cache": Shortcut(_without_path_cache, lambda: _repeat(LATEST)),
+    "cache_by_path": Shortcut(_without_cache_by_path, lambda: _repeat(LATEST)),
     "plain_registrations": Shortcut(_without_plain_registration, _register),
-    "single_write": Shortcut(_without_single_write, lambda: _repeat(BY_ID)),
+    "single_write_transport": Shortcut(_without_single_write_transport, lambda: _repeat(BY_ID)),
     "gc_freeze": Shortcut(_without_freeze, _register),
 }
 

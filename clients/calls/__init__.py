@@ -21,7 +21,7 @@ from contractlog.clients.calls.associations import (
     unbind,
 )
 from contractlog.clients.calls.call import Call, CallSequence, Pages, ResponseBody, SubjectLike, VersionLike
-from contractlog.clients.calls.config import (
+from contractlog.clients.calls.config_and_mode import (
     config,
     delete_config,
     delete_level,
@@ -34,6 +34,7 @@ from contractlog.clients.calls.config import (
     set_mode,
     set_policy,
 )
+from contractlog.clients.calls.contexts import contexts, delete_context
 from contractlog.clients.calls.extensions import conformance, publish_conformance
 from contractlog.clients.calls.schemas import (
     MAX_REFERENCED,
@@ -53,8 +54,6 @@ from contractlog.clients.calls.schemas import (
 from contractlog.clients.calls.service import (
     answers,
     clusters,
-    contexts,
-    delete_context,
     deployment,
     live,
     metrics,

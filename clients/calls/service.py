@@ -1,4 +1,4 @@
-"""The registry itself: contexts, version, health and metrics."""
+"""The registry itself: version, health and metrics."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from typing import Any
 
 from contractlog.clients.calls.call import (
     Call,
-    PathParameter,
     ResponseBody,
-    ignore_body,
-    page_parameters,
     parse_strings,
     pass_body,
-    query_parameters,
 )
 
 __all__ = [
     "answers",
     "clusters",
-    "contexts",
-    "delete_context",
     "deployment",
     "live",
     "metrics",
@@ -27,22 +21,6 @@ __all__ = [
     "server_version",
     "started",
 ]
-
-
-def contexts(*, prefix: str | None = None, offset: int = 0, limit: int = -1) -> Call[list[str]]:
-    """Return the names of all contexts."""
-    return Call(
-        "GET", ("contexts",), parse_strings, (*query_parameters(contextPrefix=prefix), *page_parameters(offset, limit))
-    )
-
-
-def delete_context(context: str) -> Call[None]:
-    """Delete a context that has no versions left.
-
-    Raises:
-        ContextNotEmpty: the context has versions.
-    """
-    return Call("DELETE", ("contexts", PathParameter(context)), ignore_body, repeatable=False)
 
 
 def answers(*, written: bool = False) -> Call[bool]:

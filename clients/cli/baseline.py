@@ -26,7 +26,8 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
 
 __all__ = ["Baseline", "checked_out", "is_git_revision"]

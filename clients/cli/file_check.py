@@ -27,8 +27,9 @@ from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.fixes.fix_search import FixSearch
 from contractlog.compatibility.formats import FORMATS, parse_schema
 from contractlog.compatibility.json_positions import find_positions
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
 from contractlog.clients.confluent.client import SchemaRegistryClient
-from contractlog.clients.confluent.errors import SchemaRegistryError
-from contractlog.clients.confluent.schema import (
+from contractlog.clients.confluent.data_classes import (
     Association,
     AssociationCreateOrUpdateInfo,
     AssociationCreateOrUpdateRequest,
@@ -32,6 +31,7 @@ from contractlog.clients.confluent.schema import (
     SchemaVersion,
     ServerConfig,
 )
+from contractlog.clients.confluent.errors import SchemaRegistryError
 from contractlog.clients.lazy_imports import import_function
 
 __all__ = [

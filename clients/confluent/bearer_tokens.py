@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 
 from contractlog.clients.confluent.errors import OAuthTokenError
-from contractlog.clients.retry import Retries
+from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.settings import TokenSource
 
 if TYPE_CHECKING:

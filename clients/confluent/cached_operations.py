@@ -10,7 +10,7 @@ from contractlog.clients import calls
 from contractlog.clients.cache import TtlCache
 from contractlog.clients.calls import Call, CallSequence
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.schema import (
+from contractlog.clients.confluent.data_classes import (
     AssociationCreateOrUpdateRequest,
     AssociationResponse,
     RegisteredSchema,

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from contractlog.clients.confluent.bearer_tokens import BEARER_KEYS, read_bearer
 from contractlog.clients.lazy_imports import IN_PROCESS_SERVICE, import_function
-from contractlog.clients.retry import Retries
+from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security, TokenSource, describe_unknown_key
 from contractlog.compatibility.errors import UsageError
 

@@ -14,7 +14,7 @@ from contractlog.clients.calls.call import (
     query_parameters,
     scoped_path,
 )
-from contractlog.clients.confluent.schema import (
+from contractlog.clients.confluent.data_classes import (
     Association,
     AssociationCreateOrUpdateRequest,
     AssociationResponse,

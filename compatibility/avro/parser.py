@@ -164,19 +164,19 @@ class _Parser:
         if len(value) > self.limits.branches:
             raise InvalidSchema(f"a union of {len(value)} branches is over the limit of {self.limits.branches}", at=at)
         branches: list[AvroType] = []
-        seen: set[str] = set()
+        branch_names: set[str] = set()
         for index, branch in enumerate(value):
-            if isinstance(branch, str) and branch in PRIMITIVES and branch not in seen:
-                seen.add(branch)
+            if isinstance(branch, str) and branch in PRIMITIVES and branch not in branch_names:
+                branch_names.add(branch)
                 branches.append(Primitive(f"{at}/{index}", NO_PROPS, branch))
                 continue
             node = self.parse_type(branch, f"{at}/{index}", namespace)
             if isinstance(node, Union):
                 raise InvalidSchema("a union cannot be a branch of a union", at=node.at)
             name = node.type if isinstance(node, Primitive) else _branch_name(node)
-            if name in seen:
+            if name in branch_names:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
-            seen.add(name)
+            branch_names.add(name)
             branches.append(node)
         return Union(at, NO_PROPS, tuple(branches))
 

@@ -53,14 +53,14 @@ def find_warnings(reader: AvroSchema, writer: AvroSchema, steps: StepBudget | No
     if reader is writer:
         return
     shared = steps or StepBudget(STEP_LIMIT)
-    seen: set[tuple[AvroType, AvroType]] = set()
+    visited: set[tuple[AvroType, AvroType]] = set()
     pending: list[Pair] = [(reader.root, writer.root, "")]
     while pending:
         reader_type, writer_type, path = pending.pop()
         reader_type, writer_type = reader.resolve(reader_type), writer.resolve(writer_type)
-        if reader_type is writer_type or (reader_type, writer_type) in seen:
+        if reader_type is writer_type or (reader_type, writer_type) in visited:
             continue
-        seen.add((reader_type, writer_type))
+        visited.add((reader_type, writer_type))
         shared.spend(1)
         if shared.left < 0:
             yield work_limit_exceeded(shared.limit)
@@ -123,9 +123,9 @@ def _find_renamed_fields(reader: Record, writer: Record) -> Iterator[tuple[Field
     matches = _match_fields(reader, writer)
     read = {match.name for match in matches if match is not None}
     new = [field for field, match in zip(reader.fields, matches, strict=True) if match is None and field.has_default]
-    lost = [field for field in writer.fields if field.name not in read]
+    unread = [field for field in writer.fields if field.name not in read]
     for field in new:
-        same_type = [other for other in lost if _same_type(field.type, other.type)]
+        same_type = [other for other in unread if _same_type(field.type, other.type)]
         competitors = [other for other in new if _same_type(field.type, other.type)]
         if len(same_type) == len(competitors) == 1:
             yield field, same_type[0]

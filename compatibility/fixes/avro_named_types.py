@@ -16,7 +16,8 @@ from contractlog.compatibility.fixes.avro_text_pair import (
     list_field_names,
     list_names,
 )
-from contractlog.compatibility.fixes.edits import Edit, JsonSource, JsonSpan, ProposedFix, fit_layout
+from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, JsonSpan, fit_layout
+from contractlog.compatibility.fixes.proposed_fix import ProposedFix
 from contractlog.compatibility.json_text import quote_json
 
 __all__ = [

@@ -10,16 +10,15 @@ from functools import cached_property
 from typing import Final
 
 from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES, short_name
-from contractlog.compatibility.fixes.edits import (
+from contractlog.compatibility.fixes.json_text_edits import (
     Edit,
-    FixContext,
     JsonSource,
     JsonSpan,
-    ProposedFix,
     abbreviate,
     apply_edits,
     fit_layout,
 )
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.json_text import join_pointer, quote_json
 
 __all__ = [

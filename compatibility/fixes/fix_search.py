@@ -17,13 +17,8 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import (
-    FixContext,
-    OverlappingEdits,
-    ProposedFix,
-    apply_edits,
-    count_changed_tokens,
-)
+from contractlog.compatibility.fixes.json_text_edits import OverlappingEdits, apply_edits, count_changed_tokens
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.formats import FORMATS, parse_schema, select_breaking
 from contractlog.compatibility.json_positions import candidate_pointer, split_pointer
 from contractlog.compatibility.level import Direction

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.fixes.edits import (
+from contractlog.compatibility.fixes.json_text_edits import (
     MAX_WIDTH,
     Edit,
-    FixContext,
     JsonSource,
     JsonSpan,
-    ProposedFix,
     abbreviate,
     fit_layout,
     split_tokens,
 )
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.json_schema.vocabulary import (
     CLOSING_KEYWORDS,
     SCHEMA_KEYWORDS,

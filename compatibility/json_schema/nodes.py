@@ -245,10 +245,10 @@ class ReferenceNode(SchemaNode):
     def chain(self) -> Iterator[ReferenceNode]:
         """Yield this reference and all further references that it leads through."""
         node: SchemaNode = self
-        seen = set[str]()
-        while isinstance(node, ReferenceNode) and node.location not in seen:
+        visited = set[str]()
+        while isinstance(node, ReferenceNode) and node.location not in visited:
             yield node
-            seen.add(node.location)
+            visited.add(node.location)
             node = self.scope.targets[node.location]
 
     def resolve(self) -> SchemaNode:

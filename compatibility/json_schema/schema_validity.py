@@ -98,12 +98,12 @@ class _ReferenceLoader:
 
     def errors(self) -> Iterator[InvalidSchema]:
         """Yield the errors of the parser."""
-        seen = set[int]()
+        visited = set[int]()
         while self.pending:
             part = self.pending.popleft()
             if isinstance(part.contents, dict):
-                if id(part.contents) not in seen:
-                    seen.add(id(part.contents))
+                if id(part.contents) not in visited:
+                    visited.add(id(part.contents))
                     yield from self._load(self._documents.below(part))
             elif not isinstance(part.contents, bool):
                 yield _error(part, f"{_describe(part.contents)} is not a schema (an object, true or false)")

@@ -1,4 +1,4 @@
-"""The verb ``users``: edits the users file and permissions that ``serve --users`` reads."""
+"""The command ``users``: edits the users file and permissions that ``serve --users`` reads."""
 
 from __future__ import annotations
 

@@ -138,11 +138,14 @@ class SubjectPattern:
 
         A context (a subject without a name) is covered if all its subjects are.
         """
-        return any(one.contains(subject) and (not self.exact or subject.name == one.start) for one in self.ranges)
+        return any(
+            subjects.contains(subject) and (not self.exact or subject.name == subjects.start)
+            for subjects in self.ranges
+        )
 
     def covers_all(self, subjects: SubjectRange) -> bool:
         """Return True if the pattern covers every subject of a range."""
-        return not self.exact and any(subjects.within(one) for one in self.ranges)
+        return not self.exact and any(subjects.within(covered) for covered in self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +175,15 @@ class Permissions:
 
     def permits_prefix(self, operation: Permission, prefix: str) -> bool:
         """Return True if the operation is permitted on all subjects of a prefix; never without any permission."""
-        return self.permits_any(operation) and all(self._covers(operation, one) for one in parse_prefix(prefix))
+        return self.permits_any(operation) and all(
+            self._covers(operation, subjects) for subjects in parse_prefix(prefix)
+        )
 
     def permits_in_context(self, operation: Permission, context: str) -> bool:
         """Return True if the operation is permitted on anything in a context."""
-        return any(one.has_context(context) for pattern in self._patterns(operation) for one in pattern.ranges)
+        return any(
+            subjects.has_context(context) for pattern in self._patterns(operation) for subjects in pattern.ranges
+        )
 
     def _covers(self, operation: Permission, subjects: SubjectRange) -> bool:
         return any(pattern.covers_all(subjects) for pattern in self._patterns(operation))

@@ -128,7 +128,7 @@ def _parse_user(name: str, members: Mapping[str, Any]) -> User:
 
 def _parse_patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
     patterns = members.get(member, [])
-    if not isinstance(patterns, list) or not all(isinstance(one, str) and one for one in patterns):
+    if not isinstance(patterns, list) or not all(isinstance(item, str) and item for item in patterns):
         raise ValueError(f'user `{name}`: {member} is a list such as ["orders-*", ":.eu:*"], or ["*"] for everything')
     for pattern in patterns:
         mistaken = explain_pattern_mistake(pattern)
@@ -170,8 +170,8 @@ def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> Us
     """Return the error for an unreadable users file; for a missing one, it says how to create it."""
     if isinstance(error, UnicodeDecodeError):
         return UsageError(f"the users file `{path}` cannot be read: it is not UTF-8 text")
-    made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
-    return UsageError(f"the users file `{path}` cannot be read: {error.strerror}{made}")
+    hint = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
+    return UsageError(f"the users file `{path}` cannot be read: {error.strerror}{hint}")
 
 
 class UsersFile:

@@ -147,7 +147,9 @@ def _verify(path: Path, text: str, before: Users, name: str, *, present: bool) -
         UsageError: it does not.
     """
     after = _require_valid(path, text)
-    others = [{one: user for one, user in users.by_name.items() if one != name} for users in (before, after)]
+    others = [
+        {user_name: user for user_name, user in users.by_name.items() if user_name != name} for users in (before, after)
+    ]
     if others[0] != others[1] or (name in after.by_name) != present:
         raise _edit_error(path, name)
 

@@ -116,7 +116,7 @@ class _ShortSwitchInterval:
                 sys.setswitchinterval(min(_SWITCH_SECONDS, self._usual))
             self._inside += 1
 
-    def __exit__(self, *_of: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._inside -= 1
             if not self._inside:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from contractlog.registry.access.principals import may_read_everything
+from contractlog.registry.access.current_caller import may_read_everything
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.schemas.views import View
-from contractlog.registry.storage.model import WHOLE_LIST, Page
+from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import WHOLE_LIST, Page
 
 __all__ = ["ReadService", "readable_page"]
 

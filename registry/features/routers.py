@@ -11,7 +11,7 @@ from contractlog.registry.features.associations import routes as associations_ro
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
 from contractlog.registry.features.compatibility import routes as compatibility_routes
-from contractlog.registry.features.config import routes as config_routes
+from contractlog.registry.features.config_and_mode import routes as config_routes
 from contractlog.registry.features.conformance import routes as conformance_routes
 from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
@@ -19,6 +19,7 @@ from contractlog.registry.features.diff import routes as diff_routes
 from contractlog.registry.features.fetch_counts import routes as fetch_counts_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
+from contractlog.registry.features.metrics import routes as metrics_routes
 from contractlog.registry.features.permissions import routes as permissions_routes
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
@@ -48,6 +49,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         server_info_routes,
         contexts_routes,
         health_routes,
+        metrics_routes,
         api_docs_routes,
         conformance_routes,
     )

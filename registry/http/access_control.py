@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.compatibility.errors import Denied, RegistryError, TooManyFailures, Unauthorized
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
+from contractlog.registry.access.current_caller import ANONYMOUS, Principal, current_actor, current_permissions
 from contractlog.registry.access.permissions import NO_PERMISSIONS, Permissions
-from contractlog.registry.access.principals import ANONYMOUS, Principal, current_actor, current_permissions
 from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.http.authentication import Authentication
 from contractlog.registry.http.errors import error_response

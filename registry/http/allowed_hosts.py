@@ -72,7 +72,7 @@ class AllowedHosts:
         self._names = given or _LOOPBACK_NAMES | {own}
         self._explicit = bool(given)
         self._every = EVERY_HOST in given or (not given and is_wildcard(listening))
-        self._known: set[tuple[bytes, str | None]] = set()
+        self._allowed: set[tuple[bytes, str | None]] = set()
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class AllowedHosts:
         """
         values = [value for name, value in scope["headers"] if name == b"host"]
         server = scope.get("server")
-        return len(values) == 1 and (values[0], server[0] if server else None) in self._known
+        return len(values) == 1 and (values[0], server[0] if server else None) in self._allowed
 
     def require(self, scope: Scope) -> tuple[str, str]:
         """Return the requested host and port; both are empty in HTTP/1.0 without ``Host``.
@@ -106,9 +106,9 @@ class AllowedHosts:
         name, address = strip_final_dot(match[1]), _local_address(scope)
         if not self._allows(name, address):
             raise HostNotAllowed(host=printable(values[0]), name=name or "NAME")
-        if len(self._known) >= _MAX_CACHED_HOSTS:
-            self._known.clear()
-        self._known.add((values[0], address))
+        if len(self._allowed) >= _MAX_CACHED_HOSTS:
+            self._allowed.clear()
+        self._allowed.add((values[0], address))
         return name, match[2] or ""
 
     def _allows(self, name: str, local_address: str | None) -> bool:

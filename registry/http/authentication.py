@@ -16,12 +16,12 @@ from typing import Final, TypeVar
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import Overloaded, Unauthorized
 from contractlog.registry.access.certificate_names import ClientCertificate
+from contractlog.registry.access.current_caller import Principal
 from contractlog.registry.access.passwords import DECOY, HashedPassword
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS
-from contractlog.registry.access.principals import Principal
 from contractlog.registry.access.users_file import User, Users, UsersFile
-from contractlog.registry.http.failure_limits import FailureLimits, parse_network
 from contractlog.registry.http.password_check_queue import PasswordCheckQueue
+from contractlog.registry.http.password_failure_limits import FailureLimits, parse_network
 
 __all__ = ["Authentication"]
 

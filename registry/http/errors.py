@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -22,43 +21,15 @@ from contractlog.compatibility.errors import (
     RegistryError,
     ServerError,
 )
+from contractlog.registry.http.api_response import ApiResponse
 
 __all__ = [
-    "MEDIA_TYPE",
-    "WARNING_HEADER",
-    "ApiResponse",
-    "add_warning",
     "error_response",
     "install_error_handlers",
     "unexpected_error_response",
 ]
 
-MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
-WARNING_HEADER: Final = "X-Contractlog-Warning"
-_MAX_WARNING_LENGTH: Final = 1_000
 _LOG: Final = logging.getLogger("contractlog.registry")
-_encoder: Final = msgspec.json.Encoder()
-
-
-class ApiResponse(Response):
-    """A JSON response of this API; ``bytes`` are sent unchanged."""
-
-    media_type = MEDIA_TYPE
-
-    def render(self, content: Any) -> bytes:
-        """Encode the body."""
-        return content if isinstance(content, bytes) else _encoder.encode(content)
-
-
-def add_warning(response: ApiResponse, warning: str | None) -> ApiResponse:
-    """Add a warning about the request's schema as a header.
-
-    Characters that a header cannot contain are escaped.
-    """
-    if warning is not None:
-        escaped = warning.encode("unicode_escape").decode("ascii")
-        response.headers[WARNING_HEADER] = escaped[:_MAX_WARNING_LENGTH]
-    return response
 
 
 class _ErrorResponse(ApiResponse):

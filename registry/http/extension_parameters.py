@@ -149,10 +149,10 @@ async def _reject_unknown_parameters(request: Request) -> None:
     """
     if not request.url.query:
         return
-    known = list(_parameter_names(request.scope["route"].dependant))
+    accepted = list(_parameter_names(request.scope["route"].dependant))
     for parameter, value in request.query_params.items():
-        if value and parameter not in known:
-            others = f"; known parameters: {', '.join(known)}" if known else ""
+        if value and parameter not in accepted:
+            others = f"; known parameters: {', '.join(accepted)}" if accepted else ""
             raise InvalidQuery(parameter=parameter, detail=f"it is unknown here{others}")
 
 

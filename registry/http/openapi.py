@@ -20,10 +20,10 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
-from contractlog.registry.features.config import bodies as config_bodies
+from contractlog.registry.features.config_and_mode import bodies as config_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
 from contractlog.registry.http import request_bodies, response_bodies
-from contractlog.registry.http.errors import MEDIA_TYPE
+from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.request_bodies import require_json_content
 
 __all__ = ["ANY_JSON", "body_reference", "customize_openapi", "describe_route", "list_schema", "operation_id"]
@@ -198,11 +198,11 @@ def _group_by_status(errors: Iterable[type[RegistryError]]) -> dict[int, list[st
 
 def customize_openapi(app: FastAPI) -> None:
     """Make the app's OpenAPI document describe our bodies, without FastAPI's own validation errors."""
-    made = app.openapi
+    build_openapi = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = made()
+            document = build_openapi()
             _, components = msgspec.json.schema_components(_BODIES, ref_template="#/components/schemas/{name}")
             document["components"] = {"schemas": dict(sorted(components.items()))}
             for path in document["paths"].values():

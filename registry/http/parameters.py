@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
-from contractlog.registry.features.schemas.views import View
+from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.http.path_normalization import decode_segment, parse_subject
-from contractlog.registry.storage.model import Deleted, Page
+from contractlog.registry.storage.store_values import Deleted, Page
 
 __all__ = [
     "DeletedFilterQuery",

@@ -58,7 +58,7 @@ class _FairQueue(Generic[T]):
         return crowded_out
 
     def _make_room(self, address: str) -> _Check[T]:
-        largest = max(self._by_address, key=lambda one: len(self._by_address[one]))
+        largest = max(self._by_address, key=lambda key: len(self._by_address[key]))
         if len(self._by_address[largest]) <= len(self._by_address.get(address, ())) + 1:
             raise Overloaded("The registry has more passwords to check than it accepts; try again")
         self._waiting -= 1

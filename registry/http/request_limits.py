@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import PayloadTooLarge, RegistryError, RequestTimeout
 from contractlog.compatibility.step_budget import StepBudget
-from contractlog.registry.access.principals import ANONYMOUS
+from contractlog.registry.access.current_caller import ANONYMOUS
 from contractlog.registry.execution.work_limits import RequestAbandoned, RequestWork, current_work
 from contractlog.registry.http.errors import error_response
-from contractlog.registry.http.failure_limits import parse_network
+from contractlog.registry.http.password_failure_limits import parse_network
 
 __all__ = ["BodyLimit", "WorkLimits"]
 

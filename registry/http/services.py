@@ -13,20 +13,22 @@ from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import JournalFollower
 from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
-from contractlog.registry.features.config.service import ConfigService
+from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.service import FetchCounter, FetchCountService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.service import FetchCountService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
-from contractlog.registry.http.fastpath.path_cache import PathCache
-from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
@@ -59,6 +61,7 @@ __all__ = [
     "SubjectsDependency",
     "TelemetryDependency",
     "ThreadsDependency",
+    "VersionsDependency",
 ]
 
 
@@ -74,6 +77,7 @@ class Services:
     registration: RegistrationService
     compatibility: CompatibilityService
     subjects: SubjectService
+    versions: VersionService
     schemas: SchemaService
     contexts: ContextService
     deletion: DeletionService
@@ -133,6 +137,7 @@ CacheDependency = Annotated[ByteCache, _service("cache")]
 RegistrationDependency = Annotated[RegistrationService, _service("registration")]
 CompatibilityDependency = Annotated[CompatibilityService, _service("compatibility")]
 SubjectsDependency = Annotated[SubjectService, _service("subjects")]
+VersionsDependency = Annotated[VersionService, _service("versions")]
 HealthDependency = Annotated[HealthCheck, _service("health")]
 SchemasDependency = Annotated[SchemaService, _service("schemas")]
 ContextsDependency = Annotated[ContextService, _service("contexts")]

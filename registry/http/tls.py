@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
-from contractlog.registry.http.connection_limits import BoundedProtocol
+from contractlog.registry.http.request_head_limits import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
 __all__ = ["Certificates", "CertifiedProtocol"]

@@ -14,8 +14,8 @@ from contractlog.compatibility.metadata_inheritance import (
 )
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.registration.parser import ParsedDraft
-from contractlog.registry.storage.model import Content, ReferenceTarget
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Content, ReferenceTarget
 
 __all__ = ["Candidate", "build_content", "hash_draft"]
 

@@ -18,9 +18,8 @@ from contractlog.compatibility.metadata_inheritance import list_reserved_fields
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
-from contractlog.registry.registration.write_preconditions import read_effective_settings
-from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = ["CompatibilityChecker"]
 
@@ -39,7 +38,7 @@ class CompatibilityChecker:
 
     def read_settings(self, snapshot: Snapshot, subject: Subject) -> ScopeSettings:
         """Return the settings in force for a subject, without the server's default level."""
-        return read_effective_settings(snapshot, subject)
+        return snapshot.read_effective_settings(subject)
 
     def level(self, configured: ScopeSettings) -> Level:
         """Return the level in force."""
@@ -158,5 +157,5 @@ def _in_same_group(earlier: RegisteredSchema, candidate: ParsedDraft, group: str
     if group is None:
         return True
     metadata = (earlier.metadata, candidate.draft.metadata)
-    old, new = (None if one is None else one.properties.get(group) for one in metadata)
+    old, new = (None if layer is None else layer.properties.get(group) for layer in metadata)
     return old == new

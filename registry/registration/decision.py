@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, OperationNotPermitted, StrongReference
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Mode
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permissions
@@ -36,8 +36,8 @@ from contractlog.registry.registration.write_preconditions import (
 )
 from contractlog.registry.storage.associations import find_owned_subjects
 from contractlog.registry.storage.lookup import apply_alias
-from contractlog.registry.storage.model import Append, Deleted, ScopeSettings, SubjectState
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Append, Deleted, ScopeSettings, SubjectState
 
 __all__ = ["WARNING", "decide_registration"]
 

@@ -18,11 +18,11 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
+from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted, ScopeSettings
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Deleted, ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["DeletionService", "hard_delete_subject", "purge_deleted_versions", "soft_delete_subject"]
@@ -66,7 +66,7 @@ def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, b
     versions = dict(transaction.versions(subject, Deleted.INCLUDED))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
-    reject_read_only(subject, read_effective_settings(transaction, subject))
+    reject_read_only(subject, transaction.read_effective_settings(subject))
     return versions
 
 
@@ -138,10 +138,12 @@ def _select_version(transaction: Transaction, subject: Subject, number: int | No
     return versions, number
 
 
-def _require_unreferenced(transaction: Transaction, subject: Subject, seen: Deleted, version: int | None = None) -> int:
+def _require_unreferenced(
+    transaction: Transaction, subject: Subject, deleted: Deleted, version: int | None = None
+) -> int:
     """Return the subject's row number, unless a version to be deleted is referenced."""
     subject_id = transaction.state(subject).id or 0
-    referenced = transaction.lowest_referenced_version(subject_id, seen, version=version)
+    referenced = transaction.lowest_referenced_version(subject_id, deleted, version=version)
     if referenced is not None:
         raise ReferenceExists(subject=str(subject), version=referenced)
     return subject_id

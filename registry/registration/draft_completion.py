@@ -16,7 +16,7 @@ from contractlog.compatibility.metadata_inheritance import (
 )
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion, TagEdits
-from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = ["Derivation", "complete_draft", "edit_tags"]
 

@@ -19,45 +19,45 @@ from contractlog.registry.registration.candidate import Candidate, hash_draft
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.references import remove_own_context
 from contractlog.registry.registration.request import RegistrationResult
-from contractlog.registry.storage.model import Content, Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Content, Deleted
 
 __all__ = ["find_existing_version", "find_version_with_text", "missing_version_error", "require_version"]
 
 
-def require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
+def require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
     """Return one version of a subject; None as number is the latest live one.
 
     Raises:
         SubjectNotFound, VersionNotFound: it does not exist.
     """
-    version = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else seen)
+    version = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else deleted)
     if version is None:
-        raise missing_version_error(snapshot, subject, number, seen)
+        raise missing_version_error(snapshot, subject, number, deleted)
     return version
 
 
 def missing_version_error(
-    snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted
 ) -> SubjectNotFound | VersionNotFound:
     """Return the error for a version that does not exist: a subject has none, or none of this number."""
-    if number is None or not snapshot.versions(subject, seen):
+    if number is None or not snapshot.versions(subject, deleted):
         return SubjectNotFound(subject=str(subject))
     return VersionNotFound(version=number)
 
 
 def find_version_with_text(
-    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, seen: Deleted = Deleted.EXCLUDED
+    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, deleted: Deleted = Deleted.EXCLUDED
 ) -> RegisteredSchema | None:
     """Return the subject's version with this exact text, and the same references, metadata and rules.
 
     For drafts that cannot be parsed: schemas that an import stored verbatim are found by their response.
     """
-    existing = snapshot.find_by_content(subject, hash_draft(draft, draft.text, draft.text)[0], seen)
+    existing = snapshot.find_by_content(subject, hash_draft(draft, draft.text, draft.text)[0], deleted)
     unqualified = replace(draft, references=remove_own_context(draft.references, subject))
     if existing is not None or unqualified == draft:
         return existing
-    return snapshot.find_by_content(subject, hash_draft(unqualified, draft.text, draft.text)[0], seen)
+    return snapshot.find_by_content(subject, hash_draft(unqualified, draft.text, draft.text)[0], deleted)
 
 
 def find_existing_version(
@@ -66,7 +66,7 @@ def find_existing_version(
     subject: Subject,
     candidate: Candidate,
     *,
-    seen: Deleted = Deleted.EXCLUDED,
+    deleted: Deleted = Deleted.EXCLUDED,
     accepts: Callable[[RegisteredSchema], bool] = lambda _version: True,
 ) -> RegistrationResult | None:
     """Return the newest version with this content, else the newest one with an equivalent content.
@@ -76,13 +76,13 @@ def find_existing_version(
         snapshot: the state.
         subject: its versions are searched.
         candidate: the parsed draft and its content.
-        seen: live versions, or all.
+        deleted: live versions, or all.
         accepts: whether a version may be the result.
     """
-    for exact in snapshot.list_by_content(subject, candidate.content.hash, seen):
+    for exact in snapshot.list_by_content(subject, candidate.content.hash, deleted):
         if accepts(exact):
             return RegistrationResult(exact)
-    for equivalent in _find_equivalent(parser, snapshot, subject, candidate, seen):
+    for equivalent in _find_equivalent(parser, snapshot, subject, candidate, deleted):
         if accepts(equivalent) and _matches_number(candidate.content, equivalent):
             return RegistrationResult(equivalent, stored=True)
     return None
@@ -93,14 +93,14 @@ def _find_equivalent(
     snapshot: Snapshot,
     subject: Subject,
     candidate: Candidate,
-    seen: Deleted,
+    deleted: Deleted,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions that differ in spelling only, then those that differ in inlined references."""
     content = candidate.content
     if content.references:
-        yield from _find_qualified_otherwise(parser, snapshot, subject, candidate, seen)
-    yield from snapshot.list_equivalent(subject, content.normalized_hash, seen)
-    for version in snapshot.dependent_versions(subject, seen, dependent=not content.references):
+        yield from _find_qualified_otherwise(parser, snapshot, subject, candidate, deleted)
+    yield from snapshot.list_equivalent(subject, content.normalized_hash, deleted)
+    for version in snapshot.dependent_versions(subject, deleted, dependent=not content.references):
         if version.type is content.type and _metadata_and_rules(version) == _metadata_and_rules(content):
             try:
                 if are_equivalent(candidate.parsed.parsed, parser.parse_stored(snapshot, version)):
@@ -114,7 +114,7 @@ def _find_qualified_otherwise(
     snapshot: Snapshot,
     subject: Subject,
     candidate: Candidate,
-    seen: Deleted,
+    deleted: Deleted,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions whose references differ only in naming their own context, or not naming it.
 
@@ -130,13 +130,13 @@ def _find_qualified_otherwise(
     exact_hash, normalized_hash = hash_draft(draft, content.text, candidate.parsed.parsed.normalized)
     qualifying = [
         (version, _hash_unqualified(parser, snapshot, subject, version))
-        for version in snapshot.versions_with_qualified_references(subject, seen)
+        for version in snapshot.versions_with_qualified_references(subject, deleted)
     ]
     if draft.references != content.references:
-        yield from snapshot.list_by_content(subject, exact_hash, seen)
+        yield from snapshot.list_by_content(subject, exact_hash, deleted)
     yield from (version for version, hashes in qualifying if hashes[0] == exact_hash)
     if draft.references != content.references:
-        yield from snapshot.list_equivalent(subject, normalized_hash, seen)
+        yield from snapshot.list_equivalent(subject, normalized_hash, deleted)
     yield from (version for version, hashes in qualifying if hashes[1] == normalized_hash)
 
 

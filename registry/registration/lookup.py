@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubject, SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.registry.access.principals import current_permissions, filter_readable
+from contractlog.registry.access.current_caller import current_permissions, filter_readable
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.lookup import find_namesakes, resolve_alias
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["ContentQuery", "find_by_content"]
 
@@ -29,7 +29,7 @@ class ContentQuery:
 
     draft: SchemaDraft
     normalize: bool = False
-    seen: Deleted = Deleted.EXCLUDED
+    deleted: Deleted = Deleted.EXCLUDED
 
 
 def find_by_content(
@@ -44,14 +44,14 @@ def find_by_content(
     version = _find_under_subject(checker, snapshot, subject, query)
     if version is not None:
         return version
-    for namesake in filter_readable(find_namesakes(snapshot, subject, query.seen)):
+    for namesake in filter_readable(find_namesakes(snapshot, subject, query.deleted)):
         try:
             version = _find_under_subject(checker, snapshot, namesake, query)
         except InvalidSchema:
             continue  # one of its references is not in that context
         if version is not None:
             return version
-    if not snapshot.versions(subject, query.seen):
+    if not snapshot.versions(subject, query.deleted):
         raise SubjectNotFound(subject=str(subject))
     raise SchemaNotUnderSubject
 
@@ -72,7 +72,7 @@ def _find_under_subject(
     try:
         version = _find_version(checker, snapshot, subject, query)
     except InvalidSchema:
-        version = find_version_with_text(snapshot, subject, draft, query.seen)
+        version = find_version_with_text(snapshot, subject, draft, query.deleted)
         if version is None:
             raise
     merged = complete_draft(draft, previous, configured) if version is None else draft
@@ -86,5 +86,5 @@ def _find_version(
 ) -> RegisteredSchema | None:
     parsed = checker.parser.draft(snapshot, subject, query.draft, strict=False)
     candidate = Candidate.of(snapshot, parsed, normalize=query.normalize)
-    result = find_existing_version(checker.parser, snapshot, subject, candidate, seen=query.seen)
+    result = find_existing_version(checker.parser, snapshot, subject, candidate, deleted=query.deleted)
     return None if result is None else result.schema

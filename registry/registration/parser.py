@@ -14,8 +14,8 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.references import ResolvedReferences, resolve_references
-from contractlog.registry.storage.model import Content, Deleted, ScopeSettings
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Content, Deleted, ScopeSettings
 
 __all__ = ["ParsedDraft", "SchemaParser"]
 
@@ -59,7 +59,7 @@ class SchemaParser:
         draft: SchemaDraft,
         *,
         strict: bool,
-        seen: Deleted | None = None,
+        deleted: Deleted | None = None,
         new: bool = False,
     ) -> ParsedDraft:
         """Parse a draft as a schema of this subject.
@@ -69,7 +69,7 @@ class SchemaParser:
             subject: subject of the draft.
             draft: the schema.
             strict: apply the rules for new schemas.
-            seen: versions that it may reference; by default live ones if ``strict``, else all.
+            deleted: versions that it may reference; by default live ones if ``strict``, else all.
             new: it is to be registered, so references to other types are rejected.
 
         Raises:
@@ -81,7 +81,7 @@ class SchemaParser:
             raise InvalidSchema(f"Invalid schema type {draft.type}")
         try:
             resolved = resolve_references(
-                snapshot, subject, draft.references, seen or (Deleted.EXCLUDED if strict else Deleted.INCLUDED)
+                snapshot, subject, draft.references, deleted or (Deleted.EXCLUDED if strict else Deleted.INCLUDED)
             )
             if new:
                 _require_same_type(draft.type, resolved)
@@ -104,7 +104,7 @@ class SchemaParser:
             InvalidSchema: the text is not a schema, or a reference cannot be used.
         """
         strict = configured.validate_new_schemas is not False
-        return self.draft(snapshot, subject, draft, strict=strict, seen=Deleted.EXCLUDED, new=True)
+        return self.draft(snapshot, subject, draft, strict=strict, deleted=Deleted.EXCLUDED, new=True)
 
     def parse_stored(self, snapshot: Snapshot, schema: RegisteredSchema) -> ParsedSchema:
         """Parse a stored schema, without the rules for new ones."""

@@ -10,8 +10,8 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.schema import Reference, RegisteredSchema
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["ResolvedReferences", "remove_own_context", "resolve_references", "resolve_target"]
 
@@ -49,7 +49,7 @@ def _without_own_context(reference: Reference, referrer: Subject) -> Reference:
 
 
 def resolve_references(
-    snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], seen: Deleted
+    snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], deleted: Deleted
 ) -> ResolvedReferences:
     """Read the schemas of direct and indirect references.
 
@@ -59,7 +59,7 @@ def resolve_references(
     """
     resolved = ResolvedReferences()
     for reference in references:
-        target = _find_target(snapshot, referrer, reference, seen)
+        target = _find_target(snapshot, referrer, reference, deleted)
         resolved.references.append(replace(reference, version=target.version or 0))
         resolved.targets.append(target)
         _collect_texts(snapshot, reference.name, target, resolved.texts, 1)
@@ -83,14 +83,14 @@ def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, text
         )
 
 
-def _find_target(snapshot: Snapshot, referrer: Subject, reference: Reference, seen: Deleted) -> RegisteredSchema:
+def _find_target(snapshot: Snapshot, referrer: Subject, reference: Reference, deleted: Deleted) -> RegisteredSchema:
     subject = resolve_target(reference, referrer)
     number = None if reference.version == _LATEST else reference.version
     if not reference.name or not reference.subject:
         raise InvalidSchema(f"The reference {reference.body()} needs a name and a subject")
     target = None
     if number is None or 1 <= number <= MAX_VERSION:  # numbers beyond the column's range are not queried
-        target = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else seen)
+        target = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else deleted)
     if target is None:
         raise InvalidSchema(
             f'No schema reference found for subject "{reference.subject}" and version {reference.version}'

@@ -13,8 +13,8 @@ from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.access.current_caller import current_actor, current_permissions
 from contractlog.registry.access.permissions import Permissions
-from contractlog.registry.access.principals import current_actor, current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.decision import WARNING, decide_registration
@@ -24,9 +24,9 @@ from contractlog.registry.registration.lookup import ContentQuery, find_by_conte
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Append, Deleted, Stale
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Append, Deleted, Stale
 
 __all__ = ["RegistrationService", "log_warning", "retry_stale"]
 

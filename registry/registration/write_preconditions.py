@@ -1,4 +1,4 @@
-"""Settings in force for a subject, and checks of its mode before a write."""
+"""Preconditions of a write: the name, mode and references of a subject, and permissions."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from contractlog.compatibility.errors import (
     SubjectReadOnly,
 )
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Mode
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.references import resolve_target
-from contractlog.registry.storage.model import ScopeSettings, scope_chain
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = [
     "IMPORT_MODES",
-    "read_effective_settings",
     "reject_closed_subject",
     "reject_mode",
     "reject_read_only",
@@ -34,14 +33,6 @@ __all__ = [
 
 IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
-
-
-def read_effective_settings(snapshot: Snapshot, scope: Subject) -> ScopeSettings:
-    """Return the settings in force for a subject or context: its own, then those of the scopes around it.
-
-    The server's default level is not included.
-    """
-    return ScopeSettings.merge(snapshot.read_settings(scope_chain(scope)).values())
 
 
 def validate_schema_subject(subject: Subject) -> Subject:

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.app import create_app
-from contractlog.registry.http.connection_limits import BoundedProtocol
+from contractlog.registry.http.request_head_limits import BoundedProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.settings import Settings
@@ -134,8 +134,8 @@ class _Server(uvicorn.Server):
         """
         for server in self.servers:
             server.close()
-        for one in sockets or ():
-            one.close()
+        for listener in sockets or ():
+            listener.close()
         self._drain()
         for _ in range(int(self._drain_seconds / _POLL_SECONDS)):
             if not self.server_state.connections or self.force_exit:

@@ -64,7 +64,7 @@ class _Supervisor:
         self._greet = greet
         self._certificates = certificates
         self._memory = SharedMetricMemory(settings.workers)
-        self._alive, self._held = os.pipe()  # workers read from it and see its end when the parent ends
+        self._alive, self._parent_end = os.pipe()  # workers read from it and see its end when the parent ends
         self._started, self._starting = os.pipe()  # workers write to it once they listen
         self._workers: dict[int, int] = {}  # process id -> worker number
         self._ending = False
@@ -111,7 +111,7 @@ class _Supervisor:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             install_exit_handlers()
-            os.close(self._held)
+            os.close(self._parent_end)
             threading.Thread(target=self._follow_parent, name="contractlog-parent", daemon=True).start()
             telemetry = Telemetry(WorkerMetrics(self._memory, worker), version=version("contractlog"))
             code = serve_single_process(self._settings, self._listener, self._listens, self._certificates, telemetry)

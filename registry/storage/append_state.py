@@ -11,7 +11,8 @@ from sqlalchemy import Connection, bindparam, func, select, tuple_
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_numbers, in_texts
-from contractlog.registry.storage.model import (
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import (
     Append,
     ReferenceTarget,
     ScopeSettings,
@@ -19,7 +20,6 @@ from contractlog.registry.storage.model import (
     scope_chain,
     subject_key,
 )
-from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = [
     "AssignedId",

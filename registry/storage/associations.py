@@ -12,8 +12,8 @@ from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_text import camel_case
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [

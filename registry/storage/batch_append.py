@@ -28,15 +28,8 @@ from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import (
-    MAX_ID_GAP,
-    Append,
-    Content,
-    Stale,
-    SubjectState,
-    subject_key,
-)
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, Append, Content, Stale, SubjectState, subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["AppendResult", "append_batch", "append_version", "schema_row"]
@@ -334,7 +327,9 @@ def schema_row(context: str, schema_id: int, content: Content, created_at: int) 
         "type": content.type.value,
         "text": content.text,
         "submitted": None if content.submitted == content.text else content.submitted,
-        "references": json.dumps([one.body() for one in content.references]) if content.references else None,
+        "references": json.dumps([reference.body() for reference in content.references])
+        if content.references
+        else None,
         "metadata": None if content.metadata is None else json.dumps(content.metadata.body()),
         "rule_set": None if content.rule_set is None else json.dumps(content.rule_set.body()),
         "created_at": created_at,

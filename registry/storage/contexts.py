@@ -1,4 +1,4 @@
-"""Contexts: their id counters, and their deletion, from the list or with everything in them.
+"""Contexts: list, id counters, and deletion, from the list or with everything in them.
 
 The row of a context stays, because writes lock it.
 """
@@ -10,13 +10,13 @@ from heapq import merge
 from typing import Final
 
 from sqlalchemy import delete as remove
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, or_, select, update
 
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.dialects import in_texts
-from contractlog.registry.storage.model import MAX_ID_GAP, Deleted
+from contractlog.registry.storage.dialects import in_texts, order_by_bytes
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "find_id_below_gap",
     "forget_context",
     "is_empty",
+    "list_contexts",
     "lower_counter",
     "raise_counter",
     "read_counters",
@@ -47,6 +48,17 @@ _OF_A_CONTEXT: Final = (
     tables.fetches,
     tables.subjects,
 )
+
+
+def list_contexts(snapshot: Snapshot, page: Page = WHOLE_LIST, *, prefix: str = "") -> list[str]:
+    """List the contexts with registrations, the default one first; deleted contexts are left out."""
+    if "\0" in prefix:
+        return []
+    has_versions = select(1).where(tables.versions.c.context == _C.name).exists()
+    statement = select(_C.name).where(or_(_C.name == DEFAULT_CONTEXT, _C.deleted_at.is_(None), has_versions))
+    statement = statement.where(func.substr(_C.name, 1, len(prefix)) == prefix)
+    statement = statement.order_by(order_by_bytes(_C.name))  # "." sorts before ".a"
+    return list(snapshot.connection.execute(page.of(statement)).scalars())
 
 
 def is_empty(snapshot: Snapshot, context: str) -> bool:

@@ -74,8 +74,8 @@ def order_by_bytes(text: ColumnElement[Any]) -> ColumnElement[str]:
 
 @compiles(_Bytewise)
 def _plain(element: Any, compiler: Any, **options: Any) -> str:
-    found: str = compiler.process(element.clauses, **options)
-    return found
+    sql: str = compiler.process(element.clauses, **options)
+    return sql
 
 
 @compiles(_Bytewise, "postgresql")

@@ -1,14 +1,11 @@
-"""Database engines for readers, writer and probes; and the lock of a SQLite file."""
+"""Database engines for readers, writer and probes."""
 
 from __future__ import annotations
 
-import fcntl
 import math
-import os
 import re
 import select
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
@@ -18,19 +15,15 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.storage.circuit_breaker import PendingCalls
+from contractlog.registry.storage.database_availability import PendingCalls
 
-__all__ = ["Engines", "FileInUse", "file_lock", "mask_url", "open_engines", "parse_url", "require_multi_process"]
+__all__ = ["Engines", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
 _PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``patience``; then it gets a new connection
-_USE_POSTGRESQL: Final = (
+USE_POSTGRESQL: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
-
-
-class FileInUse(UsageError):
-    """Another process uses the SQLite file."""
 
 
 _PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^@]*@")
@@ -188,7 +181,7 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
     for engine_with_pool in (engines.readers, engines.probe):
         event.listen(engine_with_pool, "checkout", _replace_if_ended)
     # Imported on demand: the driver costs a tenth of the startup time on SQLite.
-    connector: Callable[..., Any] = import_module("contractlog.registry.storage.psycopg_connection").create_connector
+    connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_deadlines").create_connector
     for engine_with_pool in (engines.readers, engines.writer):
         event.listen(engine_with_pool, "do_connect", connector(responses))
     longest = _PROBE_TIMES * responses.patience
@@ -214,47 +207,4 @@ def require_multi_process(url: URL) -> None:
         UsageError: they cannot.
     """
     if url.get_backend_name() == "sqlite":
-        raise UsageError(f"several workers cannot share {url.database or 'a database in memory'}. {_USE_POSTGRESQL}")
-
-
-@contextmanager
-def file_lock(url: URL) -> Iterator[None]:
-    """Lock a SQLite file for this process; other databases need no lock.
-
-    The operating system releases the lock when the process ends.
-
-    Raises:
-        UsageError: another process has locked it, or the folder is not writable.
-    """
-    if url.get_backend_name() != "sqlite" or is_in_memory(url):
-        yield
-        return
-    path = f"{url.database}-lock"
-    handle = _open_locked(path, url)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            if not os.path.exists(str(url.database)):  # noqa: PTH110 - no database was created, so no lock file is left
-                os.unlink(path)  # noqa: PTH108 - as above
-            os.close(handle)
-
-
-def _open_locked(path: str, url: URL) -> int:
-    """Return a locked handle of the lock file; a file that was unlinked meanwhile does not count."""
-    while True:
-        try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise UsageError(f"the database {url.database} cannot be used: {error.strerror}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116 - beside its counterpart for handles
-                return handle
-        except FileNotFoundError:
-            pass  # unlinked: try again
-        except OSError:
-            os.close(handle)
-            message = f"another process uses the database {url.database}. {_USE_POSTGRESQL}"
-            raise FileInUse(message, file=url.database) from None
-        os.close(handle)
+        raise UsageError(f"several workers cannot share {url.database or 'a database in memory'}. {USE_POSTGRESQL}")

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import JOURNAL_COUNTER, ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import JOURNAL_COUNTER, ScopeSettings, subject_key
 
 __all__ = [
     "MASK",

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import dialect_insert
-from contractlog.registry.storage.model import FIRST_CONTEXT
+from contractlog.registry.storage.store_values import FIRST_CONTEXT
 
 __all__ = ["lock_background_jobs", "lock_contexts"]
 

@@ -15,8 +15,8 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import Deleted, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
+from contractlog.registry.storage.store_values import Deleted, subject_key
 
 __all__ = ["apply_alias", "find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
 
@@ -32,7 +32,7 @@ _OF_SUBJECT: Final = SELECT_REGISTERED.add_columns(_ALIAS.scalar_subquery().labe
 _BY_NUMBER: Final = _OF_SUBJECT.order_by(_V.version.desc()).limit(1)
 _LATEST: Final = restrict_deleted(_BY_NUMBER, Deleted.EXCLUDED)
 _NUMBERED: Final = {
-    seen: restrict_deleted(_BY_NUMBER, seen).where(_V.version == bindparam("number")) for seen in Deleted
+    deleted: restrict_deleted(_BY_NUMBER, deleted).where(_V.version == bindparam("number")) for deleted in Deleted
 }
 
 #: Order of the versions with an id: the earliest live one comes first, else the earliest of all.
@@ -73,14 +73,14 @@ def apply_alias(alias: str | None, subject: Subject) -> Subject:
 
 
 def find_version(
-    snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted, permissions: Permissions
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted, permissions: Permissions
 ) -> RegisteredSchema | None:
     """Return one version of the subject that a name refers to; None as number is the newest live one.
 
     A plain name without such a version in the default context is looked up in the other contexts, as far as the
     permissions cover them.
     """
-    statement, values = (_LATEST, {}) if number is None else (_NUMBERED[seen], {"number": number})
+    statement, values = (_LATEST, {}) if number is None else (_NUMBERED[deleted], {"number": number})
     row = snapshot.connection.execute(statement, {"key": subject_key(subject), **values}).first()
     if row is not None and not row.alias:
         return to_registered_schema(row)
@@ -90,12 +90,12 @@ def find_version(
     if row is not None:
         return to_registered_schema(row)
     where = () if number is None else (_V.version == number,)
-    others = find_namesakes(snapshot, target, Deleted.EXCLUDED if number is None else seen, *where)
+    others = find_namesakes(snapshot, target, Deleted.EXCLUDED if number is None else deleted, *where)
     namesake = next((other for other in others if permissions.permits(Permission.READ, other)), None)
-    return None if namesake is None else snapshot.version(namesake, number, seen)
+    return None if namesake is None else snapshot.version(namesake, number, deleted)
 
 
-def find_namesakes(snapshot: Snapshot, subject: Subject, seen: Deleted, *where: Any) -> Iterator[Subject]:
+def find_namesakes(snapshot: Snapshot, subject: Subject, deleted: Deleted, *where: Any) -> Iterator[Subject]:
     """Yield the subjects of this name with such a version in other contexts, by context.
 
     Names that have a context themselves have no namesakes.
@@ -104,17 +104,17 @@ def find_namesakes(snapshot: Snapshot, subject: Subject, seen: Deleted, *where: 
         return
     names = iter(sorted(snapshot.connection.execute(select(tables.contexts.c.name)).scalars()))
     while chunk := list(islice(names, _CHUNK)):
-        matching = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], seen, *where)
+        matching = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], deleted, *where)
         yield from (Subject(context, subject.name) for context in sorted(matching))
 
 
-def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], seen: Deleted, *where: Any) -> list[str]:
+def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], deleted: Deleted, *where: Any) -> list[str]:
     keys = [subject_key(subject) for subject in subjects if subject.context != DEFAULT_CONTEXT]
     statement = (
         select(_U.context).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id).where(_U.key.in_(keys))
     )
     return (
-        list(snapshot.connection.execute(restrict_deleted(statement.where(*where).distinct(), seen)).scalars())
+        list(snapshot.connection.execute(restrict_deleted(statement.where(*where).distinct(), deleted)).scalars())
         if keys
         else []
     )

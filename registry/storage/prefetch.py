@@ -12,8 +12,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.model import Deleted, ScopeSettings, SubjectState, scope_chain
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
+from contractlog.registry.storage.store_values import Deleted, ScopeSettings, SubjectState, scope_chain
 
 __all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
 
@@ -74,8 +74,8 @@ class PrefetchedSnapshot(Snapshot):
         self._highest = highest
         self._live = live
 
-    def _of(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> _LiveVersions:
-        if subject != self._subject or seen is not Deleted.EXCLUDED:
+    def _live_versions(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> _LiveVersions:
+        if subject != self._subject or deleted is not Deleted.EXCLUDED:
             raise NotPrefetched
         return self._live
 
@@ -88,41 +88,41 @@ class PrefetchedSnapshot(Snapshot):
 
     def state(self, subject: Subject) -> SubjectState:
         """Return the subject's row."""
-        self._of(subject)
+        self._live_versions(subject)
         return self._state
 
     def highest(self, subject: Subject) -> int:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
-        self._of(subject)
+        self._live_versions(subject)
         return self._highest
 
     def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return the newest live version."""
         if number is not None:
             raise NotPrefetched
-        return self._of(subject, seen).newest
+        return self._live_versions(subject, deleted).newest
 
     def newest_verbatim_type(self, subject: Subject) -> str | None:
         """Return the type of the newest live version if that is stored verbatim; else None."""
-        return self._of(subject).verbatim
+        return self._live_versions(subject).verbatim
 
     def list_by_content(
-        self, subject: Subject, content_hash: str, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
     ) -> list[RegisteredSchema]:
         """Return an empty list: no version has the content."""
-        return _empty_unless(content_hash in self._of(subject, seen).hashes)
+        return _empty_unless(content_hash in self._live_versions(subject, deleted).hashes)
 
     def list_equivalent(
-        self, subject: Subject, normalized_hash: str, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, normalized_hash: str, deleted: Deleted = Deleted.EXCLUDED
     ) -> list[RegisteredSchema]:
         """Return an empty list: no version has a content that differs in spelling only."""
-        return _empty_unless(normalized_hash in self._of(subject, seen).normalized)
+        return _empty_unless(normalized_hash in self._live_versions(subject, deleted).normalized)
 
-    def dependent_versions(self, subject: Subject, seen: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
+    def dependent_versions(self, subject: Subject, deleted: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
         """Return an empty list: no version has references, or all have some."""
-        return _empty_unless(dependent in self._of(subject, seen).dependence)
+        return _empty_unless(dependent in self._live_versions(subject, deleted).dependence)
 
 
 def _empty_unless(there_are: bool) -> list[RegisteredSchema]:  # noqa: FBT001 - the only parameter

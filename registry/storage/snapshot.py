@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
@@ -13,18 +13,20 @@ from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, SchemaId, Subj
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
-from contractlog.registry.storage.model import (
+from contractlog.registry.storage.store_values import (
     UNSET,
     ConformanceRecord,
     Deleted,
     ScopeSettings,
     SubjectState,
+    scope_chain,
     subject_key,
 )
 
 __all__ = [
     "SELECT_REGISTERED",
     "CachedSnapshot",
+    "ExpectedSnapshot",
     "NotPrefetched",
     "Snapshot",
     "restrict_deleted",
@@ -74,35 +76,36 @@ _DELETED_CONDITIONS: dict[Deleted, ColumnElement[bool] | None] = {
 }
 
 
-def restrict_deleted(statement: Select[Any], seen: Deleted) -> Select[Any]:
+def restrict_deleted(statement: Select[Any], deleted: Deleted) -> Select[Any]:
     """Restrict a statement to versions of this kind."""
-    condition = _DELETED_CONDITIONS[seen]
+    condition = _DELETED_CONDITIONS[deleted]
     return statement if condition is None else statement.where(condition)
 
 
-_LATEST = {seen: restrict_deleted(_OF_SUBJECT, seen) for seen in Deleted}
-_NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
-_WITH_HASH = {seen: restrict_deleted(_WITH_CONTENT, seen) for seen in Deleted}
-_ALL_WITH_HASH = {seen: statement.limit(None) for seen, statement in _WITH_HASH.items()}
+_LATEST = {deleted: restrict_deleted(_OF_SUBJECT, deleted) for deleted in Deleted}
+_NUMBERED = {deleted: statement.where(_V.version == bindparam("number")) for deleted, statement in _LATEST.items()}
+_WITH_HASH = {deleted: restrict_deleted(_WITH_CONTENT, deleted) for deleted in Deleted}
+_ALL_WITH_HASH = {deleted: statement.limit(None) for deleted, statement in _WITH_HASH.items()}
 _EQUIVALENT = {
-    seen: restrict_deleted(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), seen) for seen in Deleted
+    deleted: restrict_deleted(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), deleted)
+    for deleted in Deleted
 }
 
 _WITH_QUALIFIED_REFERENCES = {
-    seen: restrict_deleted(
+    deleted: restrict_deleted(
         SELECT_REGISTERED.where(_U.key == bindparam("key"), _S.references.contains('":.')).order_by(_V.version.desc()),
-        seen,
+        deleted,
     )
-    for seen in Deleted
+    for deleted in Deleted
 }
 _BY_DEPENDENCE = {
-    (seen, leaning): restrict_deleted(
+    (deleted, leaning): restrict_deleted(
         SELECT_REGISTERED.where(
             _U.key == bindparam("key"), _S.references.is_not(None) if leaning else _S.references.is_(None)
         ).order_by(_V.version.desc()),
-        seen,
+        deleted,
     )
-    for seen in Deleted
+    for deleted in Deleted
     for leaning in (True, False)
 }
 _HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
@@ -144,7 +147,7 @@ class Snapshot:
         row = self.connection.execute(_STATE, {"key": subject_key(subject)}).first()
         return SubjectState(row.id, row.revision) if row else SubjectState()
 
-    def versions(self, subject: Subject, seen: Deleted) -> list[tuple[int, bool]]:
+    def versions(self, subject: Subject, deleted: Deleted) -> list[tuple[int, bool]]:
         """List a subject's versions as (number, whether soft-deleted), lowest first."""
         statement = (
             select(_V.version, _V.deleted_at)
@@ -152,16 +155,16 @@ class Snapshot:
             .where(_U.key == subject_key(subject))
             .order_by(_V.version)
         )
-        return [(row.version, row.deleted_at is not None) for row in self._rows(restrict_deleted(statement, seen))]
+        return [(row.version, row.deleted_at is not None) for row in self._rows(restrict_deleted(statement, deleted))]
 
     def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
         if number is None:
-            row = self._newest(subject, seen)
+            row = self._newest(subject, deleted)
             return to_registered_schema(row) if row else None
-        return self._first(_NUMBERED[seen], key=subject_key(subject), number=number)
+        return self._first(_NUMBERED[deleted], key=subject_key(subject), number=number)
 
     def history(self, subject: Subject) -> list[RegisteredSchema]:
         """List the live versions with their schemas, oldest first."""
@@ -169,44 +172,44 @@ class Snapshot:
         return [to_registered_schema(row) for row in self._rows(statement.order_by(_V.version))]
 
     def find_by_content(
-        self, subject: Subject, content_hash: str, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return the subject's newest version with a content."""
-        return self._first(_WITH_HASH[seen], key=subject_key(subject), context=subject.context, hash=content_hash)
+        return self._first(_WITH_HASH[deleted], key=subject_key(subject), context=subject.context, hash=content_hash)
 
     def list_by_content(
-        self, subject: Subject, content_hash: str, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
     ) -> list[RegisteredSchema]:
         """List the subject's versions with a content, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": content_hash}
-        return [to_registered_schema(row) for row in self.connection.execute(_ALL_WITH_HASH[seen], values)]
+        return [to_registered_schema(row) for row in self.connection.execute(_ALL_WITH_HASH[deleted], values)]
 
     def list_equivalent(
-        self, subject: Subject, normalized_hash: str, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, normalized_hash: str, deleted: Deleted = Deleted.EXCLUDED
     ) -> list[RegisteredSchema]:
         """List the subject's versions whose content differs in spelling only, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": normalized_hash}
-        return [to_registered_schema(row) for row in self.connection.execute(_EQUIVALENT[seen], values)]
+        return [to_registered_schema(row) for row in self.connection.execute(_EQUIVALENT[deleted], values)]
 
-    def dependent_versions(self, subject: Subject, seen: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
+    def dependent_versions(self, subject: Subject, deleted: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
         """List the versions that have references, or those that have none, newest first."""
         return [
             to_registered_schema(row)
-            for row in self.connection.execute(_BY_DEPENDENCE[seen, dependent], {"key": subject_key(subject)})
+            for row in self.connection.execute(_BY_DEPENDENCE[deleted, dependent], {"key": subject_key(subject)})
         ]
 
     def highest(self, subject: Subject) -> int:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
         return int(self.connection.execute(_HIGHEST, {"key": subject_key(subject)}).scalar() or 0)
 
-    def versions_with_qualified_references(self, subject: Subject, seen: Deleted) -> list[RegisteredSchema]:
+    def versions_with_qualified_references(self, subject: Subject, deleted: Deleted) -> list[RegisteredSchema]:
         """List the versions with a context in one of their references, newest first."""
         return [
             to_registered_schema(row)
-            for row in self.connection.execute(_WITH_QUALIFIED_REFERENCES[seen], {"key": subject_key(subject)})
+            for row in self.connection.execute(_WITH_QUALIFIED_REFERENCES[deleted], {"key": subject_key(subject)})
         ]
 
-    def lowest_referenced_version(self, target_id: int, seen: Deleted, *, version: int | None = None) -> int | None:
+    def lowest_referenced_version(self, target_id: int, deleted: Deleted, *, version: int | None = None) -> int | None:
         """Return the lowest version that is referenced.
 
         Without ``version`` all versions are considered, and references within the subject do not count.
@@ -218,7 +221,7 @@ class Snapshot:
             .where(r.target_subject_id == target_id)
         )
         statement = statement.where(_V.subject_id != target_id if version is None else r.target_version == version)
-        version_number: int | None = self.connection.execute(restrict_deleted(statement, seen)).scalar()
+        version_number: int | None = self.connection.execute(restrict_deleted(statement, deleted)).scalar()
         return version_number
 
     def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
@@ -238,9 +241,16 @@ class Snapshot:
         settings = {row.key: ScopeSettings.of_row(row) for row in rows}
         return {scope: settings.get(key, UNSET) for key, scope in by_key.items()}
 
-    def subjects_in_context(self, context: str, seen: Deleted = Deleted.INCLUDED) -> list[Subject]:
+    def read_effective_settings(self, scope: Subject) -> ScopeSettings:
+        """Return the settings in force for a subject or context: its own, then those of the scopes around it.
+
+        The server's default level is not included.
+        """
+        return ScopeSettings.merge(self.read_settings(scope_chain(scope)).values())
+
+    def subjects_in_context(self, context: str, deleted: Deleted = Deleted.INCLUDED) -> list[Subject]:
         """List the subjects of a context with versions of this kind; those of all contexts for the global one."""
-        versions = restrict_deleted(select(1).where(_V.subject_id == _U.id), seen)
+        versions = restrict_deleted(select(1).where(_V.subject_id == _U.id), deleted)
         statement = select(_U.context, _U.name).where(versions.exists())
         if context != GLOBAL_CONTEXT:
             statement = statement.where(_U.context == context)
@@ -259,8 +269,8 @@ class Snapshot:
         row = self._newest(subject)
         return str(row.type) if row is not None and row.verbatim else None
 
-    def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
-        return self.connection.execute(_LATEST[seen], {"key": subject_key(subject)}).first()
+    def _newest(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+        return self.connection.execute(_LATEST[deleted], {"key": subject_key(subject)}).first()
 
     def conformance(self, topic: str) -> list[ConformanceRecord]:
         """List the newest entry of each part of a topic."""
@@ -300,20 +310,45 @@ class CachedSnapshot(Snapshot):
             self._states_and_highest[subject] = state_and_highest
         return self._states_and_highest[subject]
 
-    def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
-        if (subject, seen) not in self._newest_rows:
-            self._newest_rows[subject, seen] = super()._newest(subject, seen)
-        return self._newest_rows[subject, seen]
+    def _newest(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+        if (subject, deleted) not in self._newest_rows:
+            self._newest_rows[subject, deleted] = super()._newest(subject, deleted)
+        return self._newest_rows[subject, deleted]
 
     def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
         if number is not None:
-            return super().version(subject, number, seen)
-        if (subject, seen) not in self._latest:
-            self._latest[subject, seen] = super().version(subject, None, seen)
-        return self._latest[subject, seen]
+            return super().version(subject, number, deleted)
+        if (subject, deleted) not in self._latest:
+            self._latest[subject, deleted] = super().version(subject, None, deleted)
+        return self._latest[subject, deleted]
+
+
+class ExpectedSnapshot(Snapshot):
+    """The state of the database after some expected registrations."""
+
+    def __init__(self, current: Snapshot, expected: Mapping[Subject, Sequence[RegisteredSchema]]) -> None:
+        super().__init__(current.connection)
+        self._expected = expected
+
+    def version(
+        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
+    ) -> RegisteredSchema | None:
+        """Return one version; expected ones are live."""
+        expected = () if deleted is Deleted.ONLY else self._expected.get(subject, ())
+        matches = [version for version in expected if number in {None, version.version}]
+        return matches[-1] if matches else super().version(subject, number, deleted)
+
+    def history(self, subject: Subject) -> list[RegisteredSchema]:
+        """List the live versions, expected ones last."""
+        return [*super().history(subject), *self._expected.get(subject, ())]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest number, expected versions included."""
+        expected = self._expected.get(subject)
+        return expected[-1].version or 0 if expected else super().highest(subject)
 
 
 def to_registered_schema(row: Row[Any]) -> RegisteredSchema:

@@ -19,16 +19,16 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import current_actor
+from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.batch_append import append_batch
-from contractlog.registry.storage.circuit_breaker import DatabaseHealth, StoreObserver
+from contractlog.registry.storage.database_availability import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.journal import JournalEntry, write_entries
 from contractlog.registry.storage.locks import lock_contexts
-from contractlog.registry.storage.model import FIRST_CONTEXT, JOURNAL_COUNTER, Append, Stale
 from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_subjects
 from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
+from contractlog.registry.storage.store_values import FIRST_CONTEXT, JOURNAL_COUNTER, Append, Stale
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.storage.writer import Writer
 
@@ -207,8 +207,8 @@ class Store:
         except DBAPIError as error:
             self._note_disk(full=is_disk_full(error))
             translated = _translate_error(error)
-            lost = error.connection_invalidated or error.statement is None
-            if len(batch) == 1 or lost or self._disk_full or isinstance(translated, StoreTimeout):
+            is_connection_lost = error.connection_invalidated or error.statement is None
+            if len(batch) == 1 or is_connection_lost or self._disk_full or isinstance(translated, StoreTimeout):
                 return [translated] * len(batch)
         except SQLAlchemyError as error:
             return [_translate_error(error)] * len(batch)

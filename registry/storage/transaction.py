@@ -13,8 +13,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
-from contractlog.registry.storage.model import ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import ScopeSettings, subject_key
 
 __all__ = ["Transaction"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.errors import Overloaded, StoreError
-from contractlog.registry.storage.circuit_breaker import StoreObserver
+from contractlog.registry.storage.database_availability import StoreObserver
 
 __all__ = ["Job", "Writer"]
 

@@ -169,7 +169,7 @@ def _render_series(meters: WorkerMetrics, series: MetricSeries) -> Iterator[str]
             yield f"{metric.name}{_format_labels(labels)} {_format_number(amount)}"
         return
     size = len(metric.bounds) + 1
-    counts = list(accumulate(meters.total(series.at + place) for place in range(size)))
+    counts = list(accumulate(meters.total(series.at + offset) for offset in range(size)))
     if not counts[-1] and labels:
         return
     for bound, count in zip((*map(_format_number, metric.bounds), "+Inf"), counts, strict=True):

@@ -1,4 +1,4 @@
-"""Command-line verbs ``export`` and ``import``."""
+"""The commands ``export`` and ``import``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
+from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.file_lock import FileInUse, file_lock
 from contractlog.registry.storage.journal import newest_sequence
-from contractlog.registry.storage.model import MAX_ID_GAP
+from contractlog.registry.storage.store_values import MAX_ID_GAP
 from contractlog.registry.transfer.cli_options import (
     TransferSource,
     add_access_options,
@@ -39,7 +40,7 @@ from contractlog.registry.transfer.cli_options import (
     read_access,
     reject_unused_access,
 )
-from contractlog.registry.transfer.database_source import (
+from contractlog.registry.transfer.database_access import (
     open_for_dry_run,
     open_for_export,
     open_for_import,
@@ -47,7 +48,8 @@ from contractlog.registry.transfer.database_source import (
 )
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.importer import follow, import_snapshot, plan_import
-from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
 from contractlog.registry.transfer.schemas_topic import write_topic
 from contractlog.registry.transfer.snapshot import RegistrySnapshot

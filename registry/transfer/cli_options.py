@@ -1,4 +1,4 @@
-"""Arguments shared by the verbs that import, export and verify, and the source that they name."""
+"""Arguments shared by the commands that import, export and verify, and the source that they name."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ _EXAMPLES: Final = {
 }
 
 
-def add_examples(parser: ArgumentParser, verb: str) -> None:
-    """Add further examples of a verb to its help."""
-    parser.epilog = "\n  ".join((str(parser.epilog), *_EXAMPLES[verb]))
+def add_examples(parser: ArgumentParser, command: str) -> None:
+    """Add further examples of a command to its help."""
+    parser.epilog = "\n  ".join((str(parser.epilog), *_EXAMPLES[command]))
 
 
 def add_source(parser: ArgumentParser) -> None:
@@ -150,8 +150,8 @@ def add_access_options(parser: ArgumentParser) -> None:
         "each can also be set by a variable (CONTRACTLOG_SOURCE_USER, _CA, …); CONTRACTLOG_SOURCE_PASSWORD, _TOKEN and "
         "_KEY_PASSWORD have the secrets themselves",
     )
-    for member, (shown, words) in _MEMBERS.items():
-        group.add_argument(f"--source-{member.replace('_', '-')}", metavar=shown, help=words)
+    for member, (metavar, words) in _MEMBERS.items():
+        group.add_argument(f"--source-{member.replace('_', '-')}", metavar=metavar, help=words)
     group.add_argument(
         "--source-header",
         action="append",

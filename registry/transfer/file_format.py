@@ -81,7 +81,7 @@ def _schema_body(schema: SnapshotSchema) -> dict[str, Any]:
         "id": schema.id,
         "guid": schema.guid,
         "type": schema.type.value,
-        "references": [one.body() for one in schema.references] or None,
+        "references": [reference.body() for reference in schema.references] or None,
         "metadata": None if schema.metadata is None else schema.metadata.body(),
         "ruleSet": None if schema.rule_set is None else schema.rule_set.body(),
         "schema": schema.text,

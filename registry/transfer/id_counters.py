@@ -10,10 +10,10 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION
 from contractlog.registry import database
 from contractlog.registry.storage import contexts
 from contractlog.registry.storage.engines import mask_url
-from contractlog.registry.storage.model import MAX_ID_GAP, Deleted
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import MAX_ID_GAP, Deleted
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.database_source import open_for_import
+from contractlog.registry.transfer.database_access import open_for_import
 
 __all__ = ["counter_warnings", "forget_context", "lower_ids", "raise_ids"]
 

@@ -200,9 +200,10 @@ def validate_context(name: str, where: str = "") -> str:
         InvalidField: no context can have this name.
     """
     if len(name) > _LONGEST_CONTEXT:
-        shown = name[:_MAX_MESSAGE_LENGTH]
+        beginning = name[:_MAX_MESSAGE_LENGTH]
         raise InvalidField(
-            f"{where}the context {shown}… has a name of {len(name)} characters, over the limit of {_LONGEST_CONTEXT}"
+            f"{where}the context {beginning}… has a name of {len(name)} characters, "
+            f"over the limit of {_LONGEST_CONTEXT}"
         )
     try:
         subject = Subject.parse(f":{name}:s").validate()
@@ -256,10 +257,12 @@ def parse_guid(value: Any, name: str = "guid") -> str:
 def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
     """Parse the references of a schema."""
     converted = convert_body(body.get("references"), list[ReferenceBody] | None, "references") or ()
-    for one in converted:
-        if one.version is not None and not -1 <= one.version <= MAX_VERSION:
-            raise InvalidField(f"`references`: {one.version} is not a version")
-    return tuple(Reference(one.name or "", one.subject or "", one.version or 0) for one in converted)
+    for reference in converted:
+        if reference.version is not None and not -1 <= reference.version <= MAX_VERSION:
+            raise InvalidField(f"`references`: {reference.version} is not a version")
+    return tuple(
+        Reference(reference.name or "", reference.subject or "", reference.version or 0) for reference in converted
+    )
 
 
 def parse_metadata(value: Any, name: str = "metadata") -> Metadata | None:

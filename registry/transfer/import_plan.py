@@ -16,8 +16,8 @@ from contractlog.registry.storage import bulk_transfer, contexts
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
 from contractlog.registry.storage.journal import JournalEntry
-from contractlog.registry.storage.model import MAX_ID_GAP, Content, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import MAX_ID_GAP, Content, subject_key
 from contractlog.registry.transfer.scope_settings import config_to_columns
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
@@ -80,23 +80,23 @@ def _identify_schema(whole: RegistrySnapshot, schema: SnapshotSchema) -> Identif
 
 
 def _referenced_texts(
-    whole: RegistrySnapshot, schema: SnapshotSchema, depth: int, seen: set[str]
+    whole: RegistrySnapshot, schema: SnapshotSchema, depth: int, visited: set[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield name and text of all direct and indirect references, dependencies first."""
     home = Subject(schema.context, "")
     for reference in schema.references:
-        if reference.name in seen:
+        if reference.name in visited:
             continue  # the first wins
         if depth > _MAX_DEPTH:
             raise InvalidSchema(f"References are nested deeper than {_MAX_DEPTH} schemas")
-        seen.add(reference.name)
+        visited.add(reference.name)
         version = whole.versions.get((resolve_target(reference, home), reference.version))
         if version is None:
             raise InvalidSchema(
                 f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
             )
         target = whole.schemas[version.schema]
-        yield from _referenced_texts(whole, target, depth + 1, seen)
+        yield from _referenced_texts(whole, target, depth + 1, visited)
         yield reference.name, target.text
 
 
@@ -129,8 +129,8 @@ class ImportPlan:
         yield "schemas added", len(self.schemas)
         yield "subjects added", len(self.subjects)
         yield "versions added", len(self.versions)
-        yield "versions soft-deleted", sum(one.deleted_at is not None for one in self.changed_versions)
-        yield "versions restored", sum(one.deleted_at is None for one in self.changed_versions)
+        yield "versions soft-deleted", sum(version.deleted_at is not None for version in self.changed_versions)
+        yield "versions restored", sum(version.deleted_at is None for version in self.changed_versions)
         yield "versions removed", sum(map(len, self.removed.values()))
         yield "settings changed", len(self.settings) + len(self.removed_settings)
         yield "associations changed", len(self.associations) + len(self.removed_associations)
@@ -208,7 +208,7 @@ class _PlanBuilder:
         following, every = contexts.read_counters(self._snapshot), self._source.ids()
         for context in sorted(self._source.contexts.keys() | every.keys()):
             highest = following.get(context, 1) - 1
-            above = [one for one in every.get(context, ()) if one > highest]
+            above = [assigned for assigned in every.get(context, ()) if assigned > highest]
             given = bulk_transfer.find_assigned_ids(self._snapshot, context, above)
             for schema_id in above:
                 if schema_id in given:  # an isolated id that already exists here changes nothing
@@ -249,7 +249,10 @@ class _PlanBuilder:
     def plan_versions(self) -> None:
         """Plan versions to add, to change and to remove."""
         rows = self.plan.subject_ids
-        keys = {subject_key(one) for one in self._source.subjects | {one[0] for one in self._source.deletions.versions}}
+        keys = {
+            subject_key(subject)
+            for subject in self._source.subjects | {key[0] for key in self._source.deletions.versions}
+        }
         existing = bulk_transfer.find_versions(self._snapshot, {rows[key] for key in keys & rows.keys()})
         for subject, number, schema_id in sorted(self._source.deletions.versions):
             key = (rows.get(subject_key(subject), 0), number)
@@ -319,8 +322,8 @@ class _PlanBuilder:
 
     def plan_settings(self) -> None:
         """Plan settings and modes to replace and to remove."""
-        gone = self._source.deletions.settings | self._source.deletions.modes
-        scopes = self._source.settings.keys() | self._source.modes.keys() | gone
+        deleted_scopes = self._source.deletions.settings | self._source.deletions.modes
+        scopes = self._source.settings.keys() | self._source.modes.keys() | deleted_scopes
         existing = bulk_transfer.find_settings(self._snapshot, [subject_key(scope) for scope in scopes])
         for scope in sorted(scopes):
             key = subject_key(scope)
@@ -368,7 +371,9 @@ class _PlanBuilder:
             self.plan.lines.append(JournalEntry("", action, _version_name(version), before=before, details=details))
         changed = (("association.updated", association) for association in self.plan.associations)
         removed = (("association.deleted", association) for association in self.plan.removed_associations)
-        self.plan.lines += [JournalEntry("", action, one.journal_name) for action, one in (*changed, *removed)]
+        self.plan.lines += [
+            JournalEntry("", action, association.journal_name) for action, association in (*changed, *removed)
+        ]
 
 
 def _group_by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:

@@ -13,9 +13,9 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import bulk_transfer, contexts, tables
 from contractlog.registry.storage.journal import hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
-from contractlog.registry.storage.model import ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import ScopeSettings, subject_key
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
 from contractlog.registry.transfer.report import OddityKind, TransferReport
@@ -86,10 +86,12 @@ def _identify(
     whole: RegistrySnapshot, source: RegistrySnapshot, report: TransferReport, report_progress: Callable[[int], None]
 ) -> dict[tuple[str, int], IdentifiedSchema]:
     identified = identify_schemas(whole, source.schemas.values(), report_progress)
-    for one in identified.values():
-        if one.verbatim is not None:
-            where = f"id {one.schema.id} of context {one.schema.context}"
-            report.odd(OddityKind.VERBATIM, where, f"{one.schema.type.value}: {one.verbatim[:200]}")
+    for identified_schema in identified.values():
+        if identified_schema.verbatim is not None:
+            where = f"id {identified_schema.schema.id} of context {identified_schema.schema.context}"
+            report.odd(
+                OddityKind.VERBATIM, where, f"{identified_schema.schema.type.value}: {identified_schema.verbatim[:200]}"
+            )
     return identified
 
 
@@ -159,22 +161,26 @@ def _write_schemas(transaction: Transaction, plan: ImportPlan, ids: dict[str, in
 def _write_versions(transaction: Transaction, plan: ImportPlan, ids: dict[str, int]) -> None:
     rows = [
         {
-            "subject_id": ids[subject_key(one.subject)],
-            "version": one.version,
-            "context": one.subject.context,
-            "schema_id": one.schema_id,
-            "created_at": transaction.now if one.created_at is None else one.created_at,
-            "deleted_at": one.deleted_at,
+            "subject_id": ids[subject_key(version.subject)],
+            "version": version.version,
+            "context": version.subject.context,
+            "schema_id": version.schema_id,
+            "created_at": transaction.now if version.created_at is None else version.created_at,
+            "deleted_at": version.deleted_at,
         }
-        for one in plan.versions
+        for version in plan.versions
     ]
     bulk_transfer.insert_rows(transaction, tables.versions, rows)
-    contexts.relist_contexts(transaction, {one.subject.context for one in plan.versions})
-    for one in plan.changed_versions:
-        bulk_transfer.mark_versions(transaction, ids[subject_key(one.subject)], one.version, one.deleted_at)
-    changed = [one for one in (*plan.versions, *plan.changed_versions) if subject_key(one.subject) in plan.subject_ids]
-    bulk_transfer.touch_subjects(transaction, {ids[subject_key(one.subject)] for one in changed})
-    transaction.touched.update(one.schema for one in (*plan.versions, *plan.changed_versions))
+    contexts.relist_contexts(transaction, {version.subject.context for version in plan.versions})
+    for version in plan.changed_versions:
+        bulk_transfer.mark_versions(transaction, ids[subject_key(version.subject)], version.version, version.deleted_at)
+    changed = [
+        version
+        for version in (*plan.versions, *plan.changed_versions)
+        if subject_key(version.subject) in plan.subject_ids
+    ]
+    bulk_transfer.touch_subjects(transaction, {ids[subject_key(version.subject)] for version in changed})
+    transaction.touched.update(version.schema for version in (*plan.versions, *plan.changed_versions))
 
 
 POLL_SECONDS: Final = 1.0  #: seconds

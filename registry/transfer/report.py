@@ -1,19 +1,16 @@
-"""Report of an import, export or verification: counts, oddities, and a progress line."""
+"""Report of an import, export or verification: counts, conflicts and oddities."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import TracebackType
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final
 
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
-__all__ = ["Oddity", "OddityKind", "TransferProgress", "TransferReport"]
+__all__ = ["Oddity", "OddityKind", "TransferReport"]
 
 _MAX_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has all of them
 
@@ -123,46 +120,11 @@ def _count_lines(title: str, counts: Counter[str]) -> Iterator[str]:
 def _oddity_lines(kind: OddityKind, oddities: list[Oddity]) -> Iterator[str]:
     if oddities:
         yield f"{len(oddities):,} {kind}"
-        yield from (f"  {one.where}{': ' if one.detail else ''}{one.detail}" for one in oddities[:_MAX_SHOWN])
+        yield from (
+            f"  {oddity.where}{': ' if oddity.detail else ''}{oddity.detail}" for oddity in oddities[:_MAX_SHOWN]
+        )
         yield from _omitted_lines(len(oddities))
 
 
 def _omitted_lines(number: int) -> Iterable[str]:
     return (f"  … and {number - _MAX_SHOWN:,} more (--format json has them all)",) if number > _MAX_SHOWN else ()
-
-
-_EVERY: Final = 0.2  #: seconds between two updates
-_CLEAR: Final = "\r\x1b[K"
-
-
-class TransferProgress:
-    """Progress line that overwrites itself and is cleared at the end."""
-
-    def __init__(self, doing: str, noun: str, total: int = 0, stream: TextIO | None = None) -> None:
-        self._doing = doing
-        self._noun = noun
-        self._total = total
-        self._stream = stream or sys.stderr
-        self._shown = self._stream.isatty()
-        self._last = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._shown:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
-
-    def __call__(self, done: int, total: int = 0) -> None:
-        """Show how much is done, and the total if it is known."""
-        now = time.monotonic()
-        if not self._shown or now - self._last < _EVERY:
-            return
-        self._last = now
-        total = total or self._total
-        of = f" of {total:,}" if total else ""
-        self._stream.write(f"{_CLEAR}{self._doing}: {done:,}{of} {self._noun}")
-        self._stream.flush()

@@ -15,11 +15,13 @@ from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
@@ -241,12 +243,12 @@ class RestReader:
             query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
             body = await self._maybe(get_call("schemas", "ids", str(max(ids)), **query))
             highest = body.get("maxId") if isinstance(body, dict) else None
-            known = (
+            largest = (
                 None
                 if highest is None
                 else self._fits("maxId", lambda value: import_parsers.read_id({"maxId": value}, "maxId"), highest)
             )
-            following = (max(ids) if known is None else known) + 1
+            following = (max(ids) if largest is None else largest) + 1
         self.snapshot.contexts[context] = following
 
     async def _shared_settings(self, contexts: Iterable[str]) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.registry.transfer.import_parsers import InvalidField, parse_metadata, parse_rule_set
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.snapshot import is_storable

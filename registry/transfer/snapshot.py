@@ -12,7 +12,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.storage.model import MAX_ID_GAP
+from contractlog.registry.storage.store_values import MAX_ID_GAP
 
 __all__ = [
     "ENCRYPTED",
@@ -89,7 +89,9 @@ class SnapshotSchema:
     def targets(self) -> tuple[VersionKey, ...]:
         """The versions that it references."""
         home = Subject(self.context, "")
-        return tuple(dict.fromkeys((resolve_target(one, home), one.version) for one in self.references))
+        return tuple(
+            dict.fromkeys((resolve_target(reference, home), reference.version) for reference in self.references)
+        )
 
     @property
     def encrypted(self) -> bool:
@@ -183,7 +185,7 @@ class RegistrySnapshot:
         return ids
 
     def changes_since(self, before: RegistrySnapshot) -> RegistrySnapshot:
-        """Return the changes since an earlier state of the same registry; missing items are in ``gone``."""
+        """Return the changes since an earlier state of the same registry; missing items are in ``deletions``."""
         changed = RegistrySnapshot(
             dict(self.contexts.items() - before.contexts.items()),
             _select_changed(self.schemas, before.schemas),
@@ -191,20 +193,20 @@ class RegistrySnapshot:
             _select_changed(self.settings, before.settings),
             _select_changed(self.modes, before.modes),
             _select_changed(self.associations, before.associations),
-            {key: one for key, one in self.retired.items() if key not in before.retired},
+            {key: retired_id for key, retired_id in self.retired.items() if key not in before.retired},
         )
         changed.deletions = Deletions(
             {
-                (*key, one.schema_id)
-                for key, one in before.versions.items()
-                if key not in self.versions or self.versions[key].schema_id != one.schema_id
+                (*key, version.schema_id)
+                for key, version in before.versions.items()
+                if key not in self.versions or self.versions[key].schema_id != version.schema_id
             },
             before.settings.keys() - self.settings.keys(),
             before.modes.keys() - self.modes.keys(),
             before.associations.keys() - self.associations.keys(),
         )
-        for one in changed.versions.values():  # a version needs its schema
-            changed.schemas.setdefault(one.schema, self.schemas[one.schema])
+        for version in changed.versions.values():  # a version needs its schema
+            changed.schemas.setdefault(version.schema, self.schemas[version.schema])
         return changed
 
     def select_reused_ids(self, in_order: Iterable[SchemaKey]) -> None:
@@ -212,10 +214,10 @@ class RegistrySnapshot:
         newest: dict[tuple[Any, ...], SchemaKey] = {}
         for key in in_order:
             newest[_content_key(self.schemas[key])] = key
-        for key, one in self.schemas.items():
-            reused = newest[_content_key(one)] == key
-            if one.reused != reused:
-                self.schemas[key] = replace(one, reused=reused)
+        for key, schema in self.schemas.items():
+            reused = newest[_content_key(schema)] == key
+            if schema.reused != reused:
+                self.schemas[key] = replace(schema, reused=reused)
 
     @property
     def empty(self) -> bool:
@@ -228,5 +230,5 @@ def _select_changed(items: Mapping[K, V], before: Mapping[K, V]) -> dict[K, V]:
 
 
 def _content_key(schema: SnapshotSchema) -> tuple[Any, ...]:
-    bodies = (None if one is None else repr(one.body()) for one in (schema.metadata, schema.rule_set))
+    bodies = (None if part is None else repr(part.body()) for part in (schema.metadata, schema.rule_set))
     return schema.context, schema.type, schema.text, schema.references, *bodies

@@ -223,16 +223,16 @@ def _report_counters(snapshot: RegistrySnapshot, report: TransferReport) -> None
 def _sort_by_references(snapshot: RegistrySnapshot) -> Iterator[SnapshotVersion]:
     """Yield versions by id; a version comes after those it references."""
     done: set[Any] = set()
-    for version in sorted(snapshot.versions.values(), key=lambda one: (one.schema, one.key)):
-        pending = [(version, False)]
+    for start in sorted(snapshot.versions.values(), key=lambda version: (version.schema, version.key)):
+        pending = [(start, False)]
         while pending:
-            one, ready = pending.pop()
+            version, ready = pending.pop()
             if ready:
-                yield one
-            elif one.key not in done:
-                done.add(one.key)
-                pending.append((one, True))
-                targets = snapshot.schemas[one.schema].targets
+                yield version
+            elif version.key not in done:
+                done.add(version.key)
+                pending.append((version, True))
+                targets = snapshot.schemas[version.schema].targets
                 pending += [(snapshot.versions[at], False) for at in targets if at in snapshot.versions]
 
 
@@ -282,12 +282,12 @@ _ASSOCIATION_VALUE: Final = (
 )
 
 
-def _association_record(one: StoredAssociation, now: int) -> TopicMessage:
-    members = {**one.body(), "tenant": _TENANT, "createTs": one.created_at}
+def _association_record(association: StoredAssociation, now: int) -> TopicMessage:
+    members = {**association.body(), "tenant": _TENANT, "createTs": association.created_at}
     names = {name: members[name] for name in _ASSOCIATION_KEY}
-    key = encode_key(KeyType.ASSOC, str(one.subject), further=names)
+    key = encode_key(KeyType.ASSOC, str(association.subject), further=names)
     value = {name: members[name] for name in _ASSOCIATION_VALUE}
-    return key, _encode_value(value), now if one.updated_at is None else one.updated_at
+    return key, _encode_value(value), now if association.updated_at is None else association.updated_at
 
 
 _JSON_OPTIONS: Final[Mapping[str, Any]] = {"ensure_ascii": False, "separators": (",", ":")}

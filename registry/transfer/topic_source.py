@@ -14,7 +14,8 @@ from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
 from contractlog.registry.transfer.snapshot import (
@@ -234,7 +235,7 @@ class TopicReplay:
 
     def take_snapshot(self) -> RegistrySnapshot:
         """Return the state after all records so far; counters are above every id ever accepted."""
-        snapshot, gone = self.snapshot, self.snapshot.deletions
+        snapshot, deletions = self.snapshot, self.snapshot.deletions
         whole = RegistrySnapshot(
             dict(snapshot.contexts),
             dict(snapshot.schemas),
@@ -243,7 +244,9 @@ class TopicReplay:
             dict(snapshot.modes),
             dict(snapshot.associations),
             dict(snapshot.retired),
-            Deletions(set(gone.versions), set(gone.settings), set(gone.modes), set(gone.associations)),
+            Deletions(
+                set(deletions.versions), set(deletions.settings), set(deletions.modes), set(deletions.associations)
+            ),
         )
         whole.select_reused_ids(sorted(whole.schemas, key=self._applied.__getitem__))
         whole.raise_counters()
@@ -291,7 +294,7 @@ def _covers(scope: Subject, subject: Subject) -> bool:
 def _parse_association(
     value: Mapping[str, Any], names: Mapping[str, str], old: StoredAssociation | None, timestamp: int
 ) -> StoredAssociation:
-    merged = dict(names) | {name: found for name, found in value.items() if found is not None}
+    merged = dict(names) | {name: member for name, member in value.items() if member is not None}
     merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:
         association = import_parsers.read_association(merged, frozen=False)

@@ -89,10 +89,10 @@ def _merge_response(url: str, status: int, content: bytes, report: TransferRepor
     except (ValueError, TypeError, KeyError):
         raise Unreachable(f"registry {url}: responded with {status} and a body that is not an import report") from None
     report.done.update(body["done"])
-    report.conflicts += [one for one in body["conflicts"] if one not in report.conflicts]
-    existing = {(one.kind, one.where) for one in report.oddities}
-    received = (Oddity(OddityKind[one["kind"]], one["where"], one["detail"]) for one in body["oddities"])
-    report.oddities += [one for one in received if (one.kind, one.where) not in existing]
+    report.conflicts += [oddity for oddity in body["conflicts"] if oddity not in report.conflicts]
+    existing = {(oddity.kind, oddity.where) for oddity in report.oddities}
+    received = (Oddity(OddityKind[oddity["kind"]], oddity["where"], oddity["detail"]) for oddity in body["oddities"])
+    report.oddities += [oddity for oddity in received if (oddity.kind, oddity.where) not in existing]
     if status != _CONFLICT_STATUS and status >= BadRequest.code:
         raise Unreachable(f"registry {url}: answered {status}")
 

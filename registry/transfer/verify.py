@@ -31,10 +31,11 @@ from contractlog.registry.storage import bulk_transfer
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.transfer.cli_options import add_database, add_examples, add_source, open_source
-from contractlog.registry.transfer.database_source import open_for_export
+from contractlog.registry.transfer.database_access import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
@@ -88,7 +89,7 @@ class _Verification:
     ) -> None:
         self._transport = transport
         self._snapshot = snapshot
-        self._shown = [
+        self._versions = [
             version
             for version in snapshot.versions.values()
             if "alias" not in snapshot.settings.get(version.subject, {})  # its paths lead to another subject
@@ -102,15 +103,15 @@ class _Verification:
         """Send all requests and compare the responses."""
         snapshot = self._snapshot
         comparisons: Iterator[Coroutine[Any, Any, None]] = chain(
-            (self._version(one) for one in self._shown),
-            (self._lookup(one) for one in self._shown),
-            (self._id(key) for key in {one.schema for one in snapshot.versions.values()}),
+            (self._version(version) for version in self._versions),
+            (self._lookup(version) for version in self._versions),
+            (self._id(key) for key in {version.schema for version in snapshot.versions.values()}),
             (self._check_retired_id(key) for key in snapshot.retired),
             (self._scope("config", scope, config) for scope, config in snapshot.settings.items()),
             (self._scope("mode", scope, {"mode": mode}) for scope, mode in self._modes.items()),
-            (self._association(one) for one in snapshot.associations.values()),
+            (self._association(association) for association in snapshot.associations.values()),
         )
-        total = 2 * len(self._shown) + len({one.schema for one in snapshot.versions.values()})
+        total = 2 * len(self._versions) + len({version.schema for version in snapshot.versions.values()})
         total += len(snapshot.retired) + len(snapshot.settings) + len(self._modes) + len(snapshot.associations)
         done = 0
 
@@ -178,7 +179,7 @@ class _Verification:
         pair = (_without_empty_members(other), _without_empty_members(self._snapshot.schemas[version.schema]))
         identified = identify_schemas(self._snapshot, pair)
         return (
-            len({one.content.hash for one in identified.values()}) == 1
+            len({schema.content.hash for schema in identified.values()}) == 1
             and (version.subject, schema_id) in self._subject_ids
         )
 
@@ -223,7 +224,7 @@ def _expected_body(schema: SnapshotSchema) -> dict[str, Any]:
     return {
         "schema": schema.text,
         "schemaType": schema.type.value,
-        "references": [one.body() for one in schema.references],
+        "references": [reference.body() for reference in schema.references],
         "metadata": _normalize_metadata(schema.metadata),
         "ruleSet": {} if schema.rule_set is None else schema.rule_set.body(),
         "guid": schema.content_guid,
@@ -235,7 +236,9 @@ def _normalize_response(body: Mapping[str, Any] | None) -> dict[str, Any]:
     if "error" not in answered:
         metadata, rule_set = answered.get("metadata"), answered.get("ruleSet")
         answered["schemaType"] = answered.get("schemaType") or SchemaType.AVRO.value
-        answered["references"] = [Reference.from_body(one).body() for one in answered.get("references") or ()]
+        answered["references"] = [
+            Reference.from_body(reference).body() for reference in answered.get("references") or ()
+        ]
         answered["metadata"] = _normalize_metadata(Metadata.from_body(metadata) if metadata else None)
         answered["ruleSet"] = RuleSet.from_body(rule_set).body() if rule_set else {}
     return answered
@@ -265,7 +268,7 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_source(parser)
     add_database(parser, "to verify, instead of a running registry")
     parser.add_argument(
-        "--registry", metavar="URL", help="the running registry to verify (default: as for other verbs)"
+        "--registry", metavar="URL", help="the running registry to verify (default: as for other commands)"
     )
     parser.add_argument("--no-modes", action="store_true", help="do not compare modes (READONLY …)")
     add_format(parser)
@@ -273,8 +276,8 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if options.registry and options.database_url:
         raise UsageError("pass --database-url or --registry, not both")
     if options.database_url and database.current_revision(options.database_url)[0] is None:
-        shown = mask_url(options.database_url)
-        raise UsageError(f"{shown} contains no registry")
+        masked_url = mask_url(options.database_url)
+        raise UsageError(f"{masked_url} contains no registry")
     report = TransferReport()
     with open_source(options) as source:
         snapshot = report.count_contents(source.read_snapshot(report))
@@ -300,8 +303,8 @@ async def _verify(options: Namespace, snapshot: RegistrySnapshot) -> Verificatio
         transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
         await transport.send(get_call("config"))  # a registry that does not answer is an error, not a difference
-        with TransferProgress("comparing", "answers") as told:
-            return await verify(transport, snapshot, told, modes=not options.no_modes)
+        with TransferProgress("comparing", "answers") as progress:
+            return await verify(transport, snapshot, progress, modes=not options.no_modes)
     finally:
         await transport.close()
         if app is not None:
@@ -314,11 +317,11 @@ def _compare_times(database_url: str, state: RegistrySnapshot, verified: Verific
     Only files and databases contain them; REST provides only the times of versions.
     """
     with open_for_export(database_url) as snapshot:
-        held = {(row.context, row.id): row.created_at for row in bulk_transfer.stream_schemas(snapshot)}
+        stored_times = {(row.context, row.id): row.created_at for row in bulk_transfer.stream_schemas(snapshot)}
     for key, schema in sorted(state.schemas.items()):
-        if schema.created_at is not None and held.get(key, schema.created_at) != schema.created_at:
-            told = f"created is {held[key]} instead of {schema.created_at}"
-            verified.differences.append(f"id {schema.id} of context {schema.context}: {told}")
+        if schema.created_at is not None and stored_times.get(key, schema.created_at) != schema.created_at:
+            detail = f"created is {stored_times[key]} instead of {schema.created_at}"
+            verified.differences.append(f"id {schema.id} of context {schema.context}: {detail}")
 
 
 def _print_result(verified: VerificationResult) -> None:

@@ -119,10 +119,10 @@ class AvroWriter(_GeneratingCodec):
         return data
 
     def _generate(self) -> Callable[..., Any]:
-        made: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_write_function(
+        write_function: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_write_function(
             self._interpreted.codec, self._limits
         )
-        return made
+        return write_function
 
 
 class AvroReader(_GeneratingCodec):
@@ -168,10 +168,10 @@ class AvroReader(_GeneratingCodec):
         require_readable(self._interpreted.reader)
 
     def _generate(self) -> Callable[..., Any]:
-        made: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_read_function(
+        read_function: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_read_function(
             self._interpreted.reader, self._limits
         )
-        return made
+        return read_function
 
 
 def find_record_name(parsed: ParsedSchema) -> str | None:

@@ -13,7 +13,7 @@ from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.cli.avro_files import require_fastavro
-from contractlog.serdes.cli.delivery import Interruption
+from contractlog.serdes.cli.interruption import Interruption
 from contractlog.serdes.cli.printer import AvroFilePrinter, RecordPrinter
 from contractlog.serdes.cli.strategy_option import add_strategy
 from contractlog.serdes.topic_reader import TopicReader
@@ -62,7 +62,7 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
         _print_all(log, printer, options)
         printer.end()
     if printer.damaged:
-        print_message(f"{count_noun(printer.damaged, 'record')} of {printer.seen:,} could not be decoded")
+        print_message(f"{count_noun(printer.damaged, 'record')} of {printer.printed:,} could not be decoded")
     return exit_codes.FINDINGS if printer.damaged else exit_codes.CLEAN
 
 
@@ -93,9 +93,9 @@ def _print_all(log: TopicReader, printer: RecordPrinter, options: Namespace) -> 
         start = low if options.offset is None else options.offset
         if not options.follow:
             _report_offset(partition, start, low, end, is_requested=options.offset is not None)
-        remaining = None if options.limit is None else options.limit - printer.seen
+        remaining = None if options.limit is None else options.limit - printer.printed
         for message in log.read(partition, max(start, low), end, remaining):
-            if options.offset is not None and printer.seen == 0 and message.offset() != start:
+            if options.offset is not None and printer.printed == 0 and message.offset() != start:
                 print_message(f"offset {start} contains no record (any more); the next one is at {message.offset()}")
             printer.print(message)
     if options.follow:
@@ -103,7 +103,7 @@ def _print_all(log: TopicReader, printer: RecordPrinter, options: Namespace) -> 
         _follow(log, printer, options, starts)
         return
     is_reported = options.offset is not None and all(options.offset >= end for _, end in ranges.values())
-    if not (printer.seen or is_reported or options.limit == 0):
+    if not (printer.printed or is_reported or options.limit == 0):
         print_message(_no_records_message(options))
 
 
@@ -112,12 +112,12 @@ def _follow(log: TopicReader, printer: RecordPrinter, options: Namespace, starts
     with Interruption() as interruption:
 
         def is_done() -> bool:
-            return interruption.happened or printer.seen == options.limit
+            return interruption.happened or printer.printed == options.limit
 
         printer.flush()
         for messages in log.follow(starts, is_done):
             for message in messages:
-                if printer.seen != options.limit:
+                if printer.printed != options.limit:
                     printer.print(message)
             if messages:
                 printer.flush()

@@ -1,13 +1,11 @@
-"""Delivery of records from lines of input; only those that the broker acknowledged are counted."""
+"""Delivery of records to a broker; only those that it acknowledged are counted."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from types import FrameType, TracebackType
-from typing import Any, Final, Self, TextIO
+from collections.abc import Mapping
+from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -23,7 +21,7 @@ from contractlog.serdes.kafka_client import (
     make_client,
 )
 
-__all__ = ["Delivery", "Interruption", "read_lines"]
+__all__ = ["Delivery"]
 
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "enable.idempotence": True,
@@ -36,64 +34,6 @@ _FORBIDDEN_PROPERTIES: Final = frozenset(
 )
 _FINISH_SECONDS: Final = 10.0  # seconds for records in flight after an interruption
 _TICK: Final = 0.2
-
-
-class Interruption:
-    """Context in which SIGINT and SIGTERM end the reading of input, and nothing else."""
-
-    def __init__(self) -> None:
-        self.happened = False
-        self._reading = False
-        self._previous_handlers: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._previous_handlers[number] = signal.signal(number, self._record_event)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        for number, handler in self._previous_handlers.items():
-            signal.signal(number, handler)
-
-    def read(self, readline: Callable[[], str]) -> str:
-        """Return the next line, or an empty string after an interruption, also while waiting."""
-        self._reading = True
-        try:
-            return "" if self.happened else readline()
-        except _ReadInterrupted:
-            return ""
-        finally:
-            self._reading = False
-
-    def _record_event(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self.happened = True
-        if self._reading:
-            self._reading = False
-            raise _ReadInterrupted
-
-
-class _ReadInterrupted(BaseException):
-    """Ends a blocking read; never raised out of this module."""
-
-
-def read_lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str]]:
-    """Yield the non-blank lines with their numbers, until the end or an interruption.
-
-    Raises:
-        UsageError: a line is not UTF-8; to detect it, the source must be opened with ``errors="surrogateescape"``.
-    """
-    number = 0
-    while line := interruption.read(source.readline):
-        number += 1
-        try:
-            line.encode()
-        except UnicodeEncodeError as error:
-            raise UsageError(f"line {number} is no UTF-8 (column {error.start + 1})") from None
-        if line.strip():
-            yield number, line
 
 
 class Delivery:

@@ -20,7 +20,7 @@ from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.deserializer import SyncDeserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
-from contractlog.serdes.json_schema.exact_integers import compact_json
+from contractlog.serdes.json_schema.lossless_json import compact_json
 from contractlog.serdes.read_plan import schema_id_in
 from contractlog.serdes.schema_ids import locate_head
 from contractlog.serdes.schema_source import fetch_and_parse
@@ -53,7 +53,7 @@ class RecordPrinter:
         as_json: bool,
         strategy: SubjectNameStrategyType | None = None,
     ) -> None:
-        self.seen = 0
+        self.printed = 0
         self.damaged = 0
         self._topic = topic
         self._envelope = envelope
@@ -69,7 +69,7 @@ class RecordPrinter:
 
     def print(self, message: Message) -> None:
         """Print one record, or report its damage."""
-        self.seen += 1
+        self.printed += 1
         value, fine = self._decode(message, MessageField.VALUE)
         decodes_key = self._envelope or not self._has_plain_keys
         key, key_fine = self._decode(message, MessageField.KEY) if decodes_key else (None, True)

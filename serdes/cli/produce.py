@@ -20,8 +20,9 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.schema import SchemaType
 from contractlog.serdes.cli.avro_files import AvroFileReader, require_fastavro
-from contractlog.serdes.cli.delivery import Delivery, Interruption, read_lines
+from contractlog.serdes.cli.delivery import Delivery
 from contractlog.serdes.cli.headers import parse_header
+from contractlog.serdes.cli.interruption import Interruption, read_lines
 from contractlog.serdes.cli.record_encoder import (
     RECORD_STRATEGIES,
     ProducerRecord,

@@ -16,7 +16,7 @@ from contractlog.serdes.json_schema.document_validator import (
     ValidationSettings,
     format_path,
 )
-from contractlog.serdes.json_schema.exact_integers import (
+from contractlog.serdes.json_schema.lossless_json import (
     ORJSON_OPTIONS,
     count_nones,
     dump_long_integers,
@@ -59,11 +59,11 @@ class JsonWriter:
         exact_nulls = not nulls or nulls == count_nones(value)
         if exact_nulls and (self._validator is None or self._validator.is_surely_valid(value)):
             return prefix + body
-        made = orjson.loads(body)
-        if made != value:  # NaN has become null, or it is a tuple, a date, an object …
-            _reject_lost_number(value, made)
+        document = orjson.loads(body)
+        if document != value:  # NaN has become null, or it is a tuple, a date, an object …
+            _reject_lost_number(value, document)
         if self._validator is not None:
-            self._validator.require_valid(made, EncodeError)
+            self._validator.require_valid(document, EncodeError)
         return prefix + body
 
     def _encode_long_integers(self, value: Any, error: TypeError) -> bytes:
@@ -72,11 +72,11 @@ class JsonWriter:
             if not is_integer_too_long(error):
                 raise error
             body = dump_long_integers(value)
-            made = read_document(body)
+            document = read_document(body)
         except (TypeError, ValueError, RecursionError) as problem:
             raise EncodeError(reason=f"JSON cannot hold this value: {problem}", outcome=Outcome.NOT_JSON) from None
         if self._validator is not None:
-            self._validator.require_valid(made, EncodeError)
+            self._validator.require_valid(document, EncodeError)
         return body
 
 
@@ -110,12 +110,12 @@ class CustomJsonWriter:
         except Exception as error:
             raise EncodeError(reason=_failure_message("json_encode", error), outcome=Outcome.NOT_JSON) from error
         try:
-            made = read_document(body)
+            document = read_document(body)
         except orjson.JSONDecodeError as error:
             reason = f"json_encode did not return JSON: {error.msg} (byte {error.pos})"
             raise EncodeError(reason=reason, outcome=Outcome.NOT_JSON) from None
         if self._validator is not None:
-            self._validator.require_valid(made, EncodeError)
+            self._validator.require_valid(document, EncodeError)
         return prefix + body
 
 
@@ -169,8 +169,8 @@ class JsonReader:
         raise DecodeError(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
 
 
-def _reject_lost_number(value: Any, made: Any) -> None:
-    steps = find_lost_number(value, made)
+def _reject_lost_number(value: Any, document: Any) -> None:
+    steps = find_lost_number(value, document)
     if steps is not None:
         field, where = format_path(steps, exact=False), format_path(steps, exact=True)
         reason = "JSON has no number for NaN and infinity"

@@ -18,7 +18,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT7
 
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.serdes.json_schema.exact_integers import compact_json
+from contractlog.serdes.json_schema.lossless_json import compact_json
 from contractlog.serdes.json_schema.prepared_schema import MAX_BACKTRACKING, collect_documents, json_schema_of
 
 if TYPE_CHECKING:
@@ -111,8 +111,10 @@ class JsonschemaMessages:
         self._used.steps += 1
         matcher = self._matchers.get(pattern)
         if matcher is None:
-            made = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=_PATTERN_OPTIONS, offline=True)
-            matcher = self._matchers[pattern] = made
+            validator = jsonschema_rs.Draft7Validator(
+                {"pattern": pattern}, pattern_options=_PATTERN_OPTIONS, offline=True
+            )
+            matcher = self._matchers[pattern] = validator
         return matcher.is_valid(text)
 
 

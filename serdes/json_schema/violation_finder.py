@@ -141,11 +141,11 @@ class ViolationFinder:
     def find_part(self, at: Subschema) -> jsonschema_rs.Validator | None:
         """Return the validator of a part of the schema, or None if it cannot be prepared."""
         if at.uri not in self._parts:
-            made = None
+            part = None
             if not self._schema_texts.is_large:
                 with suppress(ValueError, RecursionError, jsonschema_rs.ReferencingError):
-                    made = self._compile_parts(at.uri, self._schema_texts.contents[at.uri])
-            self._parts[at.uri] = made
+                    part = self._compile_parts(at.uri, self._schema_texts.contents[at.uri])
+            self._parts[at.uri] = part
         parts = self._parts[at.uri]
         return None if parts is None else parts.get(f"#{at.pointer}")
 

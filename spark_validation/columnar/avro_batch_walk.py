@@ -42,22 +42,22 @@ _FIXED_SIZE: Final = frozenset({AvroKind.FLOAT, AvroKind.DOUBLE, AvroKind.FIXED}
 class BatchWalk:
     """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
 
-    __slots__ = ("_found", "_row", "final", "scalar", "scalar_rows", "tally")
+    __slots__ = ("_collected", "_row", "final", "scalar", "scalar_rows", "tally")
 
     def __init__(self, tally: BatchTally, scalar_rows: int = MAX_ROWS_ONE_BY_ONE) -> None:
         self.tally = tally
         self.scalar_rows = scalar_rows
         self.final = np.zeros(tally.codes.size, np.int64)  #: by row: end position of finished cursors
         self.scalar = RecordWalk(tally.data.data, tally.limits, self._collect)
-        self._found: dict[ValuePath, list[tuple[int, int, int]]] = {}
+        self._collected: dict[ValuePath, list[tuple[int, int, int]]] = {}
         self._row = 0
 
     def run(self, path: ValuePath, cursors: Cursors) -> None:
         """Read one value of every record."""
         self.read(path, cursors)
-        for value_path, values in self._found.items():
+        for value_path, values in self._collected.items():
             self.tally.collect_each(value_path, values)
-        self._found.clear()
+        self._collected.clear()
 
     def read(self, path: ValuePath, cursors: Cursors) -> None:
         """Read the value at a path with every cursor."""
@@ -83,7 +83,7 @@ class BatchWalk:
         branches = path.node.children
         indexes, _ = read_index(self.tally, path, cursors, len(branches), Outcome.BAD_UNION_INDEX)
         present = range(len(branches)) if len(branches) <= _FEW_BRANCHES else np.unique(indexes).tolist()
-        lost = False
+        has_failures = False
         for branch in present:
             if branches[branch].empty:
                 continue
@@ -95,9 +95,9 @@ class BatchWalk:
             if part.size == where.size:
                 cursors.pos[where] = part.pos
             else:
-                lost = True
+                has_failures = True
                 cursors.pos[np.searchsorted(cursors.rows, part.rows)] = part.pos
-        if lost:
+        if has_failures:
             cursors.keep(self.tally.codes[cursors.rows] == 0)
 
     def _blocks(self, path: ValuePath, cursors: Cursors) -> None:
@@ -213,4 +213,4 @@ class BatchWalk:
 
     def _collect(self, path: ValuePath, start: int, value: int) -> None:
         if self.tally.wants(path):
-            self._found.setdefault(path, []).append((self._row, start, value))
+            self._collected.setdefault(path, []).append((self._row, start, value))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.json_schema.exact_integers import has_long_numbers, read_document
+from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.prepared_schema import prepare_schema, shorten_message
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes
@@ -62,8 +62,8 @@ class JsonValuePath:
             return existing
         if name in self._named:
             path = f"{self.field}.{name}" if self.field else name
-            made = self._members[name] = JsonValuePath(path, self.depth + 1, self._under("properties", name))
-            return made
+            child = self._members[name] = JsonValuePath(path, self.depth + 1, self._under("properties", name))
+            return child
         if self._other is None:
             words = ("additionalProperties", "unevaluatedProperties")
             schemas = [
@@ -143,11 +143,11 @@ _LEAST, _MOST = -(2**63), 2**63 - 1  # range of integer columns; values outside 
 class DocumentFlattener:
     """Splits documents into values by path and type, one document after another."""
 
-    __slots__ = ("_depth", "_found")
+    __slots__ = ("_collected", "_depth")
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._found: dict[type, dict[JsonValuePath, _RowValues]] = {kind: {} for kind in _TYPES}
+        self._collected: dict[type, dict[JsonValuePath, _RowValues]] = {kind: {} for kind in _TYPES}
 
     def add(self, row: int, path: JsonValuePath, value: Any) -> None:
         """Add a value and everything below it, down to the depth limit."""
@@ -165,15 +165,15 @@ class DocumentFlattener:
         elif value is not None:
             if kind is int and not _LEAST <= value <= _MOST:
                 kind, value = float, float(value)
-            entries = self._found[kind].get(path)
+            entries = self._collected[kind].get(path)
             if entries is None:
-                entries = self._found[kind][path] = ([], [])
+                entries = self._collected[kind][path] = ([], [])
             entries[0].append(row)
             entries[1].append(value)
 
     def pieces(self) -> Iterator[ColumnPiece]:
         """Yield the values added so far."""
-        for kind, by_path in self._found.items():
+        for kind, by_path in self._collected.items():
             for path, (rows, values) in by_path.items():
                 column = pa.array(values, _TYPES[kind])
                 piece = ColumnPiece(path.field, np.array(rows, np.intp), np.arange(len(rows)), column)

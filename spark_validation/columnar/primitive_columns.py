@@ -55,46 +55,46 @@ def _build_array(
 ) -> pa.Array[Any]:
     node = path.node
     if node.logical is not None:
-        made = _build_logical(tally, node.logical, starts, values)
-        if made is not None:
-            return made
+        array = _build_logical(tally, node.logical, starts, values)
+        if array is not None:
+            return array
     match node.kind:
         case AvroKind.BOOLEAN:
-            made = from_numpy(values.astype(np.bool_))
+            array = from_numpy(values.astype(np.bool_))
         case AvroKind.INT | AvroKind.LONG:
-            made = from_numpy(values)
+            array = from_numpy(values)
         case AvroKind.FLOAT:
             with np.errstate(invalid="ignore"):  # a signalling NaN is a valid value
-                made = from_numpy(_read_fixed_size(tally, starts, "<f4").astype(np.float64))
+                array = from_numpy(_read_fixed_size(tally, starts, "<f4").astype(np.float64))
         case AvroKind.DOUBLE:
-            made = from_numpy(_read_fixed_size(tally, starts, "<f8"))
+            array = from_numpy(_read_fixed_size(tally, starts, "<f8"))
         case AvroKind.ENUM:
             symbols = pa.array(node.symbols, pa.string())
-            made = pa.DictionaryArray.from_arrays(from_numpy(values), symbols).cast(pa.string())
+            array = pa.DictionaryArray.from_arrays(from_numpy(values), symbols).cast(pa.string())
         case AvroKind.STRING:
-            made = _narrow_offsets(gather_slices(tally.buffer, starts, values), pa.string())
+            array = _narrow_offsets(gather_slices(tally.buffer, starts, values), pa.string())
         case _:
-            made = _narrow_offsets(gather_slices(tally.buffer, starts, values), pa.binary())
-    return made
+            array = _narrow_offsets(gather_slices(tally.buffer, starts, values), pa.binary())
+    return array
 
 
 def _build_logical(
     tally: BatchTally, logical: LogicalType, starts: NDArray[np.int64], values: NDArray[np.int64]
 ) -> pa.Array[Any] | None:
     """Return the values of a logical type that Arrow also has, else None."""
-    made: pa.Array[Any] | None = None
+    array: pa.Array[Any] | None = None
     match logical.name:
         case "timestamp-micros":
-            made = from_numpy(values).cast(_TIMESTAMP)
+            array = from_numpy(values).cast(_TIMESTAMP)
         case "timestamp-millis":
-            made = from_numpy(values * _MILLIS).cast(_TIMESTAMP)
+            array = from_numpy(values * _MILLIS).cast(_TIMESTAMP)
         case "timestamp-nanos":
-            made = from_numpy(values // _MILLIS).cast(_TIMESTAMP)
+            array = from_numpy(values // _MILLIS).cast(_TIMESTAMP)
         case "date":
-            made = from_numpy(values.astype(np.int32)).cast(pa.date32())
+            array = from_numpy(values.astype(np.int32)).cast(pa.date32())
         case "decimal" if logical.precision <= _WIDEST_DECIMAL:
-            made = _build_decimals(tally, logical, starts, values)
-    return made
+            array = _build_decimals(tally, logical, starts, values)
+    return array
 
 
 def _build_decimals(

@@ -110,8 +110,8 @@ def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespac
     if options.format == "openlineage":
         from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
 
-        made = build_events(edges, _namespace(options), datetime.now(UTC))
-        return "".join(json.dumps(event) + "\n" for event in made)
+        events = build_events(edges, _namespace(options), datetime.now(UTC))
+        return "".join(json.dumps(event) + "\n" for event in events)
     from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
 
     if not state.samples:

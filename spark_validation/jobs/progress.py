@@ -47,12 +47,12 @@ class ProgressLine:
         self._terminal = stream.isatty()
         self._announced = announced and not self._terminal
         self._total = self._done = 0
-        self._started = self._told = 0.0
+        self._started = self._shown_at = 0.0
 
     def start(self, total: int) -> None:
         """Start counting towards a total."""
         self._total, self._done = total, 0
-        self._started = self._told = self._clock()
+        self._started = self._shown_at = self._clock()
         if self._terminal or self._announced:
             self._tell(0, self._started)
 
@@ -60,7 +60,7 @@ class ProgressLine:
         """Update the amount done, and show it if an update is due."""
         self._done = done
         now = self._clock()
-        if now - self._told >= (_UPDATE_SECONDS if self._terminal else LOG_SECONDS):
+        if now - self._shown_at >= (_UPDATE_SECONDS if self._terminal else LOG_SECONDS):
             self._tell(done, now)
 
     def finish(self) -> None:
@@ -72,7 +72,7 @@ class ProgressLine:
             self._tell(self._done, self._clock())
 
     def _tell(self, done: int, now: float) -> None:
-        self._told = now
+        self._shown_at = now
         line = self.text(done, now - self._started)
         self._stream.write(_CLEAR + line if self._terminal else line + "\n")
         self._stream.flush()

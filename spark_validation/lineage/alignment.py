@@ -105,37 +105,39 @@ def measure_agreement(
     The other rows are neighbours of the aligned ones, in time and among the rows with the same value, or, if
     ``neighbours`` is false, any rows.
     """
-    made = target.cells[alignment.targets]
-    given = source.cells[alignment.sources]
-    compared = np.count_nonzero(made, axis=0)
-    equal = _count_equal(given, made)
+    target_cells = target.cells[alignment.targets]
+    source_cells = source.cells[alignment.sources]
+    compared = np.count_nonzero(target_cells, axis=0)
+    equal = _count_equal(source_cells, target_cells)
     share = equal / np.maximum(compared, 1)
     values = np.zeros(equal.shape, np.int64)
     for f, g in np.argwhere(share >= MIN_AGREEMENT):
-        values[f, g] = np.count_nonzero(np.unique(made[given[:, f] == made[:, g], g]))
-    return Agreement(share, _control_share(source, alignment, made, neighbours=neighbours), equal, compared, values)
+        values[f, g] = np.count_nonzero(np.unique(target_cells[source_cells[:, f] == target_cells[:, g], g]))
+    return Agreement(
+        share, _control_share(source, alignment, target_cells, neighbours=neighbours), equal, compared, values
+    )
 
 
 def _control_share(
-    source: SampledTopic, alignment: Alignment, made: Cells, *, neighbours: bool
+    source: SampledTopic, alignment: Alignment, target_cells: Cells, *, neighbours: bool
 ) -> npt.NDArray[np.float64]:
     if not neighbours:
-        return _equal_share(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
-    control = _equal_share(source.cells[source.earlier[alignment.sources]], made)
+        return _equal_share(source.cells[np.roll(alignment.sources, len(target_cells) // 2)], target_cells)
+    control = _equal_share(source.cells[source.earlier[alignment.sources]], target_cells)
     paired = alignment.controls >= 0
     if np.count_nonzero(paired) * 2 >= len(paired):
-        control = np.maximum(control, _equal_share(source.cells[alignment.controls[paired]], made[paired]))
+        control = np.maximum(control, _equal_share(source.cells[alignment.controls[paired]], target_cells[paired]))
     return control
 
 
-def _equal_share(given: Cells, made: Cells) -> npt.NDArray[np.float64]:
-    return np.asarray(_count_equal(given, made) / np.maximum(np.count_nonzero(made, axis=0), 1))
+def _equal_share(source_cells: Cells, target_cells: Cells) -> npt.NDArray[np.float64]:
+    return np.asarray(_count_equal(source_cells, target_cells) / np.maximum(np.count_nonzero(target_cells, axis=0), 1))
 
 
-def _count_equal(given: Cells, made: Cells) -> Integers:
+def _count_equal(source_cells: Cells, target_cells: Cells) -> Integers:
     """Count the rows in which a source field (first axis) equals a non-null target field (second axis)."""
-    valued = made != 0
-    return np.stack([np.count_nonzero((column[:, None] == made) & valued, axis=0) for column in given.T])
+    valued = target_cells != 0
+    return np.stack([np.count_nonzero((column[:, None] == target_cells) & valued, axis=0) for column in source_cells.T])
 
 
 def pool_alignments(alignments: list[Alignment]) -> Alignment:

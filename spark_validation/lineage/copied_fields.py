@@ -57,14 +57,14 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     not used repeatedly, as those of a lookup table are.
     """
     proven: list[tuple[float, Alignment, float]] = []
-    for anchor, made in candidate_pairs(source, target):
-        alignment = align_rows(source.fields[anchor], target.fields[made])
+    for anchor, target_field in candidate_pairs(source, target):
+        alignment = align_rows(source.fields[anchor], target.fields[target_field])
         if len(alignment.targets) < MIN_ROWS or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
-        proof = float(agreement.share[find_proofs(source, target, (anchor, made), agreement)].sum())
+        proof = float(agreement.share[find_proofs(source, target, (anchor, target_field), agreement)].sum())
         if proof:
-            proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[made])))
+            proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[target_field])))
     if not proven:
         return None
     proven.sort(key=lambda each: each[0], reverse=True)
@@ -128,10 +128,10 @@ def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignm
     agreement = measure_agreement(source, target, alignment, neighbours=False)
     lags = target.times[alignment.targets] - source.times[alignment.sources]
     fields = {}
-    for g, made in enumerate(target.fields):
+    for g, target_field in enumerate(target.fields):
         f = max(range(len(source.fields)), key=lambda f: _likeness(source, target, agreement, f, g))
         share, beyond = agreement.share[f, g], agreement.share[f, g] - agreement.control[f, g]
-        named_alike = _last_name(source.fields[f].name) == _last_name(made.name)
+        named_alike = _last_name(source.fields[f].name) == _last_name(target_field.name)
         if (
             share < MIN_AGREEMENT
             or agreement.equal[f, g] < MIN_ROWS / 2
@@ -139,7 +139,7 @@ def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignm
         ):
             continue
         equal = source.cells[alignment.sources, f] == target.cells[alignment.targets, g]
-        fields[made.name] = CopiedField(
+        fields[target_field.name] = CopiedField(
             source.fields[f].name, round(float(share), 4), int(agreement.equal[f, g]), float(np.median(lags[equal]))
         )
     return fields
@@ -149,9 +149,9 @@ def _likeness(
     source: SampledTopic, target: SampledTopic, agreement: Agreement, f: int, g: int
 ) -> tuple[int, bool, bool, float]:
     """Return the sort key of a source field: agreement to one row in a hundred, then similar names."""
-    given, made = source.fields[f].name, target.fields[g].name
+    source_name, target_name = source.fields[f].name, target.fields[g].name
     share = float(agreement.share[f, g])
-    return round(share * 100), given == made, _last_name(given) == _last_name(made), share
+    return round(share * 100), source_name == target_name, _last_name(source_name) == _last_name(target_name), share
 
 
 def _last_name(field: str) -> str:

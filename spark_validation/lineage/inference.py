@@ -66,9 +66,9 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
     for a in topics:
         for b in topics:
             if a is not b:
-                made = find_copy(a, b)
-                if made:
-                    found_copies[a.name, b.name] = made
+                copy = find_copy(a, b)
+                if copy:
+                    found_copies[a.name, b.name] = copy
                 step()
     copies = _drop_ambiguous(found_copies)
     edges = []
@@ -89,28 +89,28 @@ def _drop_ambiguous(copies: Copies) -> Copies:
     direction is retained.
     """
     return {
-        (a, b): made
-        for (a, b), made in copies.items()
+        (a, b): copy
+        for (a, b), copy in copies.items()
         if (b, a) not in copies
-        or (made.matched >= 1 - CLEAR_DIFFERENCE and made.matched - copies[b, a].matched > CLEAR_DIFFERENCE)
+        or (copy.matched >= 1 - CLEAR_DIFFERENCE and copy.matched - copies[b, a].matched > CLEAR_DIFFERENCE)
     }
 
 
 def _copy_edges(target: SampledTopic, copies: Copies) -> list[LineageEdge]:
     edges: list[LineageEdge] = []
     for field in target.fields:
-        sources = [a for (a, b), made in copies.items() if b == target.name and field.name in made.fields]
+        sources = [a for (a, b), copy in copies.items() if b == target.name and field.name in copy.fields]
         source = _nearest_source(sources, target.name, copies)
         if source is not None:
-            made = copies[source, target.name].fields[field.name]
+            copy = copies[source, target.name].fields[field.name]
             edges.append(
                 {
-                    "from": {"topic": source, "field": made.source},
+                    "from": {"topic": source, "field": copy.source},
                     "to": {"topic": target.name, "field": field.name},
                     "method": "copy",
-                    "score": made.score,
-                    "support": made.support,
-                    "lag_ms": made.lag_ms,
+                    "score": copy.score,
+                    "support": copy.support,
+                    "lag_ms": copy.lag_ms,
                 }
             )
     return edges

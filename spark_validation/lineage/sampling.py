@@ -100,9 +100,9 @@ def sample_fields(
             offsets[at].tolist(),
             map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
         )
-        taken = FieldSample(design, tuple(values))
+        sample = FieldSample(design, tuple(values))
         existing = samples.get(column.field)  # a field with values of several types has several columns
-        samples[column.field] = taken if existing is None else merge_samples(existing, taken)
+        samples[column.field] = sample if existing is None else merge_samples(existing, sample)
     return samples
 
 

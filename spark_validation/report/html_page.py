@@ -236,13 +236,13 @@ def _lineage_scope(report: AuditReport) -> Markup:
 
 
 def _lineage_headline(report: AuditReport) -> str:
-    made = sorted({edge["to"]["topic"] for edge in report["lineage"]})
-    if not made:
+    targets = sorted({edge["to"]["topic"] for edge in report["lineage"]})
+    if not targets:
         return ""
-    sources = sorted({edge["from"]["topic"] for edge in report["lineage"] if edge["to"]["topic"] == made[0]})
-    if len(made) == 1:
-        return f"{made[0]} was made from {' and '.join(sources)}."
-    return f"{formatters.format_plural(len(made), 'topic')} were made from others."
+    sources = sorted({edge["from"]["topic"] for edge in report["lineage"] if edge["to"]["topic"] == targets[0]})
+    if len(targets) == 1:
+        return f"{targets[0]} was made from {' and '.join(sources)}."
+    return f"{formatters.format_plural(len(targets), 'topic')} were made from others."
 
 
 def _wrap_command(line: str) -> Markup:

@@ -83,13 +83,13 @@ def read_range(
     )
     if not len(offsets):
         return
-    seen = np.zeros(len(offsets), dtype=np.bool_)
+    read_offsets = np.zeros(len(offsets), dtype=np.bool_)
     try:
         for part in ds.dataset(_non_empty_files(archive, offsets.topic), format="parquet").to_batches(
             filter=within, batch_size=batch
         ):
             if part.num_rows:
-                yield from _drop_duplicates(_convert_batch(part, offsets.topic, unit), offsets, seen)
+                yield from _drop_duplicates(_convert_batch(part, offsets.topic, unit), offsets, read_offsets)
     except (pa.ArrowException, OSError) as error:
         raise UsageError(f"the archive of `{offsets.topic}` in {archive} cannot be read: {error}") from error
 
@@ -151,11 +151,11 @@ def _file_ranges(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
         raise UsageError(f"{file} is not a file of an archive: {error}") from error
 
 
-def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, read_offsets: np.ndarray) -> Iterator[pa.RecordBatch]:
     indexes = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
     _, first = np.unique(indexes, return_index=True)
-    kept = np.sort(first[~seen[indexes[first]]])
-    seen[indexes] = True
+    kept = np.sort(first[~read_offsets[indexes[first]]])
+    read_offsets[indexes] = True
     if len(kept) == batch.num_rows:
         yield batch
     elif len(kept):

@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from contractlog.registry.http.errors import MEDIA_TYPE
+from contractlog.registry.http.api_response import MEDIA_TYPE
 
 from support.registry import served
 

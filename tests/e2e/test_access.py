@@ -23,7 +23,7 @@ from cryptography.x509.oid import NameOID
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
-from contractlog.registry.http.failure_limits import NAME_FAILURES
+from contractlog.registry.http.password_failure_limits import NAME_FAILURES
 
 from support.deadlines import WAIT_SECONDS, eventually
 from support.registry import served, start

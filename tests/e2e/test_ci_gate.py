@@ -17,7 +17,8 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft
 
 from support.deadlines import WAIT_SECONDS

@@ -186,7 +186,7 @@ def _not_retired() -> None:
 
 def _not_forgotten() -> None:
     """What is in memory stays there, whatever happens."""
-    from contractlog.registry.http.fastpath.byte_cache import ByteCache
+    from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 
     create = ByteCache.__init__
     _replace(ByteCache, "__init__", lambda cache, limit, **_more: create(cache, limit, seconds=3_600.0))
@@ -252,7 +252,7 @@ def _read_late() -> None:
 
 def _mode_ignored() -> None:
     """READONLY refuses nothing."""
-    from contractlog.registry.features.config import service as config_service
+    from contractlog.registry.features.config_and_mode import service as config_service
     from contractlog.registry.registration import deletion, write_preconditions
 
     for module in (config_service, write_preconditions, deletion):

@@ -154,7 +154,7 @@ def _tell_phases(shared: Shared) -> None:
 def _name_actors() -> None:
     from fastapi import FastAPI
 
-    from contractlog.registry.access.principals import current_actor
+    from contractlog.registry.access.current_caller import current_actor
 
     build, header = FastAPI.build_middleware_stack, OPERATION.encode()
 

@@ -10,10 +10,10 @@ from sqlalchemy import delete, insert
 
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import FIRST_CONTEXT
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import FIRST_CONTEXT
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_lines, read_lines
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot

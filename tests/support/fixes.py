@@ -19,7 +19,7 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import count_changed_tokens
+from contractlog.compatibility.fixes.json_text_edits import count_changed_tokens
 from contractlog.compatibility.formats import parse_schema, select_breaking
 from contractlog.compatibility.json_schema.exact.check_catalogue import FORMAT
 from contractlog.compatibility.level import Direction

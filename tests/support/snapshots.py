@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings

@@ -79,8 +79,8 @@ def compare_combinations(pairs: PairWalk, original: CombinedNode, update: Combin
             original.branches[writer], update.branches[reader], path, original.paths[writer], update.paths[reader]
         )
     if len(matched) < min(len(writers), len(readers)):
-        lost = [str(writers[index]) for index in range(len(writers)) if index not in matched]
-        yield KeywordDifference("COMBINED_TYPE_SUBSCHEMAS_CHANGED", before=", ".join(lost))
+        unmatched = [str(writers[index]) for index in range(len(writers)) if index not in matched]
+        yield KeywordDifference("COMBINED_TYPE_SUBSCHEMAS_CHANGED", before=", ".join(unmatched))
 
 
 def compare_negations(original: NotNode, update: NotNode) -> Rule:
@@ -119,7 +119,7 @@ def _match_branches(
     """
     equal = {reader.resolve(): index for index, reader in enumerate(readers)}
     matched = {index: equal[writer.resolve()] for index, writer in enumerate(writers) if writer.resolve() in equal}
-    taken = {reader: writer for writer, reader in matched.items()}
+    writer_by_reader = {reader: writer for writer, reader in matched.items()}
     compatible: dict[tuple[int, int], bool] = {}
     for start in range(len(writers)):
         if start in matched:
@@ -137,13 +137,13 @@ def _match_branches(
                 if not compatible[writer, reader]:
                     continue
                 came_from[reader] = writer
-                if reader not in taken:
+                if reader not in writer_by_reader:
                     end = reader
                     break
-                pending.append(taken[reader])
+                pending.append(writer_by_reader[reader])
         while end is not None:
             writer = came_from[end]
             previous = matched.get(writer)
-            matched[writer], taken[end] = end, writer
+            matched[writer], writer_by_reader[end] = end, writer
             end = None if writer == start else previous
     return matched

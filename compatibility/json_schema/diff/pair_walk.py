@@ -157,7 +157,7 @@ class PairWalk:
         if _resolve_pair(original, update) is None:
             return
         stack = [_locate_pair(self, NodePair(original, update))]
-        seen = {stack[0].identity}
+        visited = {stack[0].identity}
         answer: bool | None = None
         while stack:
             current = stack[-1]
@@ -171,8 +171,8 @@ class PairWalk:
                 answer = self.compatible(item.original, item.update)
             elif _resolve_pair(item.original, item.update) is not None:
                 below = _locate_pair(self, item, current)
-                if below.identity not in seen:
-                    seen.add(below.identity)
+                if below.identity not in visited:
+                    visited.add(below.identity)
                     stack.append(below)
 
     def compatible(self, original: SchemaNode, update: SchemaNode) -> bool:

@@ -92,14 +92,14 @@ class Automaton:
     def closure(self, states: Iterable[int], *, start: bool = False, end: bool = False) -> frozenset[int]:
         """Return all states that are reachable without a character."""
         allowed = {""} | ({"^"} if start else set()) | ({"$"} if end else set())
-        seen = set(states)
-        pending = list(seen)
+        reached = set(states)
+        pending = list(reached)
         while pending:
             for condition, target in self.empty_transitions[pending.pop()]:
-                if condition in allowed and target not in seen:
-                    seen.add(target)
+                if condition in allowed and target not in reached:
+                    reached.add(target)
                     pending.append(target)
-        return frozenset({1}) if 1 in seen else frozenset(seen)
+        return frozenset({1}) if 1 in reached else frozenset(reached)
 
     def step(self, states: frozenset[int], character: int) -> frozenset[int]:
         """Return the states after a character; state 1 is final."""
@@ -149,5 +149,5 @@ class Automaton:
 
 def _contains(ranges: CharacterRanges, character: int) -> bool:
     """Return True if sorted ranges have a character."""
-    place = bisect_right(ranges, (character, MAX_CODE))
-    return place > 0 and ranges[place - 1][1] >= character
+    index = bisect_right(ranges, (character, MAX_CODE))
+    return index > 0 and ranges[index - 1][1] >= character

@@ -213,13 +213,13 @@ class FindingReporter:
             yield self._finding(unproven, [])
 
     def _find_unproven(self, start: _UnprovenConstraint) -> Iterator[_UnprovenConstraint]:
-        pending, seen = [start], set[tuple[Goal, str]]()
+        pending, visited = [start], set[tuple[Goal, str]]()
         while pending:
             unproven = pending.pop()
             goal = OrderedSet((*unproven.position.writer, (unproven.constraint, False)))
-            if (goal, unproven.at) in seen or self._engine.is_closed(goal):
+            if (goal, unproven.at) in visited or self._engine.is_closed(goal):
                 continue
-            seen.add((goal, unproven.at))
+            visited.add((goal, unproven.at))
             parts = list(self._split(unproven))
             if parts:
                 pending.extend(reversed(parts))

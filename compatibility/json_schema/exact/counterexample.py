@@ -38,19 +38,19 @@ class ValueSearch:
     def __init__(self, engine: ProofEngine) -> None:
         self._engine = engine
         self._evaluator = Evaluator(engine.step, plain_integers=True)
-        self._found: dict[Goal, Any] = {}
+        self._values: dict[Goal, Any] = {}
 
     def value(self, signed_constraints: Iterable[SignedConstraint], depth: int = 0) -> list[Any]:
         """Return a list with a value that satisfies all signed constraints, or an empty list."""
         goal = OrderedSet(signed_constraints)
-        if goal in self._found:
-            return [self._found[goal]]
+        if goal in self._values:
+            return [self._values[goal]]
         if depth > _MAX_DEPTH:
             return []
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
             for value in islice(self.candidate_values(branch, depth), _MAX_CANDIDATES):
                 if self.satisfies(value, goal):
-                    self._found[goal] = value
+                    self._values[goal] = value
                     return [value]
         return []
 

@@ -72,9 +72,9 @@ class Evaluator:
         automaton = compile_pattern(pattern)
         if automaton is None:
             return None
-        found, visits = automaton.match(text)
+        matches, visits = automaton.match(text)
         self._step(_MATCH_STEPS + visits)
-        return found
+        return matches
 
     def contains_name(self, names: NameSet, name: str) -> bool | None:
         """Return whether a name is in a set; None if a pattern cannot be matched."""
@@ -82,10 +82,10 @@ class Evaluator:
             return not names.inverted
         unknown = False
         for pattern in names.patterns:
-            found = self.match(pattern, name)
-            if found:
+            matches = self.match(pattern, name)
+            if matches:
                 return not names.inverted
-            unknown = unknown or found is None
+            unknown = unknown or matches is None
         return None if unknown else names.inverted
 
     def evaluate(self, value: Any, constraint: Constraint) -> bool | None:  # noqa: PLR0911 - one for each combination

@@ -133,10 +133,10 @@ def candidate_numbers(signed_constraints: list[SignedConstraint], charge: Callab
     """Yield numbers that satisfy the constraints, simplest first; ``charge`` is called with the cost."""
     cost = _cost(signed_constraints, charge)
     interval = _Interval(signed_constraints)
-    seen = set[Fraction]()
+    yielded = set[Fraction]()
     for number in [*(interval.list_all() or ()), *_trial_numbers(interval)]:
-        if number not in seen and _fits(number, signed_constraints, cost):
-            seen.add(number)
+        if number not in yielded and _fits(number, signed_constraints, cost):
+            yielded.add(number)
             yield number
 
 

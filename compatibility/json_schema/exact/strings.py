@@ -48,10 +48,10 @@ def build_string(
     if not supported:
         return _string_of_length(min_length, max_length, excluded)
     search = (supported, min_length, max_length, excluded)
-    found, visits = find_string(*search)
+    text, visits = find_string(*search)
     if charge is not None:
         charge(search, visits)
-    return found
+    return text
 
 
 def size_limits(signed_constraints: list[SignedConstraint]) -> tuple[int, int | None]:
@@ -134,7 +134,7 @@ def find_string(
     start_state = _SearchState(
         tuple(automaton.closure({0}, start=True) for automaton, _ in patterns), 0, "" if excluded else None
     )
-    pending, seen = deque([(start_state, "")]), {start_state}
+    pending, visited = deque([(start_state, "")]), {start_state}
     visits = 0
     while pending:
         state, text = pending.popleft()
@@ -158,10 +158,10 @@ def find_string(
             visits += _TRANSITION + sum(map(len, state.states)) + sum(map(len, next_state.states))
             if visits > _MAX_VISITS:
                 return StringSearchOutcome.UNKNOWN, visits
-            if next_state not in seen:
-                if len(seen) >= MAX_CONFIGURATIONS:
+            if next_state not in visited:
+                if len(visited) >= MAX_CONFIGURATIONS:
                     return StringSearchOutcome.UNKNOWN, visits
-                seen.add(next_state)
+                visited.add(next_state)
                 pending.append((next_state, text + chr(character)))
     return StringSearchOutcome.NONE, visits
 

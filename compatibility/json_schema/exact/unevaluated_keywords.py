@@ -158,10 +158,10 @@ class _CaseEnumeration:
         body = value[keyword]
         match keyword:
             case "$ref":
-                found = self.documents.follow_from(position, body)
-                if found is None:
+                target = self.documents.follow_from(position, body)
+                if target is None:
                     raise _TooManyCases
-                return self.enumerate(found, depth=depth + 1)
+                return self.enumerate(target, depth=depth + 1)
             case "allOf":
                 return self._combine(
                     [self.enumerate(inner, depth=depth + 1) for inner in self._inner(position, keyword, len(body))]

@@ -8,8 +8,8 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.docs_page import read_stylesheet, render_page
-from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 
 __all__ = ["router"]

@@ -30,14 +30,13 @@ from contractlog.registry.registration.deletion import hard_delete_subject, soft
 from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.registration.write_preconditions import (
     IMPORT_MODES,
-    read_effective_settings,
     reject_read_only,
     validate_schema_subject,
 )
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation
 from contractlog.registry.storage.batch_append import append_version
-from contractlog.registry.storage.model import Append, Deleted, Stale
+from contractlog.registry.storage.store_values import Append, Deleted, Stale
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
@@ -118,7 +117,7 @@ def remove_associations(
         require_write_permission(rights, association.subject, association.resource, association.association_type)
         if association.frozen and not cascade:
             raise AssociationFrozen(type=association.association_type, subject=str(association.subject))
-        reject_read_only(association.subject, read_effective_settings(transaction, association.subject))
+        reject_read_only(association.subject, transaction.read_effective_settings(association.subject))
     associations.delete_associations(transaction, [association.guid for association in matches])
     for association in matches:
         _record_change(transaction, "association.deleted", association)
@@ -207,7 +206,7 @@ def _create_association(
     new_guid: Callable[[], str],
 ) -> BoundAssociation:
     subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
-    configured = read_effective_settings(transaction, subject)
+    configured = transaction.read_effective_settings(subject)
     reject_read_only(subject, configured)
     importing = configured.mode in IMPORT_MODES
     lifecycle = change.lifecycle or (Lifecycle.STRONG if change.frozen else Lifecycle.WEAK)

@@ -45,14 +45,14 @@ from contractlog.registry.features.associations.bodies import (
 )
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.associations.validation import AssociationOperation
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, TextPath
 from contractlog.registry.http.request_bodies import parse_body, parse_members
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
 from contractlog.registry.http.services import AssociationsDependency
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.model import Page
+from contractlog.registry.storage.store_values import Page
 
 __all__ = ["router"]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from contractlog.compatibility.associations import Resource
-from contractlog.registry.access.principals import current_permissions, may_read, may_read_association
+from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.changes import (
     BoundAssociation,
@@ -33,9 +33,9 @@ from contractlog.registry.registration.service import RegistrationService, log_w
 from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.model import Append, Stale
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Append, Stale
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["AssociationService"]

@@ -11,12 +11,11 @@ from contractlog.compatibility.errors import Overloaded, RegistryError, ServerEr
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.batch.store import ExpectedSnapshot
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.snapshot import ExpectedSnapshot, Snapshot
 from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_MEMBERS", "BatchMember", "BatchService", "check_member_count"]

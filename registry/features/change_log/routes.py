@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, Overloaded
 from contractlog.registry.features.change_log.service import MAX_CHANGES
 from contractlog.registry.features.extension_bodies import ChangeBody, ChangesBody
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires

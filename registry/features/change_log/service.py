@@ -1,4 +1,4 @@
-"""Journal service: changes in order, from any position on; and eviction of cached schemas by id."""
+"""Journal service: changes in order, from any position on."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
-from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.change_log.follower import JournalFollower
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.storage import journal
 from contractlog.registry.storage.journal import RecordedChange
-from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
-__all__ = ["MAX_CHANGES", "MAX_WAIT_SECONDS", "ChangeLogService", "ChangePage", "evict_on_changes"]
+__all__ = ["MAX_CHANGES", "MAX_WAIT_SECONDS", "ChangeLogService", "ChangePage"]
 
 MAX_WAIT_SECONDS: Final = 30.0  #: seconds
-_SETTINGS_CHANGED: Final = "settings.changed"  #: may have changed an alias
 MAX_CHANGES: Final = 1_000  #: per response
 
 
@@ -77,28 +73,3 @@ def _read_page(snapshot: Snapshot, since: int | None, limit: int) -> ChangePage:
         raise ChangesAhead(since=since, head=head)
     following = changes[-1].sequence if changes else (head if since is None else since)
     return ChangePage(changes, following, max(head, following))
-
-
-def evict_on_changes(store: Store, cache: ByteCache, follower: JournalFollower) -> None:
-    """Evict cached schemas by id when the journal has changes of them by another node."""
-
-    def evict(changes: Sequence[RecordedChange]) -> None:
-        named = {change: journal.parse_version_target(change) for change in changes if "id" not in change.facts}
-        with store.open_snapshot() as snapshot:
-            ids_by_version = journal.find_schema_ids(
-                snapshot, [version for version in named.values() if version is not None]
-            )
-            renamed = {Subject.parse(change.target) for change in changes if change.action == _SETTINGS_CHANGED}
-            keys = {key for subject in renamed if subject.name for key in list_ids(snapshot, subject)}
-        for change in changes:
-            version = journal.parse_version_target(change)
-            if version is None:
-                continue
-            schema_id = change.facts.get("id") or ids_by_version.get(version)
-            if schema_id is None:
-                cache.forget_all()  # a hard-deleted version, and its id was not recorded
-                return
-            keys.add((version[0].context, int(schema_id)))
-        cache.forget(keys)
-
-    follower.on_changes(evict)

@@ -19,7 +19,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.features.compatibility.service import LATEST
 from contractlog.registry.features.compatibility.service import CheckResult as Judged
-from contractlog.registry.http.errors import ApiResponse, add_warning
+from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body

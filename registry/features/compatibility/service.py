@@ -10,7 +10,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.located_finding import LocatedFinding, locate_nonconformity
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
-from contractlog.registry.access.principals import current_permissions
+from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker

@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import (
     PayloadTooLarge,
     Unprocessable,
 )
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath

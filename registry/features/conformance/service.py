@@ -15,8 +15,8 @@ import msgspec
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
 from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.storage.model import ConformanceRecord
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import ConformanceRecord
 
 __all__ = ["ConformanceService"]
 

@@ -13,12 +13,12 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.path_normalization import parse_context
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
-from contractlog.registry.http.services import ContextsDependency, SubjectsDependency
+from contractlog.registry.http.services import ContextsDependency
 
 __all__ = ["router"]
 
@@ -29,13 +29,13 @@ _NO_CONTENT: Final = 204
 @router.get("/contexts", **describe_route(list_schema("string")))
 @requires(READ_ANY)
 async def list_contexts(
-    lookup: SubjectsDependency,
+    contexts: ContextsDependency,
     page: PageQuery,
     *,
     prefix: Annotated[str, Query(alias="contextPrefix")] = "",
 ) -> ApiResponse:
     """List the contexts, the default context first."""
-    return ApiResponse(await lookup.contexts(prefix, page))
+    return ApiResponse(await contexts.list_contexts(prefix, page))
 
 
 @router.delete(

@@ -1,25 +1,34 @@
-"""Deletion of empty contexts."""
+"""Contexts: their list, and the deletion of empty ones."""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Mode
-from contractlog.registry.registration.write_preconditions import read_effective_settings, reject_read_only
+from contractlog.compatibility.mode import Mode
+from contractlog.registry.access.current_caller import may_read_in_context
+from contractlog.registry.features.read_service import ReadService, readable_page
+from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import contexts
-from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import WHOLE_LIST, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["ContextService"]
 
 
-class ContextService:
-    """Deletes contexts. Their ids stay used: new schemas in a deleted context get higher ones."""
+class ContextService(ReadService):
+    """Lists and deletes contexts. Their ids stay used: new schemas in a deleted context get higher ones."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    async def list_contexts(self, prefix: str = "", page: Page = WHOLE_LIST) -> list[str]:
+        """List the contexts in which the caller may read anything, the default one first."""
+
+        def query(snapshot: Snapshot) -> list[str]:
+            return readable_page(partial(contexts.list_contexts, snapshot, prefix=prefix), page, may_read_in_context)
+
+        return await self._query(query)
 
     async def delete(self, context: str) -> None:
         """Delete a context; one that does not exist counts as deleted.
@@ -31,7 +40,7 @@ class ContextService:
         scope = Subject(context, "")
 
         def work(transaction: Transaction) -> None:
-            configured = read_effective_settings(transaction, scope)
+            configured = transaction.read_effective_settings(scope)
             reject_read_only(scope, configured)
             if configured.mode not in {None, Mode.READWRITE}:
                 raise SubjectNotReadWrite(subject=str(scope), context=context)

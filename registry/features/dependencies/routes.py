@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overl
 from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
 from contractlog.registry.features.extension_bodies import EdgeBody, GraphBody, NodeBody, VersionBody
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import (
     BoundedInteger,
     RejectUnknownParameters,

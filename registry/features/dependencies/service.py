@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.access.principals import may_read
+from contractlog.registry.access.current_caller import may_read
 from contractlog.registry.features.dependencies import store
 from contractlog.registry.features.dependencies.store import VersionNode
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "DependencyEdge", "DependencyGraph", "DependencyService", "WalkDirection"]
 
@@ -99,16 +99,16 @@ def _walk(
 ) -> Iterator[tuple[VersionNode, VersionNode]]:
     """Yield the pairs (referrer, target) of a walk, and record the distance of each version."""
     frontier = [node for node, distance in result.distance.items() if not distance]
-    seen = set(frontier)
+    visited = set(frontier)
     for distance in range(1, depth + 2):
         next_frontier: list[VersionNode] = []
         for referrer, target in step(snapshot, frontier):
             neighbour = target if sign > 0 else referrer
-            if neighbour not in seen:
+            if neighbour not in visited:
                 if not may_read(neighbour.subject) or distance > depth or len(result.distance) >= MAX_NODES:
                     result.truncated = True
                     continue
-                seen.add(neighbour)
+                visited.add(neighbour)
                 next_frontier.append(neighbour)
                 result.distance.setdefault(neighbour, sign * distance)
             yield referrer, target
@@ -118,7 +118,9 @@ def _walk(
 
 
 def _name_edges(snapshot: Snapshot, pairs: Iterable[tuple[VersionNode, VersionNode]]) -> Iterator[DependencyEdge]:
-    references_by_schema = store.find_references(snapshot, {(one.subject.context, one.schema_id) for one, _ in pairs})
+    references_by_schema = store.find_references(
+        snapshot, {(version.subject.context, version.schema_id) for version, _ in pairs}
+    )
     for referrer, target in pairs:
         written_references = references_by_schema.get((referrer.subject.context, referrer.schema_id), [])
         names = (

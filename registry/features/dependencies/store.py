@@ -11,8 +11,8 @@ from sqlalchemy import Row, Select, select, tuple_
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import subject_key
 
 __all__ = ["VersionNode", "find_references", "find_referrers", "find_targets", "find_versions"]
 

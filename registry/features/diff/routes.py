@@ -21,7 +21,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Level
 from contractlog.registry.features.diff.service import VersionSelector
 from contractlog.registry.features.extension_bodies import DifferenceBody
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import (
     RejectUnknownParameters,
     enum_schema,

@@ -15,9 +15,9 @@ from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.existing_version import require_version
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["CANDIDATE", "DiffService", "VersionSelector"]
 

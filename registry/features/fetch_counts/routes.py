@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overl
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.extension_bodies import FetchBody, FetchesBody
 from contractlog.registry.features.fetch_counts.service import MAX_FETCHES
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectQuery

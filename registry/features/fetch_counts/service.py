@@ -1,151 +1,23 @@
-"""Fetch counts by schema and client: counted in memory, stored in batches, read by id or by subject.
-
-Counts are stored at least every half minute, and when the process ends; if it is killed, only the counts of the last
-half minute are lost.
-"""
+"""Fetch counts by id or by subject, for each client and day."""
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from contractlog.compatibility.errors import RegistryError, SubjectNotFound
+from contractlog.compatibility.errors import SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.access.principals import ANONYMOUS, current_actor
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.fetch_counts import store
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
 from contractlog.registry.features.fetch_counts.store import FetchKey
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
-__all__ = ["MAX_FETCHES", "OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCountService", "FetchCounter"]
+__all__ = ["MAX_FETCHES", "FetchCountService"]
 
-_LOG: Final = logging.getLogger("contractlog.registry.fetches")
 MAX_FETCHES: Final = 10_000  #: rows per response
-UNKNOWN_CLIENT: Final = "unknown"  #: a client that does not identify itself
-OTHER_CLIENTS: Final = "others"  #: clients beyond the limit of distinct ones
-_MAX_CLIENTS: Final = 1_000  #: distinct clients per process and day
-_MAX_COUNTS: Final = 20_000  #: counts in memory; a full table is stored immediately
-_MAX_NAME_CHARACTERS: Final = 128
-_DAY: Final = 86_400
-_RETENTION_DAYS: Final = 400
-_CLIENT_HEADERS: Final = {
-    b"x-contractlog-client": 3,
-    b"confluent-client-version": 2,
-    b"user-agent": 1,
-}  #: by precedence
-
-Headers = Iterable[tuple[bytes, bytes]]
-
-
-class FetchCounter:
-    """A bounded table in memory, and the thread that stores it.
-
-    Args:
-        store: receives the counts.
-        every: seconds between two writes.
-        clock: seconds since 1970, UTC.
-    """
-
-    def __init__(self, store: Store, *, every: float = 30.0, clock: Callable[[], float] = time.time) -> None:
-        self._store = store
-        self._every = every
-        self._clock = clock
-        self._counts: dict[FetchKey, int] = {}
-        self._clients: dict[tuple[str, bytes], str] = {}
-        self._clients_day = 0  #: the day of ``_clients``
-        self._lock = threading.Lock()
-        self._due = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def count(self, context: str, schema_id: int, headers: Headers, actor: str | None = None) -> None:
-        """Count one fetch, by the caller of this request or by ``actor``; never blocks on I/O."""
-        precedence, name = 0, b""
-        for header, value in headers:
-            if header in _CLIENT_HEADERS and _CLIENT_HEADERS[header] > precedence:
-                precedence, name = _CLIENT_HEADERS[header], value
-        day = int(self._clock()) // _DAY
-        with self._lock:
-            key: Any = (
-                context,
-                schema_id,
-                self._client(actor or current_actor.get(), name, day),
-                day,
-            )  # equal to ``Counted(...)``, and cheaper
-            counts = self._counts
-            if key in counts:
-                counts[key] += 1
-            elif len(counts) < _MAX_COUNTS:
-                counts[FetchKey(*key)] = 1
-            else:
-                self._due.set()
-
-    @property
-    def today(self) -> int:
-        """The current day, in days since 1970-01-01, UTC."""
-        return int(self._clock()) // _DAY
-
-    def pending(self) -> dict[FetchKey, int]:
-        """Return the counts that are not stored yet."""
-        with self._lock:
-            return dict(self._counts)
-
-    def start(self) -> None:
-        """Start storing counts; has no effect the second time."""
-        if self._thread is None and not self._closed.is_set():
-            self._thread = threading.Thread(target=self._run, name="contractlog-fetches", daemon=True)
-            self._thread.start()
-
-    def close(self) -> None:
-        """Store the remaining counts, and stop."""
-        self._closed.set()
-        self._due.set()
-        if self._thread is not None:
-            self._thread.join()
-        self.flush()
-
-    def flush(self) -> None:
-        """Store the counts; those that cannot be stored stay in memory for the next time."""
-        with self._lock:
-            counts, self._counts = self._counts, {}
-        if not counts:
-            return
-        try:
-            work = partial(store.add_counts, counts=counts, oldest_day=self.today - _RETENTION_DAYS)
-            self._store.transact(work, contexts=()).result()
-        except RegistryError:
-            with self._lock:
-                for key, number in counts.items():
-                    if key in self._counts or len(self._counts) < _MAX_COUNTS:
-                        self._counts[key] = self._counts.get(key, 0) + number
-
-    def _client(self, actor: str, name: bytes, day: int) -> str:
-        """Return the name of a client; the caller holds the lock."""
-        if day != self._clients_day:
-            self._clients, self._clients_day = {}, day
-        key = (actor, name)
-        client = self._clients.get(key)
-        if client is None:
-            if len(self._clients) >= _MAX_CLIENTS:
-                return OTHER_CLIENTS
-            client = self._clients[key] = _client_name(*key)
-        return client
-
-    def _run(self) -> None:
-        while not self._closed.is_set():
-            self._due.wait(self._every)
-            self._due.clear()
-            try:
-                self.flush()
-            except Exception:  # noqa: BLE001 - counting continues
-                _LOG.exception("fetches could not be written down")
 
 
 class FetchCountService(ReadService):
@@ -184,8 +56,3 @@ class FetchCountService(ReadService):
             if (key.context, key.schema_id) in keys and key.day >= since:
                 totals[key] = totals.get(key, 0) + number
         return sorted(totals.items(), key=lambda item: (-item[0].day, item[0]))[:limit]
-
-
-def _client_name(actor: str, name: bytes) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in name.decode("latin-1").strip()) or UNKNOWN_CLIENT
-    return (text if actor == ANONYMOUS else f"{actor} ({text})")[:_MAX_NAME_CHARACTERS]

@@ -1,1 +1,1 @@
-"""Health probes and metrics."""
+"""Health probes."""

@@ -1,4 +1,4 @@
-"""Routes of health probes and metrics."""
+"""Routes of health probes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 
 from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.route_permissions import PUBLIC, READ_ANY, requires
+from contractlog.registry.http.route_permissions import PUBLIC, requires
 from contractlog.registry.http.services import CacheDependency, HealthDependency, TelemetryDependency
-from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
 
@@ -66,10 +65,3 @@ async def get_readiness(
 async def get_health_options() -> Response:
     """Return the methods that a health endpoint allows."""
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
-
-
-@router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
-@requires(READ_ANY)
-async def get_metrics(telemetry: TelemetryDependency) -> ApiResponse:
-    """Return the metrics, summed over all workers, in the text format of Prometheus."""
-    return ApiResponse(render_metrics(telemetry.meters), media_type=CONTENT_TYPE)

@@ -15,8 +15,8 @@ from contractlog.compatibility.errors import (
     PayloadTooLarge,
     RequestTimeout,
 )
-from contractlog.registry.access.principals import current_actor
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.access.current_caller import current_actor
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters, StrictBoolean
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires

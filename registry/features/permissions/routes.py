@@ -7,10 +7,10 @@ from typing import Final
 from fastapi import APIRouter
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
+from contractlog.registry.access.current_caller import current_actor, current_permissions
 from contractlog.registry.access.permissions import Permission
-from contractlog.registry.access.principals import current_actor, current_permissions
 from contractlog.registry.features.extension_bodies import PermissionsBody
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectPath

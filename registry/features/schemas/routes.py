@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query, Request
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.registry.access.principals import current_permissions, may_read_everything
+from contractlog.registry.access.current_caller import current_permissions, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.store import SchemaFilter
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
@@ -34,7 +34,6 @@ from contractlog.registry.http.services import (
     FetchCounterDependency,
     ProfileDependency,
     SchemasDependency,
-    SubjectsDependency,
     ThreadsDependency,
 )
 
@@ -47,11 +46,11 @@ _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 @router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody)))
 @requires(READ_LISTED)
 async def list_schemas(
-    lookup: SubjectsDependency,
+    schemas: SchemasDependency,
     threads: ThreadsDependency,
     profile: ProfileDependency,
     *,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     page: PageQuery,
     association_type: Annotated[TextListQuery, Query(alias="associationType")],
     lifecycle: TextListQuery,
@@ -65,16 +64,18 @@ async def list_schemas(
     schema_filter = SchemaFilter(
         prefix=prefix,
         aliases=aliases,
-        seen=seen,
+        deleted=deleted,
         latest_only=latest_only,
         rule_type=rule_type,
         resource_type=resource_type,
         association_types=tuple(filter(None, association_type)),
-        lifecycles=tuple(one.upper() for one in lifecycle if one),
+        lifecycles=tuple(name.upper() for name in lifecycle if name),
     )
-    versions = await lookup.list_versions(schema_filter, page)
+    versions = await schemas.list_schemas(schema_filter, page)
     return ApiResponse(
-        await threads.run(lambda: msgspec.json.encode([ExtendedSchemaBody.of(one, profile) for one in versions]))
+        await threads.run(
+            lambda: msgspec.json.encode([ExtendedSchemaBody.of(version, profile) for version in versions])
+        )
     )
 
 
@@ -82,7 +83,7 @@ async def list_schemas(
 @requires(READ_ANY)
 async def list_schema_types() -> ApiResponse:
     """List the schema types that this registry supports."""
-    return ApiResponse([one.value for one in supported_types()])
+    return ApiResponse([schema_type.value for schema_type in supported_types()])
 
 
 @router.get(
@@ -92,7 +93,7 @@ async def list_schema_types() -> ApiResponse:
 async def get_schema(
     request: Request,
     schema_id: SchemaIdPath,
-    ids: SchemasDependency,
+    schemas: SchemasDependency,
     cache: CacheDependency,
     counts: FetchCounterDependency,
     *,
@@ -104,9 +105,9 @@ async def get_schema(
 ) -> ApiResponse:
     """Return a schema by id, even if all its versions are soft-deleted."""
     start = cache.start_read()
-    rendered = await ids.schema(schema_id, subject, view)
+    rendered = await schemas.schema(schema_id, subject, view)
     counts.count((rendered.schema.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
-    max_id = await ids.max_id(subject) if fetch_max_id else None
+    max_id = await schemas.max_id(subject) if fetch_max_id else None
     body = SchemaStringBody.of(rendered.schema, max_id=max_id, qualified=qualified, tags=rendered.tags)
     answer = ApiResponse(profile.shape(body))
     requested = subject or _DEFAULT_SCOPE
@@ -130,16 +131,16 @@ async def get_schema(
 async def get_schema_text(
     request: Request,
     schema_id: SchemaIdPath,
-    ids: SchemasDependency,
+    schemas: SchemasDependency,
     counts: FetchCounterDependency,
     *,
     subject: SubjectQuery,
     view: ViewQuery,
 ) -> ApiResponse:
     """Return only the text of a schema."""
-    found = (await ids.schema(schema_id, subject, view)).schema
-    counts.count((found.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
-    return ApiResponse(found.text.encode())
+    schema = (await schemas.schema(schema_id, subject, view)).schema
+    counts.count((schema.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
+    return ApiResponse(schema.text.encode())
 
 
 @router.get(
@@ -147,10 +148,10 @@ async def get_schema_text(
 )
 @requires(READ_ANY)
 async def list_subjects_of_id(
-    schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the subjects that use an id; the context is that of the subject in the query."""
-    return ApiResponse(await ids.subjects(schema_id, subject, seen, page))
+    return ApiResponse(await schemas.subjects(schema_id, subject, deleted, page))
 
 
 @router.get(
@@ -158,10 +159,10 @@ async def list_subjects_of_id(
 )
 @requires(READ_ANY)
 async def list_versions_of_id(
-    schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the versions that use an id; the context is that of the subject in the query."""
-    holders = await ids.versions(schema_id, subject, seen, page)
+    holders = await schemas.versions(schema_id, subject, deleted, page)
     return ApiResponse([HolderBody(str(holder.subject), holder.version) for holder in holders])
 
 
@@ -170,7 +171,7 @@ async def list_versions_of_id(
 async def get_schema_by_guid(
     request: Request,
     guid: TextPath,
-    ids: SchemasDependency,
+    schemas: SchemasDependency,
     counts: FetchCounterDependency,
     *,
     profile: ProfileDependency,
@@ -180,7 +181,7 @@ async def get_schema_by_guid(
 
     No subject is included, because it could be one of any context.
     """
-    rendered = await ids.find_by_guid(guid, view)
+    rendered = await schemas.find_by_guid(guid, view)
     counts.count(
         (rendered.schema.subject or _DEFAULT_SCOPE).context, rendered.schema.schema_id, request.scope["headers"]
     )
@@ -189,6 +190,8 @@ async def get_schema_by_guid(
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
 @requires(READ_ANY)
-async def list_ids_of_guid(guid: TextPath, ids: SchemasDependency) -> ApiResponse:
+async def list_ids_of_guid(guid: TextPath, schemas: SchemasDependency) -> ApiResponse:
     """List the ids that a guid has, one per context."""
-    return ApiResponse([ContextIdBody(context, schema_id) for context, schema_id in await ids.list_ids_of_guid(guid)])
+    return ApiResponse(
+        [ContextIdBody(context, schema_id) for context, schema_id in await schemas.list_ids_of_guid(guid)]
+    )

@@ -1,4 +1,4 @@
-"""Lookup of schemas by id and by guid."""
+"""Schemas by id and by guid, and the list of all schemas."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import Final
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import may_read, may_read_in_context
+from contractlog.registry.access.current_caller import may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
-from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
-from contractlog.registry.features.subjects import store
+from contractlog.registry.features.schemas import store
+from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
+from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter
 from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion
 
 __all__ = ["SchemaService"]
 
+_MAX_SCHEMAS: Final = 1_000  #: per response: the default, and the maximum
 _GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
 
 
 class SchemaService(ReadService):
-    """Lookups by what records carry. A subject beside an id selects the context, and the version to show."""
+    """Reads schemas; a subject beside an id selects the context, and the version to show."""
 
     def __init__(self, store: Store, threads: ThreadPools, renderer: ViewRenderer) -> None:
         super().__init__(store, threads)
@@ -48,7 +50,7 @@ class SchemaService(ReadService):
         return await self._query(Snapshot.max_id, subject.context if subject else DEFAULT_CONTEXT)
 
     async def versions(
-        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
     ) -> list[SubjectVersion]:
         """List the versions with an id, of subjects that the caller may read.
 
@@ -58,14 +60,14 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[SubjectVersion]:
             list_items = partial(
-                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
+                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, deleted
             )
             return readable_page(list_items, page, lambda holder: may_read(holder.subject))
 
         return await self._query(query)
 
     async def subjects(
-        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
     ) -> list[str]:
         """List the subjects with an id that the caller may read.
 
@@ -75,7 +77,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[str]:
             context = _find_context(snapshot, schema_id, subject)
-            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, seen)
+            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, deleted)
             return readable_page(list_items, page, lambda name: may_read(Subject.parse(name)))
 
         return await self._query(query)
@@ -101,6 +103,10 @@ class SchemaService(ReadService):
         guid = _parse_guid(text)
         ids = [] if guid is None else await self._query(Snapshot.ids_of_guid, guid)
         return [(context, schema_id) for context, schema_id in ids if may_read_in_context(context)]
+
+    async def list_schemas(self, schema_filter: SchemaFilter, page: Page) -> list[ListedSchema]:
+        """List versions of many subjects, with their aliases and associations; at most 1,000 at a time."""
+        return await self._query(store.list_schemas, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
 
 
 def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:

@@ -1,4 +1,4 @@
-"""Schemas of many subjects, filtered by prefix, alias, rule type and association."""
+"""Lists of schemas, filtered by prefix, alias, rule type and association; users of an id."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tup
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.current_caller import filter_readable
 from contractlog.registry.access.permissions import parse_prefix
-from contractlog.registry.access.principals import filter_readable
 from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
 from contractlog.registry.storage.dialects import order_by_bytes
-from contractlog.registry.storage.model import Deleted, Page, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
 
-__all__ = ["ListedSchema", "SchemaFilter", "list_schemas"]
+__all__ = [
+    "ListedSchema",
+    "SchemaFilter",
+    "list_schemas",
+    "list_subjects_of_id",
+    "list_versions_of_id",
+]
 
 _S, _V, _U, _T, _A = (
     tables.schemas.c,
@@ -39,7 +45,7 @@ class SchemaFilter:
 
     prefix: str = ""
     aliases: bool = False  #: include subjects that an alias with the prefix leads to
-    seen: Deleted = Deleted.EXCLUDED
+    deleted: Deleted = Deleted.EXCLUDED
     latest_only: bool = False
     rule_type: str = ""
     resource_type: str = ""
@@ -77,9 +83,9 @@ def list_schemas(snapshot: Snapshot, schema_filter: SchemaFilter, page: Page) ->
     keys: Select[Any] = select(_V.subject_id, _V.version).join_from(
         tables.versions, tables.subjects, _U.id == _V.subject_id
     )
-    keys = restrict_deleted(keys.where(*conditions), schema_filter.seen)
+    keys = restrict_deleted(keys.where(*conditions), schema_filter.deleted)
     if schema_filter.latest_only:
-        keys = keys.where(_V.version == _latest_version(schema_filter.seen))
+        keys = keys.where(_V.version == _latest_version(schema_filter.deleted))
     if schema_filter.by_association:
         keys = keys.where(_association_condition(schema_filter))
     keys = keys.order_by(order_by_bytes(QUALIFIED_NAME), _V.version)
@@ -110,10 +116,10 @@ def _read_versions(snapshot: Snapshot, keys: Select[Any]) -> list[RegisteredSche
     return [to_registered_schema(row) for row in rows]
 
 
-def _latest_version(seen: Deleted) -> ColumnElement[int]:
+def _latest_version(deleted: Deleted) -> ColumnElement[int]:
     later = tables.versions.alias("later")
     statement = select(func.max(later.c.version)).where(later.c.subject_id == _V.subject_id)
-    if seen is Deleted.EXCLUDED:
+    if deleted is Deleted.EXCLUDED:
         statement = statement.where(later.c.deleted_at.is_(None))
     return statement.correlate(tables.versions).scalar_subquery()
 
@@ -166,3 +172,28 @@ def _list_rule_types(rule_set: str) -> Iterator[str]:
     body = json.loads(rule_set)
     for kind in ("migrationRules", "domainRules", "encodingRules"):
         yield from (rule.get("type") or "" for rule in body.get(kind) or ())
+
+
+def list_versions_of_id(
+    snapshot: Snapshot, context: str, schema_id: int, deleted: Deleted, page: Page = WHOLE_LIST
+) -> list[SubjectVersion]:
+    """List the versions with an id, by the names of their subjects."""
+    statement = (
+        select(_U.context, _U.name, _V.version, _V.deleted_at)
+        .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+        .where(_V.context == context, _V.schema_id == schema_id)
+        .order_by(order_by_bytes(_U.name), _V.version)
+    )
+    rows = snapshot.connection.execute(page.of(restrict_deleted(statement, deleted)))
+    return [SubjectVersion(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in rows]
+
+
+def list_subjects_of_id(
+    snapshot: Snapshot, context: str, schema_id: int, deleted: Deleted, page: Page = WHOLE_LIST
+) -> list[str]:
+    """List the names of the subjects with an id."""
+    subject_ids = restrict_deleted(
+        select(_V.subject_id).where(_V.context == context, _V.schema_id == schema_id), deleted
+    )
+    statement = select(QUALIFIED_NAME).where(_U.id.in_(subject_ids)).order_by(order_by_bytes(_U.name))
+    return list(snapshot.connection.execute(page.of(statement)).scalars())

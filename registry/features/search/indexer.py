@@ -13,8 +13,9 @@ from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.formats import extract_terms
 from contractlog.compatibility.search_terms import Term
 from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.storage import journal, search_index
-from contractlog.registry.storage.search_index import Key, SearchableSchema
+from contractlog.registry.features.search import store as search_index
+from contractlog.registry.features.search.store import Key, SearchableSchema
+from contractlog.registry.storage import journal
 from contractlog.registry.storage.store import Store
 
 __all__ = ["SearchIndexer"]

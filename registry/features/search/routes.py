@@ -11,7 +11,7 @@ from contractlog.compatibility.search_terms import TermKind
 from contractlog.registry.features.extension_bodies import HitBody, HitsBody
 from contractlog.registry.features.search.service import MAX_HITS
 from contractlog.registry.features.search.store import SearchWord
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires

@@ -13,8 +13,8 @@ import msgspec
 from contractlog.compatibility.errors import InvalidQuery
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.search import store
-from contractlog.registry.features.search.store import SearchHit, SearchPosition, SearchWord
-from contractlog.registry.storage import journal, search_index
+from contractlog.registry.features.search.store import SearchHit, SearchPosition, SearchWord, read_position
+from contractlog.registry.storage import journal
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["MAX_HITS", "SearchPage", "SearchService"]
@@ -51,7 +51,7 @@ class SearchService(ReadService):
         position = _decode_position(after)
 
         def query(snapshot: Snapshot) -> SearchPage:
-            indexed_to = search_index.read_position(snapshot) or 0  # read first: the hits are at least as new
+            indexed_to = read_position(snapshot) or 0  # read first: the hits are at least as new
             hits = store.find_hits(
                 snapshot, search_words, prefix=prefix, context=context, after=position, limit=limit + 1
             )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 from contractlog.registry.http.services import SettingsDependency

@@ -24,7 +24,7 @@ from contractlog.compatibility.errors import (
     TooManyRequests,
     Unprocessable,
 )
-from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
@@ -49,6 +49,7 @@ from contractlog.registry.http.services import (
     ProfileDependency,
     RegistrationDependency,
     SubjectsDependency,
+    VersionsDependency,
 )
 
 __all__ = ["router"]
@@ -62,14 +63,14 @@ _ALL_CONTEXTS: Final = ":*:"
 @router.get("/subjects", **describe_route(list_schema("string")))
 @requires(READ_LISTED_IN_EVERY_CONTEXT)
 async def list_subjects(
-    lookup: SubjectsDependency,
-    seen: DeletedFilterQuery,
+    subjects: SubjectsDependency,
+    deleted: DeletedFilterQuery,
     page: PageQuery,
     *,
     prefix: Annotated[str, Query(alias="subjectPrefix")] = _ALL_CONTEXTS,
 ) -> ApiResponse:
     """List subjects; ``:*:`` before a prefix selects every context."""
-    return ApiResponse(await lookup.subjects(prefix or _ALL_CONTEXTS, seen, page))
+    return ApiResponse(await subjects.list_subjects(prefix or _ALL_CONTEXTS, deleted, page))
 
 
 @router.get(
@@ -79,10 +80,10 @@ async def list_subjects(
 @requires(READ_SUBJECT)
 async def get_version_by_metadata(
     subject: SubjectPath,
-    lookup: SubjectsDependency,
+    versions: VersionsDependency,
     profile: ProfileDependency,
     *,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     view: ViewQuery,
     key: TextListQuery,
     value: TextListQuery,
@@ -93,12 +94,12 @@ async def get_version_by_metadata(
     """
     properties = dict(zip(key, value, strict=False))
     try:
-        rendered = await lookup.find_by_properties(subject, properties, seen, view)
+        rendered = await versions.find_by_properties(subject, properties, deleted, view)
     except SchemaNotUnderSubject:
         decoded = _decode_properties(properties)
         if decoded == properties:
             raise
-        rendered = await lookup.find_by_properties(subject, decoded, seen, view)
+        rendered = await versions.find_by_properties(subject, decoded, deleted, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, tags=rendered.tags)))
 
 
@@ -124,7 +125,7 @@ async def look_up_schema(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
-    lookup: SubjectsDependency,
+    versions: VersionsDependency,
     *,
     profile: ProfileDependency,
     view: FormatQuery,
@@ -137,7 +138,7 @@ async def look_up_schema(
     """
     draft = parse_body(await request.body(), RegisterRequest).draft()
     version = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
-    return ApiResponse(profile.shape(SchemaBody.of(await lookup.render(version, view))))
+    return ApiResponse(profile.shape(SchemaBody.of(await versions.render(version, view))))
 
 
 @router.delete(

@@ -1,134 +1,17 @@
-"""Lookup of contexts, subjects and versions."""
+"""List of subjects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Final
-
-from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound
-from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import current_permissions, may_read_in_context
-from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.read_service import ReadService, readable_page
-from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter, list_schemas
-from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.subjects import store
-from contractlog.registry.registration.existing_version import missing_version_error
-from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
-from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 __all__ = ["SubjectService"]
 
-_MAX_SCHEMAS: Final = 1_000  #: the default, and the maximum
-
 
 class SubjectService(ReadService):
-    """Lookups by subject name; a name may be an alias."""
+    """Lists subjects."""
 
-    def __init__(self, store: Store, threads: ThreadPools, renderer: ViewRenderer) -> None:
-        super().__init__(store, threads)
-        self._renderer = renderer
-
-    async def contexts(self, prefix: str = "", page: Page = WHOLE_LIST) -> list[str]:
-        """List the contexts in which the caller may read anything, the default one first."""
-
-        def query(snapshot: Snapshot) -> list[str]:
-            return readable_page(partial(store.list_contexts, snapshot, prefix=prefix), page, may_read_in_context)
-
-        return await self._query(query)
-
-    async def subjects(self, prefix: str, seen: Deleted, page: Page = WHOLE_LIST) -> list[str]:
+    async def list_subjects(self, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""
-        return await self._query(store.list_subjects, prefix, seen, page)
-
-    async def versions(self, subject: Subject, seen: Deleted, page: Page = WHOLE_LIST) -> list[tuple[int, bool]]:
-        """List versions as (number, whether soft-deleted).
-
-        Raises:
-            SubjectNotFound: there are none; for ``Seen.DELETED``, no live ones either.
-        """
-        required = Deleted.INCLUDED if seen is Deleted.ONLY else seen
-
-        def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            versions = store.list_versions(snapshot, resolved, seen, page)
-            if not versions and not store.list_versions(snapshot, resolved, required, Page(limit=1)):
-                raise SubjectNotFound(subject=str(resolved))
-            return versions
-
-        return await self._query(query)
-
-    async def version(
-        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED, view: View = AS_STORED
-    ) -> RenderedSchema:
-        """Return one version; None is the newest live one, whatever ``seen`` says.
-
-        Raises:
-            SubjectNotFound, VersionNotFound: it does not exist.
-        """
-
-        def query(snapshot: Snapshot) -> RenderedSchema:
-            return self._renderer.show(snapshot, _require_version(snapshot, subject, number, seen), view)
-
-        return await self._query_view(query, view)
-
-    async def render(self, schema: RegisteredSchema, view: View) -> RegisteredSchema:
-        """Return a version that was read before, in the requested view.
-
-        Raises:
-            InvalidSchema: with its references inlined, the text is too long.
-        """
-        if view.plain:
-            return schema
-        return (await self._query_view(lambda snapshot: self._renderer.show(snapshot, schema, view), view)).schema
-
-    async def list_referencing_ids(
-        self, subject: Subject, number: int | None, seen: Deleted, page: Page = WHOLE_LIST
-    ) -> list[int]:
-        """List the ids of schemas that reference a version.
-
-        Raises:
-            SubjectNotFound, VersionNotFound: it does not exist, not even soft-deleted.
-        """
-
-        def query(snapshot: Snapshot) -> list[int]:
-            version = _require_version(snapshot, subject, number, Deleted.INCLUDED)
-            return store.list_referencing_ids(snapshot, version.subject or subject, version.version or 0, seen, page)
-
-        return await self._query(query)
-
-    async def find_by_properties(
-        self, subject: Subject, properties: Mapping[str, str], seen: Deleted, view: View = AS_STORED
-    ) -> RenderedSchema:
-        """Return the newest version whose metadata has all these properties.
-
-        Raises:
-            SubjectNotFound, SchemaNotUnderSubject: there is none.
-        """
-
-        def query(snapshot: Snapshot) -> RenderedSchema:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            number = store.find_version_with_properties(snapshot, resolved, properties, seen)
-            version = None if number is None else snapshot.version(resolved, number, seen)
-            if version is not None:
-                return self._renderer.show(snapshot, version, view)
-            if not store.list_versions(snapshot, resolved, seen, Page(limit=1)):
-                raise SubjectNotFound(subject=str(resolved))
-            raise SchemaNotUnderSubject
-
-        return await self._query_view(query, view)
-
-    async def list_versions(self, schema_filter: SchemaFilter, page: Page) -> list[ListedSchema]:
-        """List versions of many subjects, with their aliases and associations; at most 1,000 at a time."""
-        return await self._query(list_schemas, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
-
-
-def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
-    version = lookup.find_version(snapshot, subject, number, seen, current_permissions.get())
-    if version is not None:
-        return version
-    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, seen)
+        return await self._query(store.list_subjects, prefix, deleted, page)

@@ -28,9 +28,9 @@ from contractlog.compatibility.errors import (
     WorkLimitExceeded,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.features.schemas.views import View
-from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.errors import ApiResponse, add_warning
+from contractlog.registry.features.schemas.renderer import View
+from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedFilterQuery,
@@ -43,19 +43,19 @@ from contractlog.registry.http.parameters import (
     VersionPath,
     ViewQuery,
 )
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
-from contractlog.registry.http.response_profiles import Profile
 from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
 from contractlog.registry.http.services import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,
-    SubjectsDependency,
+    VersionsDependency,
 )
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
-from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.store_values import Deleted
 
 __all__ = ["register_and_respond", "router"]
 
@@ -72,17 +72,17 @@ _WORK_ERRORS: Final = (TooManyRequests,)
 @requires(READ_SUBJECT)
 async def list_versions(
     subject: SubjectPath,
-    lookup: SubjectsDependency,
-    seen: DeletedFilterQuery,
+    versions: VersionsDependency,
+    deleted: DeletedFilterQuery,
     page: PageQuery,
     *,
     deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
 ) -> ApiResponse:
     """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
-    if deleted_as_negative and seen is Deleted.EXCLUDED:
-        seen = Deleted.INCLUDED
-    numbers = await lookup.versions(subject, seen, page)
-    return ApiResponse([-number if gone and deleted_as_negative else number for number, gone in numbers])
+    if deleted_as_negative and deleted is Deleted.EXCLUDED:
+        deleted = Deleted.INCLUDED
+    numbers = await versions.list_versions(subject, deleted, page)
+    return ApiResponse([-number if is_deleted and deleted_as_negative else number for number, is_deleted in numbers])
 
 
 @router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
@@ -90,15 +90,15 @@ async def list_versions(
 async def get_version(
     subject: SubjectPath,
     version: VersionPath,
-    lookup: SubjectsDependency,
+    versions: VersionsDependency,
     *,
     profile: ProfileDependency,
-    seen: DeletedQuery,
+    deleted: DeletedQuery,
     view: ViewQuery,
     qualified: QualifiedQuery,
 ) -> ApiResponse:
     """Return a version; ``latest`` and -1 select the newest live one."""
-    rendered = await lookup.version(subject, version, seen, view)
+    rendered = await versions.version(subject, version, deleted, view)
     return ApiResponse(profile.shape(SchemaBody.of(rendered.schema, qualified=qualified, tags=rendered.tags)))
 
 
@@ -107,10 +107,10 @@ async def get_version(
 )
 @requires(READ_SUBJECT)
 async def get_version_text(
-    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, view: ViewQuery
+    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, deleted: DeletedQuery, view: ViewQuery
 ) -> ApiResponse:
     """Return only the schema text of a version."""
-    return ApiResponse((await lookup.version(subject, version, seen, view)).schema.text.encode())
+    return ApiResponse((await versions.version(subject, version, deleted, view)).schema.text.encode())
 
 
 @router.get(
@@ -118,10 +118,10 @@ async def get_version_text(
 )
 @requires(READ_SUBJECT)
 async def list_referencing_ids(
-    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, page: PageQuery
+    subject: SubjectPath, version: VersionPath, versions: VersionsDependency, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the ids of schemas that reference a version."""
-    return ApiResponse(await lookup.list_referencing_ids(subject, version, seen, page))
+    return ApiResponse(await versions.list_referencing_ids(subject, version, deleted, page))
 
 
 @router.post(
@@ -142,7 +142,7 @@ async def register_schema(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
-    lookup: SubjectsDependency,
+    versions: VersionsDependency,
     profile: ProfileDependency,
     *,
     view: FormatQuery,
@@ -156,7 +156,7 @@ async def register_schema(
     member `strictJsonSchemas` is set.
     """
     return await register_and_respond(
-        request, subject, registration, lookup, profile, view=view, normalize=normalize, force=force
+        request, subject, registration, versions, profile, view=view, normalize=normalize, force=force
     )
 
 
@@ -164,7 +164,7 @@ async def register_and_respond(
     request: Request,
     subject: Subject,
     registration: RegistrationService,
-    lookup: SubjectService,
+    versions: VersionService,
     profile: Profile,
     *,
     view: View,
@@ -187,7 +187,7 @@ async def register_and_respond(
     schema = result.schema
     # The schema is registered: an error response would say that it is not.
     with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
-        schema = await lookup.render(schema, view)
+        schema = await versions.render(schema, view)
     return add_warning(ApiResponse(profile.shape(RegisteredBody.of(schema, stored=result.stored))), result.warning)
 
 

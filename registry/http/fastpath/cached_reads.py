@@ -18,16 +18,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
-from contractlog.registry.access.principals import Principal, current_permissions
-from contractlog.registry.features.fetch_counts.service import FetchCounter
-from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.errors import MEDIA_TYPE, ApiResponse, error_response
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
-from contractlog.registry.http.fastpath.path_cache import PathCache
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http.api_response import MEDIA_TYPE, ApiResponse
+from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.path_normalization import decode_segment, parse_subject
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.response_bodies import SchemaBody
-from contractlog.registry.http.response_profiles import Profile
 from contractlog.registry.telemetry.process_telemetry import Telemetry
 
 __all__ = ["CachedSchemaById", "CachedVersion", "parse_form", "redact_subject"]
@@ -216,13 +217,13 @@ class CachedVersion:
         self,
         app: ASGIApp,
         *,
-        lookup: SubjectService,
+        versions: VersionService,
         profile: Profile,
         telemetry: Telemetry,
         path_cache: PathCache | None,
     ) -> None:
         self._app = app
-        self._lookup = lookup
+        self._versions = versions
         self._profile = profile
         self._telemetry = telemetry
         self._path_cache = path_cache
@@ -247,7 +248,7 @@ class CachedVersion:
         generation = 0 if self._path_cache is None else self._path_cache.generation
         try:
             subject = parse_subject(decode_segment(match[1]))
-            result = await self._lookup.version(subject, int(match[2]) if match[2] else None)
+            result = await self._versions.version(subject, int(match[2]) if match[2] else None)
         except RegistryError as error:
             return error_response(error)
         answer = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))

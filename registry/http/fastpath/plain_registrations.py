@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from contractlog.registry.features.schemas.views import AS_STORED
+from contractlog.registry.features.schemas.renderer import AS_STORED
 from contractlog.registry.features.versions.routes import register_and_respond
 from contractlog.registry.http.path_normalization import decode_segment, parse_subject
 from contractlog.registry.http.request_bodies import require_json_content
@@ -53,7 +53,7 @@ class PlainRegistrations(BaseRoute):
             request,
             parse_subject(decode_segment(name)),
             services.registration,
-            services.subjects,
+            services.versions,
             services.profile,
             view=AS_STORED,
             normalize=normalize,

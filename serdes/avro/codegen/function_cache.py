@@ -55,10 +55,10 @@ class FunctionCache:
     def _store(self, key: Hashable, user: FunctionUser, function: Callable[..., Any]) -> Callable[..., Any]:
         with self._lock:
             self._entries[key] = (function, WeakSet([user]))
-            gone = [
+            evicted = [
                 self._entries.pop(first) for first in list(self._entries)[: max(0, len(self._entries) - self._capacity)]
             ]
-        for _, holders in gone:
+        for _, holders in evicted:
             for holder in list(holders):
                 holder.release()
         return function

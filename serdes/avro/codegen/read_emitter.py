@@ -145,12 +145,14 @@ class _ReadEmitter(ScalarReadEmitter):
 
     def _emit_union(self, nodes: Sequence[ValueReader], names: Sequence[str | None]) -> str:
         line, index, value = self.source.line, self.source.name(), self.source.name()
-        few = len(nodes) <= MAX_ONE_BYTE_INDEX
-        line(f"{index} = d[p]" if few else f"{index}, p = {self.constant(read_runtime.read_int)}(d, p)")
-        if few:
+        fits_one_byte = len(nodes) <= MAX_ONE_BYTE_INDEX
+        line(f"{index} = d[p]" if fits_one_byte else f"{index}, p = {self.constant(read_runtime.read_int)}(d, p)")
+        if fits_one_byte:
             line("p += 1")
         for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
-            with self.source.block(f"{'elif' if number else 'if'} {index} == {number * 2 if few else number}"):
+            with self.source.block(
+                f"{'elif' if number else 'if'} {index} == {number * 2 if fits_one_byte else number}"
+            ):
                 read = self._emit_value(node)
                 line(f"{value} = {read if name is None else f'({self.source.literal(name)}, {read})'}")
         with self.source.block("else" if nodes else "if True"):
@@ -159,11 +161,11 @@ class _ReadEmitter(ScalarReadEmitter):
 
     def _emit_array(self, node: ArrayReader) -> str:
         values = self.assign("[]")
-        at_once = _BULK_READERS.get(type(node.items))
-        if at_once is not None:
+        bulk_reader = _BULK_READERS.get(type(node.items))
+        if bulk_reader is not None:
             read = self.source.name()
             with self.nested_level(), self._each_block() as count:
-                self.source.line(f"{read}, p = {self.constant(at_once)}(d, p, {count})")
+                self.source.line(f"{read}, p = {self.constant(bulk_reader)}(d, p, {count})")
                 self.source.line(f"{values} += {read}")
             return values
         flat = _flat_fields(node.items)

@@ -179,11 +179,11 @@ class ScalarReadEmitter(CodeEmitter):
             return f"{self.constant(node.read_unscaled)}({unscaled}, {self.constant(node.unit)})"
         if isinstance(node, NanosCodec):
             return raw
-        made = f"{self.constant(node.to_logical)}({raw})"
+        expression = f"{self.constant(node.to_logical)}({raw})"
         if isinstance(node, TimestampCodec) and not isinstance(node, LocalTimestampCodec):
             moment = f"{self.constant(datetime.fromtimestamp)}({raw} / {node.per_second}, {self.constant(UTC)})"
-            return f"({moment} if 0 <= {raw} < {_MAX_EXACT_SECONDS * node.per_second} else {made})"
-        return made
+            return f"({moment} if 0 <= {raw} < {_MAX_EXACT_SECONDS * node.per_second} else {expression})"
+        return expression
 
     def _date_expression(self, raw: str) -> str:
         """Return an expression for the date of a number of days within the years 1 to 9999."""

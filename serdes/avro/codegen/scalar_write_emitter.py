@@ -36,14 +36,14 @@ class ScalarWriteEmitter(CodeEmitter):
         return f"{self.constant(JOIN_BYTES)}(({', '.join(pieces)}))" if pieces else self.source.literal(b"")
 
     def emit_conversion(
-        self, value: str, kind: type, otherwise: Callable[[Any], Any], taken: UnwrapperFactory | None
+        self, value: str, kind: type, otherwise: Callable[[Any], Any], unwrapper_factory: UnwrapperFactory | None
     ) -> None:
         """Write code that converts a value that is not exactly of this class to it."""
-        change = otherwise if taken is None else taken(kind, otherwise)
+        change = otherwise if unwrapper_factory is None else unwrapper_factory(kind, otherwise)
         with self.source.block(f"if {self.constant(type)}({value}) is not {self.constant(kind)}"):
             self.source.line(f"{value} = {self.constant(change)}({value})")
 
-    def emit_scalar(self, node: Codec, value: str, taken: UnwrapperFactory | None) -> Pieces:
+    def emit_scalar(self, node: Codec, value: str, unwrapper_factory: UnwrapperFactory | None) -> Pieces:
         """Make pieces of a value whose bytes do not depend on those before them."""
         match node:
             case NullCodec():
@@ -55,10 +55,10 @@ class ScalarWriteEmitter(CodeEmitter):
                 refused = f"{self.constant(NOTHING)}[0]"
                 return [f"({true} if {value} is True else {false} if {value} is False else {refused})"]
             case FloatCodec():
-                self.emit_conversion(value, float, write_runtime.as_float, taken)
+                self.emit_conversion(value, float, write_runtime.as_float, unwrapper_factory)
                 return [f"{self.constant(float_layout([node]).pack)}({value})"]
             case FixedCodec():
-                self.emit_conversion(value, bytes, write_runtime.as_bytes, taken)
+                self.emit_conversion(value, bytes, write_runtime.as_bytes, unwrapper_factory)
                 with self.source.block(f"if {self.constant(len)}({value}) != {node.size}"):
                     self.emit_fallback()
                 return [value]
@@ -76,9 +76,11 @@ class ScalarWriteEmitter(CodeEmitter):
         great = f"{self.source.literal(before)} + {self.constant(write_runtime.encode_varint)}({length})"
         return [f"({small} if {length} < {write_runtime.TABLE_SIZE} else {great})", data]
 
-    def emit_logical(self, node: LogicalCodec, value: str, before: bytes, taken: UnwrapperFactory | None) -> Pieces:
+    def emit_logical(
+        self, node: LogicalCodec, value: str, before: bytes, unwrapper_factory: UnwrapperFactory | None
+    ) -> Pieces:
         """Make the raw value; it is checked against its type as if the caller had passed it."""
-        change = node.to_raw if taken is None else taken(object, node.to_raw)
+        change = node.to_raw if unwrapper_factory is None else unwrapper_factory(object, node.to_raw)
         raw = self.source.name()
         if isinstance(node, DateCodec):
             date = self.constant(dt.date)
@@ -96,7 +98,7 @@ class ScalarWriteEmitter(CodeEmitter):
 
     @abstractmethod
     def emit_inline(
-        self, node: Codec, value: str, before: bytes = b"", taken: UnwrapperFactory | None = None
+        self, node: Codec, value: str, before: bytes = b"", unwrapper_factory: UnwrapperFactory | None = None
     ) -> Pieces:
         """Make pieces of any node's value, preceded by some bytes."""
 

@@ -25,7 +25,7 @@ class SourceText:
         self.literals: dict[str, str | bytes] = {}  # s1 -> a text or bytes that replaces the name
         self.indent = 0
         self._names = 0
-        self._known: dict[Any, str] = {}
+        self._name_by_value: dict[Any, str] = {}
 
     @property
     def text(self) -> str:
@@ -55,15 +55,15 @@ class SourceText:
     def constant(self, value: Any) -> str:
         """Return the name of an object; the same object has the same name."""
         key = ("k", id(value))
-        if key not in self._known:
-            self._known[key] = self.name("k")
-            self.constants[self._known[key]] = value  # keeps the object alive, so that its id is not reused
-        return self._known[key]
+        if key not in self._name_by_value:
+            self._name_by_value[key] = self.name("k")
+            self.constants[self._name_by_value[key]] = value  # keeps the object alive, so that its id is not reused
+        return self._name_by_value[key]
 
     def literal(self, value: str | bytes) -> str:
         """Return the name that a text or bytes will replace."""
         key = (type(value), value)
-        if key not in self._known:
-            self._known[key] = self.name("s")
-            self.literals[self._known[key]] = value
-        return self._known[key]
+        if key not in self._name_by_value:
+            self._name_by_value[key] = self.name("s")
+            self.literals[self._name_by_value[key]] = value
+        return self._name_by_value[key]

@@ -70,7 +70,7 @@ class UnionWriteEmitter(ScalarWriteEmitter):
 
     @abstractmethod
     def emit_pieces(
-        self, node: Codec, value: str, before: bytes = b"", taken: UnwrapperFactory | None = None
+        self, node: Codec, value: str, before: bytes = b"", unwrapper_factory: UnwrapperFactory | None = None
     ) -> Pieces:
         """Make pieces of any node's value, by a function of its own if it has one."""
 
@@ -94,17 +94,17 @@ class UnionWriteEmitter(ScalarWriteEmitter):
         """Write the branches of an ``if``; each assigns its pieces to the same names."""
         slots = [self.source.name() for _ in range(_MAX_PIECES)]
         used = 1
-        made: list[tuple[int, int, Pieces]] = []
+        alternatives: list[tuple[int, int, Pieces]] = []
         for header, way in ways:
             with self.source.block(header):
                 pieces = way()
                 if len(pieces) > _MAX_PIECES:
                     pieces = [self.join_pieces(pieces)]
                 used = max(used, len(pieces))
-                made.append((len(self.source.lines), self.source.indent, pieces))
+                alternatives.append((len(self.source.lines), self.source.indent, pieces))
                 self.source.line("pass")
         empty = self.source.literal(b"")
-        for at, indent, pieces in reversed(made):
+        for at, indent, pieces in reversed(alternatives):
             full = pieces + [empty] * (used - len(pieces))
             self.source.lines[at : at + 1] = [
                 f"{' ' * indent}{slot} = {piece}" for slot, piece in zip(slots, full, strict=False)

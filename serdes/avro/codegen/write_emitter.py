@@ -67,28 +67,28 @@ class _WriteEmitter(UnionWriteEmitter):
         return self.source
 
     def emit_pieces(
-        self, node: Codec, value: str, before: bytes = b"", taken: UnwrapperFactory | None = None
+        self, node: Codec, value: str, before: bytes = b"", unwrapper_factory: UnwrapperFactory | None = None
     ) -> Pieces:
         """Write code for pieces of a value: names and expressions, each of which may be evaluated later, once."""
         if self.has_own_function(node):
-            if taken is not None and isinstance(node, RecordCodec):
-                self.emit_conversion(value, dict, write_runtime.as_dict, taken)
-            elif taken is not None:
+            if unwrapper_factory is not None and isinstance(node, RecordCodec):
+                self.emit_conversion(value, dict, write_runtime.as_dict, unwrapper_factory)
+            elif unwrapper_factory is not None:
                 self.emit_conversion(
                     value, list if isinstance(node, ArrayCodec) else dict, write_runtime.reject_value, None
                 )
             pieces = [self.assign(self.call(node, value))]
             return [self.source.literal(before), *pieces] if before else pieces
-        return self.emit_inline(node, value, before, taken)
+        return self.emit_inline(node, value, before, unwrapper_factory)
 
     def emit_inline(
-        self, node: Codec, value: str, before: bytes = b"", taken: UnwrapperFactory | None = None
+        self, node: Codec, value: str, before: bytes = b"", unwrapper_factory: UnwrapperFactory | None = None
     ) -> Pieces:
         match node:
             case LogicalCodec():
-                return self.emit_logical(node, value, before, taken)
+                return self.emit_logical(node, value, before, unwrapper_factory)
             case IntCodec() | LongCodec():
-                self.emit_conversion(value, int, write_runtime.as_int, taken)
+                self.emit_conversion(value, int, write_runtime.as_int, unwrapper_factory)
                 pieces = [
                     self.integer_expression(
                         value, write_runtime.encode_int if isinstance(node, IntCodec) else write_runtime.encode_varint
@@ -97,30 +97,30 @@ class _WriteEmitter(UnionWriteEmitter):
             case StringCodec():
                 return self.emit_with_length(self.assign(f"{self.constant(str.encode)}({value})"), before)
             case BytesCodec():
-                self.emit_conversion(value, bytes, write_runtime.as_bytes, taken)
+                self.emit_conversion(value, bytes, write_runtime.as_bytes, unwrapper_factory)
                 return self.emit_with_length(value, before)
             case EnumCodec():
-                self.emit_conversion(value, str, write_runtime.as_text, taken)
+                self.emit_conversion(value, str, write_runtime.as_text, unwrapper_factory)
                 table = {
                     symbol: before + write_runtime.encode_varint(index) for index, symbol in enumerate(node.symbols)
                 }
                 return [self.assign(f"{self.constant(table)}[{value}]")]
             case RecordCodec():
-                pieces = self._emit_record(node, value, taken)
+                pieces = self._emit_record(node, value, unwrapper_factory)
             case UnionCodec():
                 return self.emit_union(node, value)
             case ArrayCodec():
                 pieces = self._emit_array(
-                    node, value, write_runtime.as_list if taken is None else write_runtime.reject_value
+                    node, value, write_runtime.as_list if unwrapper_factory is None else write_runtime.reject_value
                 )
             case MapCodec():
                 pieces = self._emit_map(node, value)
             case _:
-                pieces = self.emit_scalar(node, value, taken)
+                pieces = self.emit_scalar(node, value, unwrapper_factory)
         return [self.source.literal(before), *pieces] if before else pieces
 
-    def _emit_record(self, node: RecordCodec, value: str, taken: UnwrapperFactory | None) -> Pieces:
-        self.emit_conversion(value, dict, write_runtime.as_dict, taken)
+    def _emit_record(self, node: RecordCodec, value: str, unwrapper_factory: UnwrapperFactory | None) -> Pieces:
+        self.emit_conversion(value, dict, write_runtime.as_dict, unwrapper_factory)
         pieces: Pieces = []
         run: list[tuple[FloatCodec, str]] = []
         with self.nested_level():
@@ -147,9 +147,9 @@ class _WriteEmitter(UnionWriteEmitter):
 
     def _emit_array(self, node: ArrayCodec, value: str, otherwise: Callable[[Any], Any]) -> Pieces:
         self.emit_conversion(value, list, otherwise, None)
-        at_once = _BULK_WRITERS.get(type(node.items))
-        if at_once is not None:
-            return [self._emit_bulk_block(value, at_once)]
+        bulk_writer = _BULK_WRITERS.get(type(node.items))
+        if bulk_writer is not None:
+            return [self._emit_bulk_block(value, bulk_writer)]
         item = self.source.name()
         return [self._emit_block(value, f"for {item} in {value}", lambda: self.emit_pieces(node.items, item))]
 
@@ -163,13 +163,13 @@ class _WriteEmitter(UnionWriteEmitter):
 
         return [self._emit_block(value, f"for {key}, {entry} in {value}.items()", pieces)]
 
-    def _emit_bulk_block(self, value: str, at_once: Callable[[Any], bytes]) -> str:
+    def _emit_bulk_block(self, value: str, bulk_writer: Callable[[Any], bytes]) -> str:
         """Write one block of numbers or strings, and the 0 that ends it."""
         whole, end = self.source.name(), self.source.literal(b"\0")
         with self.source.block(f"if {value}"), self.nested_level():
             head, _ = self.emit_with_length(value, b"")
             self.source.line(
-                f"{whole} = {self.constant(JOIN_BYTES)}(({head}, {self.constant(at_once)}({value}), {end}))"
+                f"{whole} = {self.constant(JOIN_BYTES)}(({head}, {self.constant(bulk_writer)}({value}), {end}))"
             )
         with self.source.block("else"):
             self.source.line(f"{whole} = {end}")
@@ -182,11 +182,11 @@ class _WriteEmitter(UnionWriteEmitter):
             head, _ = self.emit_with_length(value, b"")
             self.source.line(f"{parts} = [{head}]")
             with self.source.block(header):
-                made = pieces()
-                if len(made) == 1:
-                    self.source.line(f"{parts}.append({made[0]})")
-                elif made:
-                    self.source.line(f"{parts} += ({', '.join(made)})")
+                item_pieces = pieces()
+                if len(item_pieces) == 1:
+                    self.source.line(f"{parts}.append({item_pieces[0]})")
+                elif item_pieces:
+                    self.source.line(f"{parts} += ({', '.join(item_pieces)})")
             self.source.line(f"{parts}.append({end})")
             self.source.line(f"{whole} = {self.constant(JOIN_BYTES)}({parts})")
         with self.source.block("else"):

@@ -93,9 +93,9 @@ def small_lengths(before: bytes) -> tuple[bytes, ...]:
 
 def encode_ints(values: Sequence[Any]) -> bytes:
     """Return the bytes of integers of 32 bits."""
-    made = encode_longs(values)
+    encoded = encode_longs(values)
     struct.pack(f"<{len(values)}i", *values)  # raises if one is out of range
-    return made
+    return encoded
 
 
 def encode_longs(values: Sequence[Any]) -> bytes:

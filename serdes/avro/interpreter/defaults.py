@@ -41,15 +41,15 @@ def make_default(schema: AvroSchema, field: Field) -> Callable[[], Any]:
     use, so that a stored schema with an invalid default still works where that default is not needed. Each call returns
     a value of its own, or raises ``CodecFailure``.
     """
-    made: list[Any] = []
+    cached: list[Any] = []
 
     def default() -> Any:
-        if not made:
+        if not cached:
             try:
-                made.append(_DefaultConverter(schema).value(field.type, field.default, 0))
+                cached.append(_DefaultConverter(schema).value(field.type, field.default, 0))
             except _InvalidDefaultError:
                 raise CodecFailure(None, INVALID_DEFAULT) from None
-        return deepcopy(made[0]) if isinstance(made[0], list | dict) else made[0]
+        return deepcopy(cached[0]) if isinstance(cached[0], list | dict) else cached[0]
 
     return default
 

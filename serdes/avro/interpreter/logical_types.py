@@ -100,10 +100,10 @@ _set_is_safe: Final = UUID.__dict__["is_safe"].__set__
 
 def uuid_from_bytes(data: bytes) -> UUID:
     """Return the UUID of sixteen bytes; faster than its constructor, which goes through text."""
-    made = _new(UUID)
-    _set_int(made, _from_bytes(data))
-    _set_is_safe(made, _UNKNOWN)
-    return made
+    uuid = _new(UUID)
+    _set_int(uuid, _from_bytes(data))
+    _set_is_safe(uuid, _UNKNOWN)
+    return uuid
 
 
 def uuid_from_text(text: bytes) -> UUID:
@@ -111,10 +111,10 @@ def uuid_from_text(text: bytes) -> UUID:
     data = unhexlify(text.replace(b"-", b""))
     if len(text) != _UUID_LENGTH or text[8:24:5] != b"----" or len(data) != _UUID_BYTES:
         raise ValueError
-    made = _new(UUID)
-    _set_int(made, _from_bytes(data))
-    _set_is_safe(made, _UNKNOWN)
-    return made
+    uuid = _new(UUID)
+    _set_int(uuid, _from_bytes(data))
+    _set_is_safe(uuid, _UNKNOWN)
+    return uuid
 
 
 class UuidCodec(LogicalCodec):

@@ -154,12 +154,12 @@ def require_readable(reader: ValueReader) -> None:
         ReaderMismatch: no record is readable.
     """
     waiting: list[tuple[str, ValueReader]] = [("", reader)]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
         path, node = waiting.pop()
-        if id(node) in seen:
+        if id(node) in visited:
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         if isinstance(node, UnreadableReader):
             raise ReaderMismatch(reason=node.reason, field=path)
         if isinstance(node, NamedRecordReader):

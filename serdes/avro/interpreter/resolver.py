@@ -190,8 +190,8 @@ class Resolver:
         )
         record.empty = all(step[2].empty for step in steps)
         if record.empty:
-            made = sum(RECORD_COST + default_cost(self._reader, field) for field in absent)
-            record.cost = RECORD_COST + made + sum(step[2].cost for step in steps)
+            default_items = sum(RECORD_COST + default_cost(self._reader, field) for field in absent)
+            record.cost = RECORD_COST + default_items + sum(step[2].cost for step in steps)
         return record
 
     def _make_reader_default(self, field: Field) -> Callable[[], Any]:
@@ -199,13 +199,13 @@ class Resolver:
         if not field.has_default:
             reason = f"the writer has no field {field.name}, and the reader gives it no default"
             return lambda: _raise(SchemaMismatch(reason))
-        made = make_default(self._reader, field)
+        make_raw_default = make_default(self._reader, field)
         codec = self._reader_codecs.codec(field.type)
 
         def default() -> Any:
             out = OutputBuffer()
             try:
-                codec.write(out, made(), _MAX_DEFAULT_DEPTH)
+                codec.write(out, make_raw_default(), _MAX_DEFAULT_DEPTH)
                 return codec.read(ByteCursor(bytes(out)), _MAX_DEFAULT_DEPTH)
             except CodecFailure as failure:
                 detail = "" if failure.outcome is None else f": {failure.reason.removesuffix(LENIENT_HINT)}"

@@ -20,8 +20,8 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.locks import lock_contexts
-from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import ScopeSettings
 
 from support.registry import in_process
 

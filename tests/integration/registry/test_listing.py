@@ -10,14 +10,15 @@ from sqlalchemy import insert
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.renderer import ViewRenderer
+from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.schemas.store import SchemaFilter
-from contractlog.registry.features.schemas.views import ViewRenderer
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.lookup import find_by_id
-from contractlog.registry.storage.model import Deleted, Page, subject_key
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import Deleted, Page, subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 from support.deadlines import count_calls
@@ -51,33 +52,34 @@ def fill(transaction: Transaction, names: list[str]) -> None:
 
 
 @pytest.fixture
-def lookup(store: Store) -> SubjectService:
-    return SubjectService(store, ThreadPools(4, max_waiting=100), ViewRenderer(SchemaParser()))
+def subjects(store: Store) -> SubjectService:
+    return SubjectService(store, ThreadPools(4, max_waiting=100))
 
 
-def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, lookup: SubjectService) -> None:
+def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, subjects: SubjectService) -> None:
     names = ["b", "a", "B", "A", "_", "-", "é", "z", "ä", "10", "2", "a-b", "a_b", "ab", "\U0001f600", "￿"]
     store.transact(lambda transaction: fill(transaction, names)).result()
     ordered = sorted(names)
 
     async def ask() -> None:
-        assert await lookup.subjects(":*:", Deleted.EXCLUDED) == ordered
-        pages = [await lookup.subjects("", Deleted.EXCLUDED, Page(offset, 5)) for offset in range(0, 20, 5)]
+        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED) == ordered
+        pages = [await subjects.list_subjects("", Deleted.EXCLUDED, Page(offset, 5)) for offset in range(0, 20, 5)]
         assert [name for page in pages for name in page] == ordered
-        found = await lookup.list_versions(SchemaFilter(), Page(3, 4))
+        schemas = SchemaService(store, ThreadPools(4, max_waiting=100), ViewRenderer(SchemaParser()))
+        found = await schemas.list_schemas(SchemaFilter(), Page(3, 4))
         assert [str(one.schema.subject) for one in found] == ordered[3:7]
 
     asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_listing_20_000_subjects_is_no_work_for_the_event_loop(store: Store, lookup: SubjectService) -> None:
+def test_listing_20_000_subjects_is_no_work_for_the_event_loop(store: Store, subjects: SubjectService) -> None:
     names = [f"orders-{number:05}-value" for number in range(COUNT)]
     store.transact(lambda transaction: fill(transaction, names)).result()
 
     async def ask() -> None:
-        assert await lookup.subjects(":*:", Deleted.EXCLUDED) == names
-        assert await lookup.subjects(":*:", Deleted.EXCLUDED, Page(19_999, 5)) == names[-1:]
+        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED) == names
+        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED, Page(19_999, 5)) == names[-1:]
 
     assert count_calls(lambda: asyncio.run(ask())) < COUNT / 4  # of the thread of the loop
 

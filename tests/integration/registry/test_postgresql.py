@@ -14,8 +14,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
 from support.postgres import NEWEST, OLDEST

@@ -19,16 +19,16 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
 )
 from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
-from contractlog.registry.features.subjects.store import (
-    list_contexts,
-    list_referencing_ids,
-    list_subjects,
-    list_versions_of_id,
-)
+from contractlog.registry.features.schemas.store import list_versions_of_id
+from contractlog.registry.features.subjects.store import list_subjects
+from contractlog.registry.features.versions.store import list_referencing_ids
+from contractlog.registry.storage.contexts import list_contexts
 from contractlog.registry.storage.lookup import find_by_id
-from contractlog.registry.storage.model import (
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import (
     Append,
     Content,
     Deleted,
@@ -38,7 +38,6 @@ from contractlog.registry.storage.model import (
     SubjectState,
     scope_chain,
 )
-from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
 from support.registry import EACH_DATABASE, empty_database

@@ -21,7 +21,7 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.database import upgrade
-from contractlog.registry.transfer.database_source import open_for_export, open_for_import, read_database
+from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_state_lines
 from contractlog.registry.transfer.importer import follow, import_snapshot
 from contractlog.registry.transfer.report import TransferReport

@@ -18,7 +18,7 @@ import pytest
 from contractlog.clients import Registry, Security
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.registry.transfer.database_source import open_for_export, read_database
+from contractlog.registry.transfer.database_access import open_for_export, read_database
 
 from local_kafka import Broker
 from support.registry import served

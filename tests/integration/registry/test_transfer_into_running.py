@@ -13,7 +13,7 @@ from contractlog.clients import Registry, Security
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.database import upgrade
-from contractlog.registry.transfer.database_source import open_for_export, read_database
+from contractlog.registry.transfer.database_access import open_for_export, read_database
 from contractlog.registry.transfer.file_format import format_state_lines
 
 from support.registry import served

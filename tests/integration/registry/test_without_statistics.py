@@ -12,9 +12,10 @@ import pytest
 from sqlalchemy import Connection, Select, create_engine
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.storage import append_state, prefetch, search_index, snapshot
+from contractlog.registry.features.search import store as search_index
+from contractlog.registry.storage import append_state, prefetch, snapshot
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.store_values import Deleted
 
 pytestmark = pytest.mark.integration
 

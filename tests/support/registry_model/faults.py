@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 
 from contractlog.registry.features.associations import changes
-from contractlog.registry.features.config import service as config_service
+from contractlog.registry.features.config_and_mode import service as config_service
 from contractlog.registry.features.contexts import service as contexts_service
 from contractlog.registry.registration import candidate, deletion, draft_completion, lookup
 from contractlog.registry.registration import service as registration_service
 from contractlog.registry.registration.compatibility_check import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.storage import append_state, batch_append
-from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store_values import ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["FAULTS"]

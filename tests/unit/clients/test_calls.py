@@ -12,7 +12,8 @@ from contractlog.clients.calls import Call, CompatibilityAnswer
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 
 DRAFT = SchemaDraft('"string"')

@@ -22,7 +22,8 @@ from contractlog.compatibility.errors import (
     LevelNotConfigured,
     ModeNotConfigured,
 )
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings

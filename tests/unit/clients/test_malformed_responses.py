@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from contractlog.clients.calls import Call
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.schema import AssociationCreateOrUpdateRequest, Schema
-from contractlog.clients.retry import Response, Retries, send_with_retries
+from contractlog.clients.confluent.data_classes import AssociationCreateOrUpdateRequest, Schema
+from contractlog.clients.response import Response
+from contractlog.clients.retry_and_failover import Retries, send_with_retries
 from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
 
 from support.api_calls import DRAFT, EXAMPLES

@@ -13,7 +13,8 @@ from contractlog.clients import AsyncRegistry, CompatibilityAnswer, Registry
 from contractlog.compatibility import errors
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.report import TopicPart
 from contractlog.registry.app import create_app

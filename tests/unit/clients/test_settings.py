@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import calls
-from contractlog.clients.retry import Attempt
+from contractlog.clients.retry_and_failover import Attempt
 from contractlog.clients.settings import DEFAULT_URL, RegistryAddress, Security, registry_url
 from contractlog.clients.transport import Transport
 from contractlog.compatibility.errors import UsageError

@@ -16,7 +16,8 @@ from contractlog.compatibility.check_catalogue import CheckExample, CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, SchemaNotFound
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import Edit, FixContext, ProposedFix
+from contractlog.compatibility.fixes.json_text_edits import Edit
+from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat

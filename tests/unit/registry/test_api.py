@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.http.errors import MEDIA_TYPE
+from contractlog.registry.http.api_response import MEDIA_TYPE
 
 STRING, LONG, INT = '"string"', '"long"', '"int"'
 RECORD = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})

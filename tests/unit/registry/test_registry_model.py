@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, insert, text
 
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.model import JOURNAL_COUNTER
+from contractlog.registry.storage.store_values import JOURNAL_COUNTER
 
 from support.registry_model.comparing import OPERATIONS
 from support.registry_model.faults import FAULTS

@@ -20,7 +20,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import DecodeError, ReaderMismatch, SerializationError
-from contractlog.serdes.serde import SingleFlight, TaskSingleFlight
+from contractlog.serdes.serde_base import SingleFlight, TaskSingleFlight
 from contractlog.serdes.wire import encode_frame
 
 from support.deadlines import WAIT_SECONDS

@@ -18,10 +18,17 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.model import Append, Content, Deleted, ReferenceTarget, ScopeSettings, scope_chain
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot, prefetch_subjects
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store_values import (
+    Append,
+    Content,
+    Deleted,
+    ReferenceTarget,
+    ScopeSettings,
+    scope_chain,
+)
 
 from support.registry import EACH_DATABASE, empty_database
 

@@ -19,7 +19,7 @@ from confluent_kafka.schema_registry.error import OAuthTokenError as TheirOAuthT
 from contractlog.clients.confluent import AsyncSchemaRegistryClient, SchemaRegistryClient
 from contractlog.clients.confluent.bearer_tokens import ClientCredentials
 from contractlog.clients.confluent.errors import OAuthTokenError
-from contractlog.clients.retry import Retries
+from contractlog.clients.retry_and_failover import Retries
 from contractlog.compatibility.errors import Unreachable
 
 from support.deadlines import WAIT_SECONDS

@@ -21,7 +21,8 @@ from contractlog.clients.confluent import (
     SchemaRegistryError,
 )
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.clients.retry import Response, Retries, send_with_retries
+from contractlog.clients.response import Response
+from contractlog.clients.retry_and_failover import Retries, send_with_retries
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.testing import Registries
 

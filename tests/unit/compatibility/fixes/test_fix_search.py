@@ -10,8 +10,8 @@ import pytest
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
-from contractlog.compatibility.fixes.edits import count_changed_tokens
 from contractlog.compatibility.fixes.fix_search import Fix, FixSearch
+from contractlog.compatibility.fixes.json_text_edits import count_changed_tokens
 from contractlog.compatibility.formats import parse_schema, select_breaking
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import SchemaDraft, SchemaType

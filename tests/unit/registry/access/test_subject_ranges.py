@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import (
     Permission,
@@ -22,7 +23,6 @@ from contractlog.registry.access.permissions import (
     explain_pattern_mistake,
     parse_prefix,
 )
-from contractlog.registry.access.principals import current_permissions
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
 from contractlog.registry.features.routers import ROUTERS
@@ -31,7 +31,7 @@ from contractlog.registry.features.subjects import store as subjects_store
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 from support.registry import in_process
 
@@ -162,7 +162,7 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         return [one.subject, Subject(".", f"{one.resource_name}-{one.association_type}")]
 
     found: dict[str, Any] = {
-        "contexts": (services.subjects.contexts, of_contexts),
+        "contexts": (services.contexts.list_contexts, of_contexts),
         "associations": (lambda: services.associations.find(AssociationFilter()), of_binding),
     }
     for context in CONTEXTS:
@@ -218,7 +218,7 @@ def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2
         token = current_permissions.set(rights)
         try:
             graph = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)
-            shown = await services.subjects.list_versions(
+            shown = await services.schemas.list_schemas(
                 schemas_store.SchemaFilter(prefix="a-", aliases=True), WHOLE_LIST
             )
         finally:

@@ -14,14 +14,14 @@ import pytest
 
 from contractlog.compatibility.errors import Denied, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
-from contractlog.registry.access.principals import current_permissions
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.http import authentication
 from contractlog.registry.http.authentication import Authentication
-from contractlog.registry.http.failure_limits import NAME_FAILURES
+from contractlog.registry.http.password_failure_limits import NAME_FAILURES
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.http.errors import MEDIA_TYPE
+from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process

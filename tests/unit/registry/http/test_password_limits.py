@@ -16,8 +16,13 @@ from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http import password_check_queue
 from contractlog.registry.http.authentication import Authentication
-from contractlog.registry.http.failure_limits import ADDRESS_FAILURES, NAME_FAILURES, FailureLimits, parse_network
 from contractlog.registry.http.password_check_queue import PasswordCheckQueue
+from contractlog.registry.http.password_failure_limits import (
+    ADDRESS_FAILURES,
+    NAME_FAILURES,
+    FailureLimits,
+    parse_network,
+)
 from contractlog.registry.http.trusted_proxies import parse_proxies
 
 A, B = "192.0.2.1", "192.0.2.2"
@@ -100,7 +105,7 @@ def test_a_name_that_succeeded_from_an_address_is_not_held_to_the_limit_of_the_a
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contractlog.registry.http.failure_limits._MAX_KEYS", 10)
+    monkeypatch.setattr("contractlog.registry.http.password_failure_limits._MAX_KEYS", 10)
     limits = FailureLimits()
     for number in range(50):
         fail(limits, f"192.0.2.{number}", "n" * 50_000)

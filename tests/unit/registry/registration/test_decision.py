@@ -15,7 +15,7 @@ from contractlog.registry.registration.compatibility_check import CompatibilityC
 from contractlog.registry.registration.decision import decide_registration
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.request import RegistrationRequest
-from contractlog.registry.storage.model import Append
+from contractlog.registry.storage.store_values import Append
 
 from support.snapshots import empty_store
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
+from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.file_lock import FileInUse, file_lock
 
 
 def test_the_lock_of_a_file_that_was_not_made_goes_and_still_locks_meanwhile(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from contractlog.registry.storage.lookup import find_version
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot
+from contractlog.registry.storage.store_values import Deleted
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion

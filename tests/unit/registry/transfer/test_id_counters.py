@@ -9,8 +9,8 @@ from sqlalchemy import create_engine, text
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import open_store, upgrade
-from contractlog.registry.features.subjects.store import list_contexts
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.contexts import list_contexts
 from contractlog.registry.transfer.id_counters import counter_warnings, raise_ids
 
 

@@ -18,7 +18,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage import contexts
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
 from contractlog.registry.transfer.id_counters import counter_warnings, forget_context, lower_ids, raise_ids
 from contractlog.registry.transfer.importer import import_snapshot, plan_import

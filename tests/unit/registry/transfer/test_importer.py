@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.storage.journal import hash_settings, list_changes_after
-from contractlog.registry.storage.model import ScopeSettings
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.storage.store_values import ScopeSettings
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot, RetiredId, SnapshotSchema, SnapshotVersion

@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_state_lines, read_lines
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
 from contractlog.registry.transfer.importer import import_snapshot, plan_import
 from contractlog.registry.transfer.report import TransferReport

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES

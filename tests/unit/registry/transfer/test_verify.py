@@ -21,7 +21,7 @@ from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer.database_source import open_for_import
+from contractlog.registry.transfer.database_access import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport

@@ -24,7 +24,7 @@ from contractlog.serdes import SerializationContext
 from contractlog.serdes.errors import BadFrame, DecodeError, EncodeError, SerializationError
 from contractlog.serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
 from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
-from contractlog.serdes.json_schema.exact_integers import read_document
+from contractlog.serdes.json_schema.lossless_json import read_document
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry

@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.features.fetch_counts import store as fetches
-from contractlog.registry.features.fetch_counts.service import OTHER_CLIENTS, FetchCounter
+from contractlog.registry.features.fetch_counts.counter import OTHER_CLIENTS, FetchCounter
 from contractlog.registry.features.fetch_counts.store import FetchKey
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store

@@ -23,7 +23,7 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.circuit_breaker import DatabaseHealth
+from contractlog.registry.storage.database_availability import DatabaseHealth
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.search import store as search_index
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import journal, search_index
+from contractlog.registry.storage import journal
 
 from support.registry import in_process
 

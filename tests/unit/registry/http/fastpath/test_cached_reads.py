@@ -9,8 +9,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from contractlog.registry.database import open_store
-from contractlog.registry.features.fetch_counts.service import FetchCounter
-from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import STALE, CachedSchemaById
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.process_telemetry import Telemetry

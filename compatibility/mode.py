@@ -1,0 +1,31 @@
+"""Modes of a subject or context."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from contractlog.compatibility.errors import InvalidMode
+
+__all__ = ["Mode"]
+
+
+class Mode(StrEnum):
+    """A mode: the writes that a subject or context allows."""
+
+    READWRITE = "READWRITE"
+    READONLY = "READONLY"
+    READONLY_OVERRIDE = "READONLY_OVERRIDE"
+    IMPORT = "IMPORT"
+    FORWARD = "FORWARD"
+
+    @classmethod
+    def parse(cls, text: str) -> Mode:
+        """Parse a mode, ignoring case.
+
+        Raises:
+            InvalidMode: not a valid mode.
+        """
+        try:
+            return cls(text.upper())
+        except ValueError:
+            raise InvalidMode from None

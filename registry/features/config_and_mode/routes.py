@@ -1,0 +1,165 @@
+"""Routes of config and mode: global, per context and per subject."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidLevel,
+    InvalidMode,
+    InvalidRuleSet,
+    InvalidSubject,
+    LevelNotConfigured,
+    ModeNotConfigured,
+    OperationNotPermitted,
+    Overloaded,
+    SubjectNotFound,
+    Unprocessable,
+)
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.mode import Mode
+from contractlog.registry.features.config_and_mode.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
+from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.parameters import Flag, SubjectPath
+from contractlog.registry.http.request_bodies import parse_body
+from contractlog.registry.http.route_permissions import READ_ANY, READ_SUBJECT, WRITE_ALL, WRITE_SUBJECT, requires
+from contractlog.registry.http.services import ConfigDependency
+
+__all__ = ["router"]
+
+router: Final = APIRouter()
+_CONFIG: Final[list[str | Enum]] = ["config"]
+_MODE: Final[list[str | Enum]] = ["mode"]
+_DEFAULT_SCOPE: Final = Subject(".", "")
+_WRITE_ERRORS: Final = (BadRequest, Unprocessable, InvalidSubject, OperationNotPermitted, Overloaded)
+Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
+
+
+@router.get("/config", tags=_CONFIG, **describe_route(ConfigBody))
+@requires(READ_ANY)
+async def get_config(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
+    """Return the config of the default context, or else the server's default.
+
+    With ``defaultToGlobal``, return the config in force.
+    """
+    return ApiResponse(ConfigBody.of(await levels.config(_DEFAULT_SCOPE, inherited=inherited)))
+
+
+@router.put(
+    "/config",
+    tags=_CONFIG,
+    **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
+)
+@requires(WRITE_ALL)
+async def set_config(request: Request, levels: ConfigDependency) -> ApiResponse:
+    """Change the config of all subjects that have none of their own."""
+    return await _set_config(request, levels, _DEFAULT_SCOPE)
+
+
+@router.delete("/config", tags=_CONFIG, **describe_route(ConfigBody, OperationNotPermitted, Overloaded))
+@requires(WRITE_ALL)
+async def delete_config(levels: ConfigDependency) -> ApiResponse:
+    """Reset the config to the server's default."""
+    return ApiResponse(ConfigBody.of(await levels.delete_config(_DEFAULT_SCOPE)))
+
+
+@router.get("/config/{subject}", tags=_CONFIG, **describe_route(ConfigBody, InvalidSubject, LevelNotConfigured))
+@requires(READ_SUBJECT)
+async def get_subject_config(
+    subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
+) -> ApiResponse:
+    """Return a subject's own config; with ``defaultToGlobal`` the config in force for it."""
+    return ApiResponse(ConfigBody.of(await levels.config(subject, inherited=inherited)))
+
+
+@router.put(
+    "/config/{subject}",
+    tags=_CONFIG,
+    **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
+)
+@requires(WRITE_SUBJECT)
+async def set_subject_config(request: Request, subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
+    """Change a subject's config; members that the body lacks stay unchanged."""
+    return await _set_config(request, levels, subject)
+
+
+@router.delete(
+    "/config/{subject}",
+    tags=_CONFIG,
+    **describe_route(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
+)
+@requires(WRITE_SUBJECT)
+async def delete_subject_config(subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
+    """Delete a subject's config."""
+    return ApiResponse(ConfigBody.of(await levels.delete_config(subject)))
+
+
+@router.get("/mode", tags=_MODE, **describe_route(ModeBody))
+@requires(READ_ANY)
+async def get_mode(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
+    """Return the mode of the default context, or else the server's default.
+
+    With ``defaultToGlobal``, return the mode in force.
+    """
+    return ApiResponse(ModeBody(await levels.mode(_DEFAULT_SCOPE, inherited=inherited)))
+
+
+@router.put("/mode", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
+@requires(WRITE_ALL)
+async def set_mode(request: Request, levels: ConfigDependency, *, force: Flag = False) -> ApiResponse:
+    """Set the mode of all subjects that have none of their own."""
+    return await _set_mode(request, levels, _DEFAULT_SCOPE, force=force)
+
+
+@router.delete("/mode", tags=_MODE, **describe_route(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+@requires(WRITE_ALL)
+async def delete_mode(levels: ConfigDependency, *, recursive: Flag = False) -> ApiResponse:
+    """Reset the mode to READWRITE; with ``recursive`` also that of each subject."""
+    return ApiResponse(ModeBody(await levels.delete_mode(_DEFAULT_SCOPE, recursive=recursive)))
+
+
+@router.get("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidSubject, ModeNotConfigured))
+@requires(READ_SUBJECT)
+async def get_subject_mode(
+    subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
+) -> ApiResponse:
+    """Return a subject's own mode; with ``defaultToGlobal`` the mode in force for it."""
+    return ApiResponse(ModeBody(await levels.mode(subject, inherited=inherited)))
+
+
+@router.put("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
+@requires(WRITE_SUBJECT)
+async def set_subject_mode(
+    request: Request, subject: SubjectPath, levels: ConfigDependency, *, force: Flag = False
+) -> ApiResponse:
+    """Set a subject's mode; IMPORT requires that no version is live, unless ``force`` is set."""
+    return await _set_mode(request, levels, subject, force=force)
+
+
+@router.delete(
+    "/mode/{subject}",
+    tags=_MODE,
+    **describe_route(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
+)
+@requires(WRITE_SUBJECT)
+async def delete_subject_mode(
+    subject: SubjectPath, levels: ConfigDependency, *, recursive: Flag = False
+) -> ApiResponse:
+    """Delete a subject's mode; with ``recursive`` also those of all subjects in a context."""
+    return ApiResponse(ModeBody(await levels.delete_mode(subject, recursive=recursive)))
+
+
+async def _set_config(request: Request, levels: ConfigDependency, scope: Subject) -> ApiResponse:
+    patch = parse_body(await request.body(), ConfigRequest).patch()
+    return ApiResponse(ConfigBody.echo(await levels.set_config(scope, patch)))
+
+
+async def _set_mode(request: Request, levels: ConfigDependency, scope: Subject, *, force: bool) -> ApiResponse:
+    wanted = parse_body(await request.body(), ModeRequest).mode
+    mode = Mode.parse(wanted) if wanted is not None else None
+    return ApiResponse(ModeBody(await levels.set_mode(scope, mode, force=force)))

@@ -1,0 +1,23 @@
+"""Route of the metrics."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.route_permissions import READ_ANY, requires
+from contractlog.registry.http.services import TelemetryDependency
+from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["health"])
+
+
+@router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+@requires(READ_ANY)
+async def get_metrics(telemetry: TelemetryDependency) -> ApiResponse:
+    """Return the metrics, summed over all workers, in the text format of Prometheus."""
+    return ApiResponse(render_metrics(telemetry.meters), media_type=CONTENT_TYPE)

@@ -1,0 +1,43 @@
+"""Eviction of cached schemas by id that another node has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
+from contractlog.registry.storage import journal
+from contractlog.registry.storage.journal import RecordedChange
+from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.store import Store
+
+__all__ = ["evict_on_changes"]
+
+_SETTINGS_CHANGED: Final = "settings.changed"  #: may have changed an alias
+
+
+def evict_on_changes(store: Store, cache: ByteCache, follower: JournalFollower) -> None:
+    """Evict cached schemas by id when the journal has changes of them by another node."""
+
+    def evict(changes: Sequence[RecordedChange]) -> None:
+        named = {change: journal.parse_version_target(change) for change in changes if "id" not in change.facts}
+        with store.open_snapshot() as snapshot:
+            ids_by_version = journal.find_schema_ids(
+                snapshot, [version for version in named.values() if version is not None]
+            )
+            renamed = {Subject.parse(change.target) for change in changes if change.action == _SETTINGS_CHANGED}
+            keys = {key for subject in renamed if subject.name for key in list_ids(snapshot, subject)}
+        for change in changes:
+            version = journal.parse_version_target(change)
+            if version is None:
+                continue
+            schema_id = change.facts.get("id") or ids_by_version.get(version)
+            if schema_id is None:
+                cache.forget_all()  # a hard-deleted version, and its id was not recorded
+                return
+            keys.add((version[0].context, int(schema_id)))
+        cache.forget(keys)
+
+    follower.on_changes(evict)

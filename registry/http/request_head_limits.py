@@ -1,0 +1,154 @@
+"""Limits for connections before a request is complete: bounded request head size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from http import HTTPStatus
+from typing import Any, Final
+
+import orjson
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
+from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
+
+__all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
+
+MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
+_LOG: Final = logging.getLogger("contractlog.registry.http.request_head_limits")
+_LOG.setLevel(logging.ERROR)  # input from unknown clients must not fill the log
+_RESPONSE: Final = (
+    "HTTP/1.1 {code} {phrase}\r\ncontent-type: application/vnd.schemaregistry.v1+json\r\n"
+    "content-length: {length}\r\nconnection: close\r\n\r\n"
+)
+
+
+class _Trailers(list[tuple[bytes, bytes]]):
+    """Replacement of a request's headers after its head, so that trailer fields do not count as headers."""
+
+    def append(self, _header: tuple[bytes, bytes], /) -> None:
+        """Ignore a trailer field: it could override a host, client or user of the head (RFC 9110, 6.5.1)."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP protocol that closes connections with a request head that is too long, too slow or invalid.
+
+    Each gets an error response first, unless it sent nothing at all.
+    """
+
+    _head = 0  # bytes received of an incomplete head
+    _may_be_too_long = False  # whether the bytes received together may contain a head that is too long
+    _received_anything = False  # whether anything was received at all
+    _head_timer: asyncio.TimerHandle | None = None
+    _writer: SingleWriteTransport
+
+    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.seconds = seconds  #: for a head, from the start of the connection or the end of the previous response
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer for the first head."""
+        super().connection_made(transport)
+        self.transport = self._writer = SingleWriteTransport(transport)  # type: ignore[assignment]
+        self.logger = _LOG
+        self._head_timer = self.loop.call_later(self.seconds, self._head_timed_out)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse received bytes; count them if they do not complete a head."""
+        self._received_anything = True
+        self._may_be_too_long = self._head + len(data) > MAX_HEAD_BYTES
+        super().data_received(data)
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.scope is self.scope:
+            if self._head_timer is not None:
+                self._stop_waiting()
+            return
+        self._head += len(data)
+        if self._head > MAX_HEAD_BYTES:
+            self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.seconds, self._head_timed_out)
+
+    def on_headers_complete(self) -> None:
+        """Start handling the request, unless a head that arrived in one piece is too long."""
+        if self._may_be_too_long and self._head_bytes() > MAX_HEAD_BYTES:
+            raise ValueError("the head is too long")  # stops the parser, and the connection is closed
+        self._require_framing()
+        if not self.url.startswith(b"/"):
+            self._use_host_of_target()
+        super().on_headers_complete()
+        self.headers = _Trailers()
+
+    def _require_framing(self) -> None:
+        """Reject every transfer coding but a single ``chunked``, and any in HTTP/1.0 (RFC 9112, 6.1).
+
+        The parser takes a body as chunked whenever that is the last coding: the others would be left in the body, and
+        a proxy that reads the head otherwise sees other requests than the registry does.
+        """
+        codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings and (codings != [b"chunked"] or self.parser.get_http_version() == "1.0"):
+            raise ValueError("transfer codings other than chunked are not supported")
+
+    def _use_host_of_target(self) -> None:
+        """Replace the header ``Host`` by the host of a target in absolute form (RFC 9112, 3.2.2)."""
+        authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+        if authority:
+            hosts = [b"host" for name, _ in self.headers if name == b"host"]
+            others = [(name, value) for name, value in self.headers if name != b"host"]
+            # Modified in place: the scope has the same list. Two Host headers stay two, and in HTTP/1.1 none stays
+            # none.
+            old = self.parser.get_http_version() == "1.0"
+            self.headers[:] = [*others, *((name, authority) for name in hosts or [b"host"] * old)]
+
+    def _head_bytes(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def on_response_complete(self) -> None:
+        """Flush a response that has no body, and go on to the next request."""
+        self._writer.flush()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the timer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer in the registry's error format that this is not HTTP, or that the head is too long."""
+        cycle: RequestResponseCycle | None = self.cycle
+        of_head = cycle is None or cycle.scope is not self.scope
+        self._end(
+            HeadersTooLarge(limit=MAX_HEAD_BYTES) if self._may_be_too_long and of_head else BadRequest(detail=msg)
+        )
+
+    def _stop_waiting(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._head_timer = None
+        self._head = 0
+
+    def _head_timed_out(self) -> None:
+        if self._received_anything:
+            self._end(RequestTimeout(seconds=self.seconds))
+        else:
+            self.transport.close()  # nothing was received, so nothing is answered
+
+    def _end(self, error: RegistryError) -> None:
+        """Answer the latest input with an error and close; earlier requests are answered first."""
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            if self.pipeline or cycle.response_started or not cycle.more_body:
+                cycle.keep_alive = False  # it is the last response on this connection
+                self.flow.pause_reading()
+                return
+            cycle.disconnected = True  # the rest of its body will not arrive
+            cycle.message_event.set()
+        status = HTTPStatus(error.code)
+        body = orjson.dumps({"error_code": error.code, "message": str(error)})
+        head = _RESPONSE.format(code=status.value, phrase=status.phrase, length=len(body))
+        self.transport.write(head.encode() + body)
+        self.transport.close()
