@@ -1,0 +1,527 @@
+"""Checks of Avro schemas, one function for each rule of ``avro_rules.py``.
+
+Types that the text uses without defining them belong to other files; nothing is said about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+from contractlog.compatibility.avro.logical_types import LOGICAL_TYPE_BASES, max_decimal_digits
+from contractlog.compatibility.avro.types import (
+    MISSING,
+    PRIMITIVES,
+    Array,
+    AvroSchema,
+    AvroType,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    NamedType,
+    Primitive,
+    Record,
+    TypeName,
+    Union,
+    short_name,
+)
+from contractlog.compatibility.json_text import Number, join_pointer
+from contractlog.compatibility.lint.name_conventions import (
+    deviating_names,
+    find_close_name,
+    join_names,
+    list_similar_names,
+    names_date,
+    names_instant,
+    names_money,
+    names_uuid,
+)
+from contractlog.compatibility.lint.rule import MoveItemFirst, Problem, RemoveItems, SetMember, UnwrapItem
+
+__all__ = ["AvroDocument", "walk_types"]
+
+Problems = Iterator[Problem]
+
+_FALLBACK_SYMBOLS: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "UNDEFINED"})
+_MOST_BRANCHES: Final = 10
+_MOST_COMPARED: Final = 40  #: records of a union that are compared with each other
+_MOST_DIGITS: Final = 38  #: of a decimal, in Spark, Snowflake and most databases
+_NUMBERS: Final = ("int", "long", "float", "double")
+_TIMESTAMP: Final = '{"type": "long", "logicalType": "timestamp-millis"}'
+#: members that authors of types and fields may misspell
+_MEMBERS: Final = ("aliases", "default", "doc", "fields", "items", "logicalType", "namespace", "order", "precision")
+_OTHER_MEMBERS: Final = ("scale", "size", "symbols", "values")
+_DOC_SYNONYMS: Final = frozenset({"description", "documentation", "comment"})
+
+
+@dataclass(frozen=True, slots=True)
+class AvroDocument:
+    """A schema with its subject."""
+
+    schema: AvroSchema
+    subject: str
+
+    def resolve(self, node: AvroType) -> AvroType:
+        """Return the definition of a type name; the name itself if another file defines it."""
+        return self.schema.types.get(node.name, node) if isinstance(node, TypeName) else node
+
+    def values_of(self, field: Field) -> list[AvroType]:
+        """Return the types that a field's values have, besides null."""
+        branches = field.type.branches if isinstance(field.type, Union) else (field.type,)
+        return [self.resolve(branch) for branch in branches if not _is_null(branch)]
+
+
+def walk_types(schema: AvroSchema) -> Iterator[AvroType | Field]:
+    """Yield every type and field of a text, in its order."""
+    pending: list[AvroType | Field] = [schema.root]
+    while pending:
+        node = pending.pop()
+        yield node
+        match node:
+            case Field(type=inner) | Array(items=inner) | Map(values=inner):
+                pending.append(inner)
+            case Record(fields=inner):
+                pending.extend(reversed(inner))
+            case Union(branches=inner):
+                pending.extend(reversed(inner))
+            case _:
+                pass
+
+
+def _is_null(node: AvroType) -> bool:
+    return isinstance(node, Primitive) and node.type == "null"
+
+
+def _plain(node: AvroType, *types: str) -> bool:
+    """Return True for a primitive of one of the types without a logical type."""
+    return isinstance(node, Primitive) and node.type in types and node.logical_type is None
+
+
+def check_type_name(_: AvroDocument, node: NamedType) -> Problems:
+    name = short_name(node.name)
+    if not (name.lstrip("_")[:1].isupper() and "_" not in name.strip("_")) and name.isascii():
+        yield Problem(f"{node.at}/name", f"the type `{name}` is not named in PascalCase, as generated classes are")
+
+
+def check_field_name_case(_: AvroDocument, schema: AvroSchema) -> Problems:
+    fields = [node for node in walk_types(schema) if isinstance(node, Field)]
+    case, deviating = deviating_names({field.name: None for field in fields})
+    wrong = frozenset(deviating)
+    yield from (
+        Problem(
+            f"{field.at}/name", f"the field `{field.name}` is not named in {case}, as the others of this schema are"
+        )
+        for field in fields
+        if field.name in wrong and len(fields) > 1
+    )
+
+
+def check_similar_fields(_: AvroDocument, record: Record) -> Problems:
+    fields = {field.name: field for field in record.fields}
+    for first, second in list_similar_names(fields):
+        yield Problem(
+            f"{fields[second].at}/name",
+            f"the fields `{first}` and `{second}` differ only in case or underscores: Spark and SQL engines take them "
+            "for one column; rename one",
+        )
+
+
+def check_namespace(_: AvroDocument, schema: AvroSchema) -> Problems:
+    roots = schema.root.branches if isinstance(schema.root, Union) else (schema.root,)
+    for node in roots:
+        if isinstance(node, NamedType) and "." not in node.name:
+            yield Problem(
+                f"{node.at}/name",
+                f"`{node.name}` has no namespace, so it collides with every other type of this name; "
+                'add "namespace", such as the domain of the owning team',
+            )
+
+
+def check_type_doc(_: AvroDocument, node: NamedType) -> Problems:
+    if not (node.doc and node.doc.strip()):
+        yield Problem(node.at, f'`{short_name(node.name)}` has no "doc"; say in a sentence what one value stands for')
+
+
+def check_field_docs(_: AvroDocument, record: Record) -> Problems:
+    missing = [field for field in record.fields if not (field.doc and field.doc.strip())]
+    if missing:
+        yield Problem(
+            missing[0].at,
+            f'{len(missing):,} of {len(record.fields):,} fields of `{short_name(record.name)}` have no "doc": '
+            f"{join_names([field.name for field in missing])}; state unit, origin, and the meaning of null",
+        )
+
+
+def check_nullable_default(_: AvroDocument, field: Field) -> Problems:
+    if isinstance(field.type, Union) and any(map(_is_null, field.type.branches)) and not field.has_default:
+        if _is_null(field.type.branches[0]):
+            yield Problem(
+                field.at,
+                f"the field `{field.name}` may be null but has no default, so readers cannot add it; "
+                'set "default": null',
+                (SetMember(field.at, "default", "null", after="type"),),
+            )
+        else:
+            yield Problem(
+                field.at,
+                f"the field `{field.name}` may be null but has no default, so readers cannot add it; "
+                'put "null" first and set "default": null, or give it another default',
+            )
+
+
+def check_default_branch(document: AvroDocument, field: Field) -> Problems:
+    if not (isinstance(field.type, Union) and field.has_default and field.type.branches):
+        return
+    first = document.resolve(field.type.branches[0])
+    if isinstance(first, TypeName) or _suits(first, field.default):
+        return
+    null = next((index for index, branch in enumerate(field.type.branches) if _is_null(branch)), None)
+    yield Problem(
+        f"{field.at}/default",
+        f"the default of `{field.name}` is not a value of the union's first branch, which Avro before 1.12 requires; "
+        "put the branch of the default first",
+        (MoveItemFirst(f"{field.at}/type", null),) if field.default is None and null is not None else (),
+    )
+
+
+#: kind of a type -> Python type of its defaults; those of numbers are ``Number``, or strings such as "NaN"
+_DEFAULT_TYPES: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("STRING", "BYTES", "ENUM", "FIXED"), str),
+    **dict.fromkeys(("MAP", "RECORD"), dict),
+    "NULL": type(None),
+    "BOOLEAN": bool,
+    "ARRAY": list,
+}
+
+
+def _suits(node: AvroType, default: Any) -> bool:
+    """Return True if a default has the JSON type of a branch; the parser has checked that it fits one of them."""
+    if isinstance(default, Number) and node.kind in {"INT", "LONG"}:
+        return default.integral
+    return isinstance(default, _DEFAULT_TYPES.get(node.kind, (Number, str)))
+
+
+def check_default_text_null(_: AvroDocument, field: Field) -> Problems:
+    if field.default == "null" and isinstance(field.type, Union) and any(map(_is_null, field.type.branches)):
+        yield Problem(
+            f"{field.at}/default",
+            f'the default of `{field.name}` is the text "null", not null; remove the quotes',
+        )
+
+
+def check_default_misplaced(_: AvroDocument, field: Field) -> Problems:
+    branches = field.type.branches if isinstance(field.type, Union) else (field.type,)
+    for node in branches:
+        if "default" in node.props and not isinstance(node, Enum) and not field.has_default:
+            yield Problem(
+                f"{node.at}/default",
+                f"the default of `{field.name}` stands inside its type and has no effect; move it beside the field's "
+                '"type"',
+            )
+
+
+def check_enum_default(_: AvroDocument, enum: Enum) -> Problems:
+    if enum.default is not None or not enum.symbols:
+        return
+    fallback = next((symbol for symbol in enum.symbols if symbol.upper() in _FALLBACK_SYMBOLS), None)
+    what = f"the enum `{short_name(enum.name)}` has no default, so its readers fail on symbols that are added later"
+    if fallback is None:
+        yield Problem(enum.at, f'{what}; add a symbol such as "UNKNOWN" and make it the "default"')
+    else:
+        change = SetMember(enum.at, "default", f'"{fallback}"', after="symbols")
+        yield Problem(enum.at, f'{what}; set "default": "{fallback}"', (change,))
+
+
+def check_symbol_case(_: AvroDocument, enum: Enum) -> Problems:
+    case, deviating = deviating_names(enum.symbols)
+    if deviating:
+        yield Problem(
+            join_pointer(enum.at, "symbols", enum.symbols.index(deviating[0])),
+            f"the symbols of `{short_name(enum.name)}` mix cases: {join_names(deviating)} "
+            f"{'is' if len(deviating) == 1 else 'are'} not in {case}, as the others are",
+        )
+
+
+def check_empty_enum(_: AvroDocument, enum: Enum) -> Problems:
+    if not enum.symbols:
+        yield Problem(
+            f"{enum.at}/symbols", f"the enum `{short_name(enum.name)}` has no symbols, so no value can be written"
+        )
+
+
+def check_plain_instant(document: AvroDocument, field: Field) -> Problems:
+    for node in document.values_of(field):
+        if _plain(node, "long") and names_instant(field.name):
+            yield Problem(
+                node.at, f"the instant `{field.name}` is a plain long, whose unit readers must guess; use {_TIMESTAMP}"
+            )
+        elif _plain(node, "int", "long") and names_date(field.name):
+            yield Problem(
+                node.at,
+                f"the date `{field.name}` is a plain number; use "
+                '{"type": "int", "logicalType": "date"}, or a timestamp if it has a time',
+            )
+
+
+def check_text_instant(document: AvroDocument, field: Field) -> Problems:
+    for node in document.values_of(field):
+        if _plain(node, "string") and (names_instant(field.name) or names_date(field.name)):
+            yield Problem(
+                node.at,
+                f"the point in time `{field.name}` is a string, which nothing validates or orders; "
+                "use a long or an int with a logical type",
+            )
+
+
+def check_local_timestamp(_: AvroDocument, node: Primitive) -> Problems:
+    if (node.logical_type or "").startswith("local-timestamp"):
+        yield Problem(
+            f"{node.at}/logicalType",
+            "a local timestamp has no time zone, so values of different producers cannot be ordered; "
+            "use `timestamp-millis` or `timestamp-micros`, unless local time is meant",
+        )
+
+
+def check_money(document: AvroDocument, field: Field) -> Problems:
+    for node in document.values_of(field):
+        if _plain(node, "float", "double") and names_money(field.name):
+            yield Problem(
+                node.at,
+                f"the amount of money `{field.name}` is a {node.kind.lower()}, which rounds cents; "
+                'use "bytes" with the logical type "decimal", or a long of the smallest unit',
+            )
+
+
+def check_plain_uuid(document: AvroDocument, field: Field) -> Problems:
+    for node in document.values_of(field):
+        if _plain(node, "string") and names_uuid(field.name):
+            yield Problem(node.at, f'`{field.name}` is a plain string; add "logicalType": "uuid" to its type')
+
+
+def check_misplaced_logical_type(_: AvroDocument, field: Field) -> Problems:
+    if "logicalType" in field.props:
+        yield Problem(
+            f"{field.at}/logicalType",
+            f'the logical type of `{field.name}` stands beside "type" and has no effect; write '
+            '"type": {"type": …, "logicalType": …}',
+        )
+
+
+def check_logical_type_base(_: AvroDocument, node: Primitive | Fixed) -> Problems:
+    name = node.logical_type or ""
+    bases = LOGICAL_TYPE_BASES.get(name)
+    kind = node.kind.lower()
+    if bases is not None and kind not in bases:
+        yield Problem(
+            f"{node.at}/logicalType",
+            f"`{name}` is a logical type of {' and '.join(sorted(bases))}; on {kind} it has no effect",
+        )
+
+
+def check_logical_type_name(_: AvroDocument, node: Primitive | Fixed) -> Problems:
+    name = node.logical_type
+    close = None if name is None or name in LOGICAL_TYPE_BASES else find_close_name(name, list(LOGICAL_TYPE_BASES))
+    if close is not None:
+        yield Problem(
+            f"{node.at}/logicalType",
+            f"`{name}` is no logical type of Avro and has no effect; the nearest one is `{close}`",
+        )
+
+
+def check_decimal(_: AvroDocument, node: Primitive | Fixed) -> Problems:
+    if not _is_decimal(node):
+        return
+    precision, scale = _digits(node, "precision"), _digits(node, "scale") if "scale" in node.props else 0
+    if precision is None or precision < 1 or scale is None or not 0 <= scale <= precision:
+        yield Problem(
+            f"{node.at}/logicalType",
+            'a decimal needs a "precision" of at least 1 and a "scale" between 0 and the precision; '
+            "without them the logical type has no effect",
+        )
+
+
+def check_decimal_scale(_: AvroDocument, node: Primitive | Fixed) -> Problems:
+    if _is_decimal(node) and "scale" not in node.props and (_digits(node, "precision") or 0) > 0:
+        yield Problem(
+            node.at,
+            'the decimal has no "scale", so it is a whole number; set "scale": 0 if that is meant',
+            (SetMember(node.at, "scale", "0", after="precision"),),
+        )
+
+
+def check_decimal_size(_: AvroDocument, node: Primitive | Fixed) -> Problems:
+    precision = _digits(node, "precision") if _is_decimal(node) else None
+    if precision is not None and precision > _MOST_DIGITS:
+        yield Problem(
+            f"{node.at}/precision",
+            f"a decimal of {precision} digits exceeds the {_MOST_DIGITS} of Spark and most databases",
+        )
+
+
+def check_decimal_fixed(_: AvroDocument, node: Fixed) -> Problems:
+    precision = _digits(node, "precision") if _is_decimal(node) else None
+    most = max_decimal_digits(node.size)
+    if precision is not None and precision > most:
+        yield Problem(
+            f"{node.at}/precision",
+            f"{node.size} bytes hold decimals of at most {most} digits, not {precision}, so the logical type has no "
+            "effect; enlarge the size or lower the precision",
+        )
+
+
+def _is_decimal(node: Primitive | Fixed) -> bool:
+    return node.logical_type == "decimal" and (isinstance(node, Fixed) or node.type == "bytes")
+
+
+def _digits(node: AvroType, name: str) -> int | None:
+    value = node.props.get(name)
+    return int(value.value) if isinstance(value, Number) and value.integral else None
+
+
+def check_single_branch(_: AvroDocument, union: Union) -> Problems:
+    if len(union.branches) == 1:
+        yield Problem(
+            union.at,
+            "a union of one branch is the same as the type itself; remove the brackets",
+            (UnwrapItem(union.at),),
+        )
+
+
+def check_union_numbers(_: AvroDocument, union: Union) -> Problems:
+    numbers = [branch for branch in union.branches if _plain(branch, *_NUMBERS)]
+    if len(numbers) > 1:
+        names = " and ".join(branch.kind.lower() for branch in numbers)
+        yield Problem(
+            numbers[1].at,
+            f"the union has {names}: writers pick a branch by the value, so one column has several types; "
+            "keep the widest",
+        )
+
+
+def check_union_texts(document: AvroDocument, union: Union) -> Problems:
+    branches = [document.resolve(branch) for branch in union.branches]
+    for primitive, named in (("string", Enum), ("bytes", Fixed)):
+        twins = [branch for branch in branches if isinstance(branch, named)]
+        if twins and any(_plain(branch, primitive) for branch in branches):
+            index = branches.index(twins[0])
+            yield Problem(
+                union.branches[index].at,
+                f"the union has {primitive} and {twins[0].kind.lower()}: a value may be written as either; keep one",
+            )
+
+
+def check_union_records(document: AvroDocument, union: Union) -> Problems:
+    branches = [(document.resolve(branch), branch.at) for branch in union.branches]
+    records = [(node, at) for node, at in branches if isinstance(node, Record)][:_MOST_COMPARED]
+    if records and any(isinstance(node, Map) for node, _ in branches):
+        record, at = records[0]
+        yield Problem(
+            at, f"the union has a map and the record `{short_name(record.name)}`: both are written from the same values"
+        )
+    for (first, _), (second, at) in combinations(records, 2):
+        if _may_confuse(first, second):
+            yield Problem(
+                at,
+                f"a value may be written as `{short_name(first.name)}` or as `{short_name(second.name)}`; "
+                "give one of them a required field that the other lacks",
+            )
+
+
+def _may_confuse(first: Record, second: Record) -> bool:
+    """Return True if some value has all required fields of both records and no field that one of them lacks."""
+    fields, other_fields = ({field.name: field for field in record.fields} for record in (first, second))
+    required = [field.name for field in (*first.fields, *second.fields) if not field.has_default]
+    if not all(name in fields and name in other_fields for name in required):
+        return False
+    return all(_shape(fields[name].type) == _shape(other_fields[name].type) for name in required)
+
+
+def _shape(node: AvroType) -> str:
+    return getattr(node, "name", node.kind)
+
+
+def check_union_width(_: AvroDocument, union: Union) -> Problems:
+    if union.at and len(union.branches) > _MOST_BRANCHES:
+        yield Problem(
+            union.at,
+            f"the union has {len(union.branches):,} branches, each of which every reader must handle; "
+            "split the topic, or use one record with a kind",
+        )
+
+
+def check_empty_record(_: AvroDocument, record: Record) -> Problems:
+    if not record.fields:
+        yield Problem(
+            f"{record.at}/fields",
+            f"the record `{short_name(record.name)}` has no fields, so its values say nothing; add one, such as the "
+            "time of the event",
+        )
+
+
+def check_own_alias(_: AvroDocument, node: NamedType | Field) -> Problems:
+    if node.name in node.aliases:
+        name = short_name(node.name)
+        change = RemoveItems(f"{node.at}/aliases", strings=(name, node.name))
+        yield Problem(f"{node.at}/aliases", f"the alias `{name}` repeats the name; remove it", (change,))
+
+
+def check_alias_of_field(_: AvroDocument, record: Record) -> Problems:
+    names = {field.name for field in record.fields}
+    for field in record.fields:
+        taken = [alias for alias in field.aliases if alias in names and alias != field.name]
+        if taken:
+            yield Problem(
+                f"{field.at}/aliases",
+                f"`{taken[0]}` is an alias of the field `{field.name}` and a field of its own: the record cannot even "
+                "be read with the schema that wrote it; remove the alias",
+            )
+
+
+def check_key_record(document: AvroDocument, schema: AvroSchema) -> Problems:
+    if document.subject.endswith("-key") and isinstance(schema.root, Record):
+        yield Problem(
+            schema.root.at,
+            "the key is a record: whenever its schema changes, equal keys have other bytes, go to other partitions "
+            "and escape compaction; use a string, or never change this schema",
+        )
+
+
+def check_key_unstable(document: AvroDocument, schema: AvroSchema) -> Problems:
+    if not document.subject.endswith("-key"):
+        return
+    for node in walk_types(schema):
+        if isinstance(node, Map) or _plain(node, "float", "double"):  # type: ignore[arg-type] # fields are neither
+            yield Problem(
+                node.at,
+                f"the key holds a {node.kind.lower()}, so equal keys may have different bytes and go to different "  # type: ignore[union-attr] # a type
+                "partitions; use strings, integers or decimals",
+            )
+
+
+def check_unknown_type(document: AvroDocument, node: TypeName) -> Problems:
+    if node.name in document.schema.types:
+        return
+    name = short_name(node.name)
+    defined = {short_name(each) for each in document.schema.types}
+    close = find_close_name(name, sorted(PRIMITIVES | defined - {name}))
+    if close is not None:
+        yield Problem(
+            node.at, f"the type `{name}` is not defined in this file; if it is no reference, `{close}` may be meant"
+        )
+
+
+def check_member_names(_: AvroDocument, node: AvroType | Field) -> Problems:
+    for name in node.props:
+        if name in _DOC_SYNONYMS and isinstance(node, (Field, NamedType)):
+            if node.doc is None:
+                yield Problem(join_pointer(node.at, name), f'Avro reads no "{name}"; call it "doc"')
+        elif name not in _MEMBERS and name not in _OTHER_MEMBERS:
+            close = find_close_name(name, (*_MEMBERS, *_OTHER_MEMBERS))
+            existing = MISSING if close is None else getattr(node, close, None)
+            if close is not None and (existing is None or existing is MISSING or existing == ()):
+                yield Problem(
+                    join_pointer(node.at, name), f'Avro reads no "{name}", so it has no effect; "{close}" may be meant'
+                )
