@@ -146,30 +146,31 @@ def check_type_doc(_: AvroDocument, node: NamedType) -> Problems:
 
 
 def check_field_docs(_: AvroDocument, record: Record) -> Problems:
-    missing = [field for field in record.fields if not (field.doc and field.doc.strip())]
+    missing = [field for field in record.fields if not _is_documented(field)]
     if missing:
         yield Problem(
             missing[0].at,
-            f'{len(missing):,} of {len(record.fields):,} fields of `{short_name(record.name)}` have no "doc": '
+            f'"doc" is missing on {len(missing):,} of {len(record.fields):,} fields of `{short_name(record.name)}`: '
             f"{join_names([field.name for field in missing])}; state unit, origin, and the meaning of null",
         )
 
 
+def _is_documented(field: Field) -> bool:
+    """Return True if a field, or the type that is defined in it, has a documentation."""
+    inner = field.type.branches if isinstance(field.type, Union) else (field.type,)
+    docs = (field.doc, *(node.doc for node in inner if isinstance(node, NamedType)))
+    return any(doc and doc.strip() for doc in docs)
+
+
 def check_nullable_default(_: AvroDocument, field: Field) -> Problems:
-    if isinstance(field.type, Union) and any(map(_is_null, field.type.branches)) and not field.has_default:
-        if _is_null(field.type.branches[0]):
-            yield Problem(
-                field.at,
-                f"the field `{field.name}` may be null but has no default, so readers cannot add it; "
-                'set "default": null',
-                (SetMember(field.at, "default", "null", after="type"),),
-            )
-        else:
-            yield Problem(
-                field.at,
-                f"the field `{field.name}` may be null but has no default, so readers cannot add it; "
-                'put "null" first and set "default": null, or give it another default',
-            )
+    if not (isinstance(field.type, Union) and any(map(_is_null, field.type.branches))) or field.has_default:
+        return
+    what = f"the field `{field.name}` may be null but has no default, so records that lack it cannot be read"
+    if _is_null(field.type.branches[0]):
+        change = SetMember(field.at, "default", "null", after="type")
+        yield Problem(field.at, f'{what}; set "default": null', (change,))
+    else:
+        yield Problem(field.at, f'{what}; put "null" first and set "default": null, or give it another default')
 
 
 def check_default_branch(document: AvroDocument, field: Field) -> Problems:
@@ -198,7 +199,7 @@ _DEFAULT_TYPES: Final[Mapping[str, type]] = {
 
 
 def _suits(node: AvroType, default: Any) -> bool:
-    """Return True if a default has the JSON type of a branch; the parser has checked that it fits one of them."""
+    """Return True if a default, which fits some branch of a union, has the JSON type of this one."""
     if isinstance(default, Number) and node.kind in {"INT", "LONG"}:
         return default.integral
     return isinstance(default, _DEFAULT_TYPES.get(node.kind, (Number, str)))
@@ -431,7 +432,7 @@ def check_union_records(document: AvroDocument, union: Union) -> Problems:
 
 
 def _may_confuse(first: Record, second: Record) -> bool:
-    """Return True if some value has all required fields of both records and no field that one of them lacks."""
+    """Return True if a value may have the required fields of both records, and only fields of both."""
     fields, other_fields = ({field.name: field for field in record.fields} for record in (first, second))
     required = [field.name for field in (*first.fields, *second.fields) if not field.has_default]
     if not all(name in fields and name in other_fields for name in required):

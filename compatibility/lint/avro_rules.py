@@ -22,7 +22,7 @@ def _enum(members: str, name: str = "Status") -> str:
     return f'{{"type": "enum", "name": "{name}", "namespace": "shop", "doc": "State of an order.", {members}}}'
 
 
-def _fixed(members: str) -> str:
+def _sum_type(members: str) -> str:
     return f'{{"type": "fixed", "name": "Sum", "namespace": "shop", {members}}}'
 
 
@@ -118,7 +118,7 @@ AVRO_LINT_RULES: Final = (
     ),
     LintRule(
         "LINT_AVRO_DEFAULT_BRANCH_NOT_FIRST",
-        Severity.ERROR,
+        Severity.WARNING,
         "A default belongs to another branch of the union than the first, which Avro before 1.12 rejects",
         (Field,),
         checks.check_default_branch,
@@ -297,9 +297,9 @@ AVRO_LINT_RULES: Final = (
         "A fixed has too few bytes for the precision of its decimal, so it has no effect",
         (Fixed,),
         checks.check_decimal_fixed,
-        bad=_fixed('"size": 4, "logicalType": "decimal", "precision": 18, "scale": 2'),
+        bad=_sum_type('"size": 4, "logicalType": "decimal", "precision": 18, "scale": 2'),
         at="/precision",
-        good=_fixed('"size": 8, "logicalType": "decimal", "precision": 18, "scale": 2'),
+        good=_sum_type('"size": 8, "logicalType": "decimal", "precision": 18, "scale": 2'),
     ),
     LintRule(
         "LINT_AVRO_UNION_SINGLE_BRANCH",

@@ -82,7 +82,8 @@ _SIMPLE_KEYWORDS: Final = ANNOTATION_KEYWORDS | {
     "required",
     "additionalProperties",
 }
-_TEXT_LIMITS: Final = frozenset({"format", "pattern", "enum"} | {"const"})
+_VALUE_KEYWORDS: Final = frozenset({"enum", "const"})
+_TEXT_LIMITS: Final = _VALUE_KEYWORDS | {"format", "pattern"}
 _FRAGMENT: Final = re.compile(r'#(/[^"\\]*)"')
 _ANCHOR: Final = re.compile(r"[\^$]|\\[AZzbB]|\A\.\*")
 _MOST_BRANCHES: Final = 20  #: of a ``oneOf`` that are compared with each other
@@ -214,7 +215,8 @@ def check_known_draft(_: JsonDocument, visit: SchemaVisit) -> Problems:
     uri = visit.value["$schema"]
     if not visit.at and isinstance(uri, str) and not is_meta_schema_uri(uri.removesuffix("#")):
         yield Problem(
-            "/$schema", f"`{uri}` is not the URI of a draft, so draft 7 is assumed; the newest is `{DRAFTS[-1].uri}`"
+            "/$schema",
+            f"`{uri}` is not the URI of a supported draft, so draft 7 is assumed; the newest is `{DRAFTS[-1].uri}`",
         )
 
 
@@ -240,7 +242,8 @@ def check_required_descriptions(_: JsonDocument, visit: SchemaVisit) -> Problems
     if missing and not visit.partial:
         yield Problem(
             join_pointer(visit.at, "properties", missing[0]),
-            f'{len(missing):,} of {len(required):,} required properties have no "description": {join_names(missing)}',
+            f'"description" is missing on {len(missing):,} of {len(required):,} required properties: '
+            f"{join_names(missing)}; state unit, origin, and the meaning of null",
         )
 
 
@@ -259,15 +262,15 @@ def check_content_model(document: JsonDocument, visit: SchemaVisit) -> Problems:
 
 def check_type(document: JsonDocument, visit: SchemaVisit) -> Problems:
     schema = visit.value
-    if visit.partial or "type" in schema or {"enum", "const"} & schema.keys() or _INDIRECT_KEYWORDS & schema.keys():
+    if visit.partial or "type" in schema or (_VALUE_KEYWORDS | _INDIRECT_KEYWORDS) & schema.keys():
         return
     keywords = {kind: keywords & schema.keys() for kind, keywords in KEYWORDS_BY_TYPE.items()}
     kind = next((kind for kind, used in keywords.items() if used), None)
     if kind is not None and visit.at not in document.mixins:
         yield Problem(
             visit.at,
-            f'without "type", {join_names(sorted(keywords[kind]))} only apply to a value that happens to be '
-            f'{"an" if kind[0] in "ao" else "a"} {kind}, and any other value is valid; add "type"',
+            f'without "type": "{kind}", any value of another type is valid, whatever is said of '
+            f"{join_names(sorted(keywords[kind]))}; add it",
         )
     elif visit.name and schema and not (schema.keys() - ANNOTATION_KEYWORDS - DATA_KEYWORDS):
         yield Problem(visit.at, f'the property `{visit.name}` has no "type": any value is valid')
@@ -278,7 +281,7 @@ def check_format(_: JsonDocument, visit: SchemaVisit) -> Problems:
     if isinstance(name, str) and name not in _FORMATS and name not in _OPENAPI_FORMATS:
         close = find_close_name(name, _FORMATS)
         remedy = f"`{close}` may be meant" if close else "add a pattern if values are to be checked"
-        yield Problem(f"{visit.at}/format", f"`{name}` is no format of JSON Schema, so nothing checks it; {remedy}")
+        yield Problem(f"{visit.at}/format", f"`{name}` is no format of JSON Schema, so validators ignore it; {remedy}")
 
 
 def check_keyword_type(_: JsonDocument, visit: SchemaVisit) -> Problems:
@@ -289,8 +292,8 @@ def check_keyword_type(_: JsonDocument, visit: SchemaVisit) -> Problems:
         if useless:
             yield Problem(
                 join_pointer(visit.at, useless[0]),
-                f"{join_names(useless)} only {'apply' if len(useless) > 1 else 'applies'} to a value of the type "
-                f'{kind}, but "type" is {" or ".join(_types(visit.value))}; remove it or correct the type',
+                f"{join_names(useless)}: no effect, as it concerns values of the type {kind}, "
+                f'but "type" is {" or ".join(_types(visit.value))}; remove it or correct the type',
             )
 
 
@@ -363,7 +366,7 @@ def check_integer_bounds(_: JsonDocument, visit: SchemaVisit) -> Problems:
     unbounded = [
         name
         for name, schema in integers.items()
-        if not ({*_LIMITS, "enum", "const"} & schema.keys()) and schema.get("format") not in {"int32", "int64"}
+        if not (_VALUE_KEYWORDS.union(_LIMITS) & schema.keys()) and schema.get("format") not in {"int32", "int64"}
     ]
     if unbounded and not visit.partial:
         yield Problem(
@@ -398,7 +401,7 @@ def _is_any_text(schema: dict[str, Any]) -> bool:
 
 
 def check_items(_: JsonDocument, visit: SchemaVisit) -> Problems:
-    limits = {*ITEM_KEYWORDS, "contains", "enum", "const", *_INDIRECT_KEYWORDS}
+    limits = {*ITEM_KEYWORDS, "contains", *_VALUE_KEYWORDS, *_INDIRECT_KEYWORDS}
     if "array" in _types(visit.value) and not visit.partial and not limits & visit.value.keys():
         yield Problem(visit.at, 'the array may hold anything; add "items" with the schema of an item')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -139,7 +140,7 @@ def fix_schema(
 
 
 def _apply_changes(text: str, findings: Sequence[LintFinding]) -> tuple[str, list[LintFinding]]:
-    """Return the text after the changes of the findings, in their order; what overlaps waits for the next pass."""
+    """Return the text after the changes of findings that do not overlap; the others wait for the next pass."""
     fixable = [finding for finding in findings if finding.changes]
     source = JsonSource(text if fixable else "")
     edits: list[Edit] = []
@@ -151,4 +152,7 @@ def _apply_changes(text: str, findings: Sequence[LintFinding]) -> tuple[str, lis
             edits += more
             end = max(edit.end for edit in more)
             applied.append(finding)
-    return apply_edits(text, edits), applied
+    changed = apply_edits(text, edits)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        changed = re.sub(r"(?<!\r)\n", "\r\n", changed)
+    return changed, applied

@@ -53,6 +53,7 @@ _MEASURES: Final = frozenset(
 _MOST_NAMES: Final = 5  #: names in a sentence
 _SIMILARITY: Final = 0.8
 _LONGEST_COMPARED: Final = 40
+_MOST_LETTERS: Final = 3  #: difference in length between a name and what it may be a misspelling of
 
 
 def split_words(name: str) -> list[str]:
@@ -84,7 +85,7 @@ def _list_cases(name: str) -> list[str]:
 
 
 def list_similar_names(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of names that differ only in case and separators, as SQL engines may take them for one column.
+    """Yield pairs of names that differ only in case and separators, which SQL engines may ignore.
 
     >>> list(list_similar_names(["orderId", "note", "order_id"]))
     [('orderId', 'order_id')]
@@ -99,7 +100,7 @@ def list_similar_names(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def names_instant(name: str) -> bool:
-    """Return True if a name is that of a point in time, such as ``created_at``; a unit as last word is explicit.
+    """Return True if a name is that of a point in time, such as ``created_at``, without a unit.
 
     >>> [names_instant(name) for name in ("createdAt", "event_time", "air_time", "time", "ts_ms")]
     [True, True, False, False, False]
@@ -141,9 +142,15 @@ def find_close_name(name: str, candidates: Sequence[str]) -> str | None:
     >>> find_close_name("requred", ["required", "properties"])
     'required'
     """
-    if len(name) > _LONGEST_COMPARED:
+    if not name or len(name) > _LONGEST_COMPARED:
         return None
-    return next(iter(get_close_matches(name, candidates, 1, _SIMILARITY)), None)
+    # comparing with all candidates takes ten times as long, and a text may have many thousands of names
+    similar = [
+        candidate
+        for candidate in candidates
+        if abs(len(candidate) - len(name)) <= _MOST_LETTERS and (candidate[0] == name[0] or candidate[-1] == name[-1])
+    ]
+    return next(iter(get_close_matches(name, similar, 1, _SIMILARITY)), None)
 
 
 def join_names(names: Sequence[str]) -> str:

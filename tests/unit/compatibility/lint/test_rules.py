@@ -75,6 +75,7 @@ def test_a_fix_keeps_the_formatting_of_the_author_and_is_idempotent(rule: LintRu
     assert json.loads(uncommented) == json.loads(rule.good)
     assert list(json.loads(uncommented)) == list(json.loads(rule.good))
     assert ("/*" in bad, "// end" in bad) == ("/*" in fixed, "// end" in fixed)
+    assert newline == "\n" or fixed.count("\n") == fixed.count("\r\n")
     changed = [line for line in ndiff(bad.splitlines(), fixed.splitlines()) if line[0] in "+-"]
     assert 0 < len(changed) <= MOST_CHANGED_LINES
     assert fix_schema(fixed, kind_of(rule), rule.subject) == (fixed, [], [])
