@@ -51,9 +51,23 @@ _MOST_COMPARED: Final = 40  #: records of a union that are compared with each ot
 _MOST_DIGITS: Final = 38  #: of a decimal, in Spark, Snowflake and most databases
 _NUMBERS: Final = ("int", "long", "float", "double")
 _TIMESTAMP: Final = '{"type": "long", "logicalType": "timestamp-millis"}'
-#: members that authors of types and fields may misspell
-_MEMBERS: Final = ("aliases", "default", "doc", "fields", "items", "logicalType", "namespace", "order", "precision")
-_OTHER_MEMBERS: Final = ("scale", "size", "symbols", "values")
+#: the optional members of types and fields, which authors may misspell unnoticed
+_MEMBERS: Final[Mapping[type, tuple[str, ...]]] = {
+    Field: ("aliases", "default", "doc", "order"),
+    Primitive: ("logicalType", "precision", "scale"),
+    Record: ("aliases", "doc", "namespace"),
+    Enum: ("aliases", "default", "doc", "namespace"),
+    Fixed: ("aliases", "doc", "namespace", "logicalType", "precision", "scale"),
+}
+#: types of other languages, and those of Avro for the same values
+_FOREIGN_TYPES: Final = {
+    "bool": "boolean",
+    "integer": "int",
+    "number": "double",
+    "object": "record",
+    "str": "string",
+    "text": "string",
+}
 _DOC_SYNONYMS: Final = frozenset({"description", "documentation", "comment"})
 
 
@@ -177,7 +191,7 @@ def check_default_branch(document: AvroDocument, field: Field) -> Problems:
     if not (isinstance(field.type, Union) and field.has_default and field.type.branches):
         return
     first = document.resolve(field.type.branches[0])
-    if isinstance(first, TypeName) or _suits(first, field.default):
+    if isinstance(first, TypeName) or _suits(first, field.default) or field.default == "null":
         return
     null = next((index for index, branch in enumerate(field.type.branches) if _is_null(branch)), None)
     yield Problem(
@@ -506,12 +520,12 @@ def check_unknown_type(document: AvroDocument, node: TypeName) -> Problems:
     if node.name in document.schema.types:
         return
     name = short_name(node.name)
-    defined = {short_name(each) for each in document.schema.types}
-    close = find_close_name(name, sorted(PRIMITIVES | defined - {name}))
+    defined = {short_name(each).lower(): short_name(each) for each in document.schema.types}
+    close = _FOREIGN_TYPES.get(name) or defined.get(name.lower())
+    if close is None and name.islower():
+        close = find_close_name(name, sorted(PRIMITIVES))
     if close is not None:
-        yield Problem(
-            node.at, f"the type `{name}` is not defined in this file; if it is no reference, `{close}` may be meant"
-        )
+        yield Problem(node.at, f"`{name}` is no type of Avro, and not defined in this file; `{close}` may be meant")
 
 
 def check_member_names(_: AvroDocument, node: AvroType | Field) -> Problems:
@@ -519,8 +533,8 @@ def check_member_names(_: AvroDocument, node: AvroType | Field) -> Problems:
         if name in _DOC_SYNONYMS and isinstance(node, (Field, NamedType)):
             if node.doc is None:
                 yield Problem(join_pointer(node.at, name), f'Avro reads no "{name}"; call it "doc"')
-        elif name not in _MEMBERS and name not in _OTHER_MEMBERS:
-            close = find_close_name(name, (*_MEMBERS, *_OTHER_MEMBERS))
+        elif name not in _MEMBERS[type(node)]:
+            close = find_close_name(name, _MEMBERS[type(node)])
             existing = MISSING if close is None else getattr(node, close, None)
             if close is not None and (existing is None or existing is MISSING or existing == ()):
                 yield Problem(

@@ -133,7 +133,7 @@ AVRO_LINT_RULES: Final = (
         'The default of a field that may be null is the text "null"',
         (Field,),
         checks.check_default_text_null,
-        bad=_record('"name": "note", "type": ["string", "null"], "default": "null"'),
+        bad=_record('"name": "note", "type": ["null", "string"], "default": "null"'),
         at="/fields/0/default",
         good=_record('"name": "note", "type": ["null", "string"], "default": null'),
     ),

@@ -84,6 +84,8 @@ _SIMPLE_KEYWORDS: Final = ANNOTATION_KEYWORDS | {
 }
 _VALUE_KEYWORDS: Final = frozenset({"enum", "const"})
 _TEXT_LIMITS: Final = _VALUE_KEYWORDS | {"format", "pattern"}
+#: the keywords whose misspelling matters
+_MISSPELLED: Final = sorted(KEYWORDS - IDENTITY_KEYWORDS - ANNOTATION_KEYWORDS - {"default"})
 _FRAGMENT: Final = re.compile(r'#(/[^"\\]*)"')
 _ANCHOR: Final = re.compile(r"[\^$]|\\[AZzbB]|\A\.\*")
 _MOST_BRANCHES: Final = 20  #: of a ``oneOf`` that are compared with each other
@@ -315,7 +317,7 @@ def check_keyword_draft(document: JsonDocument, visit: SchemaVisit) -> Problems:
 
 def check_keyword_name(_: JsonDocument, visit: SchemaVisit) -> Problems:
     for keyword in visit.value.keys() - KEYWORDS - _OPENAPI_KEYWORDS:
-        close = find_close_name(keyword, sorted(KEYWORDS - IDENTITY_KEYWORDS)) if keyword.isidentifier() else None
+        close = find_close_name(keyword, _MISSPELLED) if keyword.isidentifier() else None
         if close is not None and close not in visit.value:
             yield Problem(
                 join_pointer(visit.at, keyword), f'"{keyword}" is no keyword and has no effect; "{close}" may be meant'
@@ -561,7 +563,9 @@ def check_unused_definitions(document: JsonDocument, _: SchemaVisit) -> Problems
     for keyword in DEFINITION_KEYWORDS:
         for name, definition in _members(document.root, keyword).items():
             pointers = {pointer[1:] for pointer in swap_definition_keywords("#" + join_pointer("", keyword, name))}
-            has_id = isinstance(definition, dict) and any(key.startswith("$") and key != "$ref" for key in definition)
+            has_id = isinstance(definition, dict) and any(
+                key == "id" or (key.startswith("$") and key != "$ref") for key in definition
+            )
             if not has_id and not ({join_pointer("", keyword, name)} | pointers) & used:
                 yield Problem(
                     join_pointer("", keyword, name), f"nothing refers to the definition `{name}`; use it or remove it"

@@ -140,7 +140,7 @@ def fix_schema(
 
 
 def _apply_changes(text: str, findings: Sequence[LintFinding]) -> tuple[str, list[LintFinding]]:
-    """Return the text after the changes of findings that do not overlap; the others wait for the next pass."""
+    """Return the text after the changes of findings that do not overlap; the next pass applies the rest."""
     fixable = [finding for finding in findings if finding.changes]
     source = JsonSource(text if fixable else "")
     edits: list[Edit] = []

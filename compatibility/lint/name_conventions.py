@@ -24,7 +24,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CASES: Final = {
     "snake_case": re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*"),
     "camelCase": re.compile(r"[a-z][a-zA-Z0-9]*"),
-    "PascalCase": re.compile(r"[A-Z][a-zA-Z0-9]*"),
+    "PascalCase": re.compile(r"(?=.*[a-z]|.{1,3}\Z)[A-Z][a-zA-Z0-9]*"),
     "UPPER_CASE": re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"),
     "kebab-case": re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*"),
 }
@@ -38,8 +38,8 @@ _DURATIONS: Final = frozenset(
 )
 _MONEY: Final = frozenset(
     """
-    amount balance cost costs discount fare fee fees payment payout premium price refund revenue salary subtotal tax
-    total turnover vat wage
+    amount balance cost costs fare fee fees payment payout premium price refund revenue salary subtotal tax total vat
+    wage
     """.split()  # noqa: SIM905 - easier to read and extend
 )
 _CURRENCIES: Final = frozenset({"aud", "cad", "chf", "cny", "dkk", "eur", "gbp", "inr", "jpy", "nok", "sek", "usd"})

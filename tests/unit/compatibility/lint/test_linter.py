@@ -104,8 +104,10 @@ def test_types_of_other_files_are_accepted_and_misspelled_types_are_not() -> Non
 
     assert lint_avro(field("shop.address.Address")) == []
     assert lint_avro(field("Address")) == []
-    assert lint_avro(field("strin")) == ["TYPE_UNKNOWN"]
-    assert lint_avro(field("Ordr")) == ["TYPE_UNKNOWN"]
+    assert lint_avro(field("OrderV2")) == []
+    assert lint_avro(field("boolen")) == ["TYPE_UNKNOWN"]
+    assert lint_avro(field("integer")) == ["TYPE_UNKNOWN"]
+    assert lint_avro(field("order")) == ["TYPE_UNKNOWN"]
 
 
 REASONABLE_FIELDS = [
@@ -131,6 +133,23 @@ REASONABLE_FIELDS = [
 @pytest.mark.parametrize("field", REASONABLE_FIELDS, ids=lambda field: field["name"])
 def test_a_reasonable_field_has_no_warning(field: dict[str, Any]) -> None:
     assert lint_avro(record({"name": "id", "type": "long"}, field)) == []
+
+
+def enum(*symbols: str) -> dict[str, Any]:
+    return {"type": "enum", "name": "E", "namespace": "shop", "symbols": symbols, "default": symbols[0]}
+
+
+def test_the_symbols_of_an_enum_have_one_case_of_whatever_kind() -> None:
+    for symbols in (
+        ("OPEN", "PAID_BACK"),
+        ("open", "paid_back"),
+        ("Open", "PaidBack"),
+        ("open", "paidBack"),
+        ("ID", "Url"),
+    ):
+        assert lint_avro(enum(*symbols)) == []
+    for symbols in (("OPEN", "PAID", "Sent"), ("open", "PAID"), ("paid_back", "paidLater", "sent_back")):
+        assert lint_avro(enum(*symbols)) == ["ENUM_SYMBOL_CASE"]
 
 
 def test_the_events_of_a_topic_in_one_union_have_no_warning() -> None:
@@ -162,6 +181,7 @@ REASONABLE_JSON: list[dict[str, Any]] = [
     {"enum": [1, 2.5]},
     {"enum": ["a", None]},
     {"type": "number", "const": 1},
+    {"type": "object", "comment": "…", "descriptions": [], "ordering": 1, "titles": {}},
     {"type": "string", "pattern": "^a|b$"},
     {"type": "string", "pattern": ".*@.*"},
 ]
