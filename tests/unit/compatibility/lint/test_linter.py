@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.linter import fix_schema, lint_schema
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+
+from support import avro_decorated, avro_schemas, json_schemas
+from support.hostile import HOSTILE
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -221,6 +230,54 @@ def test_the_schemas_of_the_examples_have_no_errors() -> None:
             if finding.rule.severity is not Severity.NOTE
         }
         assert ids <= {"LINT_AVRO_ENUM_DEFAULT_MISSING"}, file  # the airports of New York
+
+
+def assert_fixes_are_safe(text: str, kind: SchemaType) -> None:
+    """Check that fixes keep a schema compatible, leave nothing to fix, and remove findings without adding others."""
+    fixed = fix_schema(text, kind)
+    before, after = (parse_schema(SchemaDraft(each, kind)) for each in (text, fixed.text))
+    assert check_compatibility(after, [ParsedVersion(1, before)], Level.FULL).compatible
+    assert not any(finding.changes for finding in fixed.remaining)
+    assert fix_schema(fixed.text, kind) == (fixed.text, [], fixed.remaining)
+    assert len(fixed.fixed) + len(fixed.remaining) >= len(lint_schema(text, kind))
+    assert bool(fixed.fixed) == (fixed.text != text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
+    plain = avro_schemas.Schemas(random).schema()
+    for schema in (plain, avro_decorated.decorated(plain, random)):
+        text = json.dumps(schema, indent=random.choice([None, 1, 4]))
+        try:
+            parse_schema(SchemaDraft(text))
+        except InvalidSchema:
+            continue
+        assert_fixes_are_safe(text, SchemaType.AVRO)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 7, 2019, 2020]))
+def test_fixes_of_any_json_schema_are_safe(random: Random, draft: int) -> None:
+    schema = json_schemas.Schemas(random, draft).schema()
+    if random.random() < 0.5:
+        schema.pop("$schema")
+    text = json.dumps(schema, indent=random.choice([None, 1, 4]))
+    try:
+        parse_schema(SchemaDraft(text, SchemaType.JSON))
+    except InvalidSchema:  # of another draft
+        return
+    assert_fixes_are_safe(text, SchemaType.JSON)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_schema_of_the_registry_is_linted_or_rejected(name: str) -> None:
+    text, _ = HOSTILE[name].texts()
+    try:
+        findings = lint_schema(text, HOSTILE[name].type, "orders-key")
+    except InvalidSchema:
+        return
+    assert all(len(finding.message) < 1_000 for finding in findings)
 
 
 def hostile_schemas() -> Iterator[tuple[str, SchemaType, str]]:
