@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from contractlog.compatibility.lint import json_checks as checks
+from contractlog.compatibility.lint.one_of_overlap import check_one_of
 from contractlog.compatibility.lint.repeated_members import check_repeated_members
 from contractlog.compatibility.lint.rule import LintRule, Severity
 
@@ -292,7 +293,7 @@ JSON_LINT_RULES: Final = (
         Severity.WARNING,
         "A value may be valid under two branches of a oneOf, which rejects it",
         ("oneOf",),
-        checks.check_one_of,
+        check_one_of,
         bad=_schema(f'"oneOf": [{_ANY}, {_ANY}]'),
         at="/oneOf/1",
         good=_schema(f'"oneOf": [{_CARD}, {_CASH}]'),

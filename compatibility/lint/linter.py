@@ -15,9 +15,9 @@ from contractlog.compatibility.fixes.edits import Edit, JsonSource, apply_edits
 from contractlog.compatibility.json_positions import add_position, locate_pointers
 from contractlog.compatibility.json_schema.parser import parse_json_schema
 from contractlog.compatibility.limits import truncate_message
-from contractlog.compatibility.lint.avro_checks import AvroDocument, walk_types
+from contractlog.compatibility.lint.avro_document import AvroDocument, walk_types
 from contractlog.compatibility.lint.avro_rules import AVRO_LINT_RULES
-from contractlog.compatibility.lint.json_checks import JsonDocument, SchemaVisit, walk_schemas
+from contractlog.compatibility.lint.json_document import JsonDocument, SchemaVisit, walk_schemas
 from contractlog.compatibility.lint.json_rules import ANY_SCHEMA, JSON_LINT_RULES, ROOT_SCHEMA
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Problem
 from contractlog.compatibility.schema import SchemaType

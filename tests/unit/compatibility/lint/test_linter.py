@@ -57,7 +57,7 @@ def test_all_fixes_of_a_text_are_applied_though_they_are_nested() -> None:
     {"name": "status", "doc": "State.", "type": ["null",
       {"type": "enum", "name": "Status", "symbols": ["UNKNOWN", "OPEN"], "doc": "State."}]},
     {"name": "sums", "doc": "Sums.", "type": {"type": "array", "items":
-      [ {"type": "bytes", "logicalType": "decimal", "precision": 9} ]}}
+      [ {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2} ]}}
   ]
 }
 """
@@ -70,13 +70,13 @@ def test_all_fixes_of_a_text_are_applied_though_they_are_nested() -> None:
     {"name": "status", "doc": "State.", "type": ["null",
       {"type": "enum", "name": "Status", "symbols": ["UNKNOWN", "OPEN"], "default": "UNKNOWN", "doc": "State."}], "default": null},
     {"name": "sums", "doc": "Sums.", "type": {"type": "array", "items":
-      {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 0}}}
+      {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}}}
   ]
 }
 """  # noqa: E501 - the author's lines
     result = fix_schema(text, SchemaType.AVRO)
     assert result.text == fixed
-    assert len(result.fixed) == 6
+    assert len(result.fixed) == 5
     assert result.remaining == []
 
 
