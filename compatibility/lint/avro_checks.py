@@ -83,8 +83,8 @@ def check_similar_fields(_: AvroDocument, record: Record) -> Problems:
     for first, second in list_similar_names(fields):
         yield Problem(
             f"{fields[second].at}/name",
-            f"the fields `{first}` and `{second}` differ only in case or underscores: Spark and SQL engines take them "
-            "for one column; rename one",
+            f"the fields `{first}` and `{second}` differ only in case or underscores, which people confuse and SQL "
+            "engines may not tell apart; rename one",
         )
 
 

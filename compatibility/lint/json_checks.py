@@ -153,8 +153,8 @@ def check_type(document: JsonDocument, visit: SchemaVisit) -> Problems:
     if kind is not None and visit.at not in document.mixins:
         yield Problem(
             visit.at,
-            f'without "type": "{kind}", any value of another type is valid, whatever is said of '
-            f"{join_names(sorted(keywords[kind]))}; add it",
+            f"any value that is not of the type {kind} is valid, as {join_names(sorted(keywords[kind]))} say nothing "
+            f'about it; add "type": "{kind}"',
         )
     elif visit.name and schema and not (schema.keys() - ANNOTATION_KEYWORDS - DATA_KEYWORDS):
         yield Problem(visit.at, f'the property `{visit.name}` has no "type": any value is valid')
@@ -414,8 +414,8 @@ def check_similar_properties(_: JsonDocument, visit: SchemaVisit) -> Problems:
     for first, second in list_similar_names(object_at(visit.value, "properties")):
         yield Problem(
             join_pointer(visit.at, "properties", second),
-            f"the properties `{first}` and `{second}` differ only in case or separators: Spark and SQL engines take "
-            "them for one column; rename one",
+            f"the properties `{first}` and `{second}` differ only in case or separators, which people confuse and SQL "
+            "engines may not tell apart; rename one",
         )
 
 

@@ -53,7 +53,7 @@ def _may_overlap(document: JsonDocument, first: dict[str, Any], second: dict[str
         return False
     if _are_disjoint(first, second):
         return False
-    if {*list_types(first), *list_types(second)} != {"object"}:
+    if _broad_types(first) & _broad_types(second) != {"object"}:
         return True
     properties, other_properties = object_at(first, "properties"), object_at(second, "properties")
     if not (properties and other_properties):
@@ -79,14 +79,17 @@ def _are_disjoint(first: dict[str, Any], second: dict[str, Any]) -> bool:
     values, other_values = _allowed_values(first), _allowed_values(second)
     if values is not None and other_values is not None:
         return values.isdisjoint(other_values)
-    types, other_types = (
-        {"number" if kind == "integer" else kind for kind in list_types(each)} for each in (first, second)
-    )
+    types, other_types = _broad_types(first), _broad_types(second)
     if types and other_types and types.isdisjoint(other_types):
         return True
     if values is not None or other_values is not None:
         return False
     return not all(schema.keys() <= _SIMPLE_KEYWORDS for schema in (first, second))
+
+
+def _broad_types(schema: dict[str, Any]) -> set[str]:
+    """Return the types of a schema, with ``number`` for ``integer``, which it includes."""
+    return {"number" if kind == "integer" else kind for kind in list_types(schema)}
 
 
 def _allowed_values(schema: dict[str, Any]) -> frozenset[str] | None:

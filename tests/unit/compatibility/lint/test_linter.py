@@ -169,10 +169,15 @@ def test_the_events_of_a_topic_in_one_union_have_no_warning() -> None:
     assert lint_avro(["shop.Created", "shop.Deleted"]) == []
 
 
+def payment(kind: str, types: Any = "object") -> dict[str, Any]:
+    return {"type": types, "properties": {"kind": {"const": kind, "description": "…"}}, "required": ["kind"]}
+
+
 REASONABLE_JSON: list[dict[str, Any]] = [
     {"oneOf": [{"type": "string"}, {"type": "null"}]},
     {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "^[0-9]+$"}]},
     {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    {"oneOf": [payment("card"), payment("cash", ["object", "null"])]},
     {"oneOf": [{"$ref": "https://shop.example/a"}, {"$ref": "https://shop.example/b"}]},
     {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"type": "string"}}},
     {"$defs": {"library": {"type": "string"}}},
@@ -203,6 +208,8 @@ def test_a_reasonable_json_schema_has_no_warning(members: dict[str, Any]) -> Non
 
 DOUBTFUL_JSON: list[tuple[dict[str, Any], str]] = [
     ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, "ONE_OF_AMBIGUOUS"),
+    ({"oneOf": [payment("card", ["object", "null"]), payment("cash", ["object", "null"])]}, "ONE_OF_AMBIGUOUS"),
+    ({"oneOf": [payment("card"), payment("card")]}, "ONE_OF_AMBIGUOUS"),
     ({"type": "string", "default": 3}, "DEFAULT_INVALID"),
     ({"type": "string", "const": 3}, "VALUE_IMPOSSIBLE"),
     ({"type": "number", "format": "date"}, "KEYWORD_OF_OTHER_TYPE"),
