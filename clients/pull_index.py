@@ -17,7 +17,7 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
-__all__ = ["INDEX", "PulledSchema", "file_digests", "file_references", "read_index", "write_index"]
+__all__ = ["INDEX", "IndexEntry", "PulledSchema", "file_digests", "pulled_files", "read_index", "write_index"]
 
 INDEX: Final = "pulled.json"
 _FORMAT: Final = "contractlog.pulled/1"
@@ -29,6 +29,15 @@ class PulledSchema:
 
     schema: RegisteredSchema
     file: str | None  #: path of its text, relative to the folder; None: the text is in the index
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """A file as it was pulled."""
+
+    subject: str  #: empty if the index does not tell
+    version: int | None
+    references: tuple[Reference, ...] = ()
 
 
 def read_index(folder: Path) -> list[PulledSchema]:
@@ -46,14 +55,16 @@ def file_digests(folder: Path) -> dict[str, str]:
     return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
 
 
-def file_references(folder: Path) -> dict[str, tuple[Reference, ...]]:
-    """Return the references of each file as it was pulled, by relative path; empty without an index."""
+def pulled_files(folder: Path) -> dict[str, IndexEntry]:
+    """Return what the index says about each file, by relative path; empty without an index."""
     try:
         entries = _read_entries(folder, required=False)
     except UsageError:  # another program's file of this name
         return {}
     return {
-        entry["file"]: references for entry in entries if "file" in entry and (references := _parse_references(entry))
+        entry["file"]: IndexEntry(str(entry.get("subject") or ""), entry.get("version"), _parse_references(entry))
+        for entry in entries
+        if isinstance(entry.get("file"), str)
     }
 
 

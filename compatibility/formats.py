@@ -18,6 +18,7 @@ from contractlog.compatibility.json_schema.schema_format import JSON_FORMAT
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat
+from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.search_terms import Term, limit_terms, list_metadata_terms
 from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 from contractlog.compatibility.tags import Entity, TagsByEntity
@@ -36,6 +37,7 @@ __all__ = [
     "find_warnings",
     "format_schema",
     "list_inline_tags",
+    "list_names",
     "list_top_level_fields",
     "parse_schema",
     "passes_fast_check",
@@ -157,6 +159,11 @@ def strip_annotations(parsed: ParsedSchema) -> Mapping[str, str]:
 def allows_comments(schema_type: SchemaType) -> bool:
     """Return True if schemas of a type may have JavaScript's comments."""
     return schema_type in FORMATS and FORMATS[schema_type].allows_comments
+
+
+def list_names(schema_type: SchemaType, text: str) -> SchemaNames:
+    """Return the names in a text by which schemas refer to each other; none if the text is invalid."""
+    return FORMATS[schema_type].list_names(text) if schema_type in FORMATS else SchemaNames()
 
 
 def list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:

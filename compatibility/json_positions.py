@@ -140,6 +140,11 @@ def find_syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | No
     try:
         json.loads(TOKEN.sub(_blank_comment, text) if comments and "/" in text else text)
     except json.JSONDecodeError as error:
+        before = text[: error.pos].rstrip()
+        if text[error.pos : error.pos + 1] in {"}", "]"} and before.endswith(","):
+            return "a comma before a closing bracket is not allowed: remove it", position_at_offset(
+                text, len(before) - 1
+            )
         return error.msg, position_at_offset(text, error.pos)
     except (RecursionError, ValueError):
         pass

@@ -13,6 +13,7 @@ from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.edits import FixContext, ProposedFix
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.search_terms import Term
 from contractlog.compatibility.step_budget import StepBudget
 from contractlog.compatibility.tags import Entity, TagsByEntity
@@ -48,6 +49,8 @@ class SchemaFormat:
     strip_annotations: Callable[[str], str] = lambda text: text
     #: returns why the format's meta-schema rejects a schema that is accepted; None if it does not
     find_nonconformity: Callable[[ParsedSchema], InvalidSchema | None] = lambda _: None
+    #: returns the names in a text by which schemas refer to each other; none if the text is invalid
+    list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}
     edit_tags: Callable[[str, TagsByEntity, TagsByEntity], str] | None = None  #: adds tags, then removes others

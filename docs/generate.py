@@ -24,10 +24,11 @@ from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOG
 
 ROOT: Final = Path(__file__).parent.parent
 LINT_INTRODUCTION: Final = """\
-`contractlog lint` checks schema files by themselves. It needs no registry and opens no connection.
+`contractlog lint` checks schema files by themselves. It needs no registry and opens no connection. In folders it finds
+the files that [`check` finds](schemas-as-code.md#files).
 
 ```text
-contractlog lint schemas/                      # every *.avsc and *.schema.json below the folder
+contractlog lint schemas/                      # every schema file below the folder
 contractlog lint schemas/ --fix                # apply the safe fixes
 contractlog lint schemas/ --fail-on warning    # in CI: exit code 1 if there is a warning or an error
 contractlog lint --explain LINT_AVRO_ENUM_DEFAULT_MISSING

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, parse_file
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.command_files import open_baseline, read_files
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_collection import UnreadableFiles
+from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
-from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files
-from contractlog.clients.registry import Registry
-from contractlog.compatibility.schema import ParsedSchema
+from contractlog.clients.cli.schema_files import SchemaFile
 
-__all__ = ["parse_all", "print_check", "run"]
+__all__ = ["print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -23,23 +25,25 @@ FORMAT: Final = "contractlog.check/1"
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check every file, print the outcomes, and return the exit code."""
     unreadable = UnreadableFiles()
-    groups = collect_files(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
+    files = read_files(options, unreadable)
     checks: list[FileCheck] = []
-    with connect(options) as registry:
-        parsed_files = parse_all(groups, registry, unreadable)
-        for subject, files in parsed_files.items():
-            checker = SubjectChecker(registry, subject, options.normalize)
-            for file, parsed in files:
-                with unreadable.collect(file.path):
-                    checks.append(checker.check(file, parsed))
-                    if options.format == "text":
-                        print_check(checks[-1])
+    with open_baseline(options) if options.against else connect(options) as registry:
+        if isinstance(registry, Baseline):
+            _print_removed(registry, files)
+        checkers: dict[str, SubjectChecker] = {}
+        for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
+            subject = resolved.file.subject
+            checker = checkers.setdefault(subject, SubjectChecker(registry, subject, options.normalize))
+            with unreadable.collect(resolved.file.path):
+                checks.append(checker.check(resolved))
+                if options.format == "text":
+                    print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     if options.format == "json":
         print_json(_json_body(checks, incompatible, unreadable))
     elif not unreadable.problems:
-        _print_summary(checks, incompatible, refused, argv)
+        _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
     if incompatible:
         return exit_codes.FINDINGS
@@ -56,16 +60,10 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
     }
 
 
-def parse_all(
-    groups: dict[str, list[SchemaFile]], registry: Registry, unreadable: UnreadableFiles
-) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
-    """Parse the files of all subjects, so that invalid schemas are found before anything is registered."""
-    parsed_files: dict[str, list[tuple[SchemaFile, ParsedSchema]]] = {subject: [] for subject in groups}
-    for subject, files in groups.items():
-        for file in files:
-            with unreadable.collect(file.path):
-                parsed_files[subject].append((file, parse_file(file, registry)))
-    return parsed_files
+def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
+    removed = sorted(baseline.subjects.keys() - {file.subject for file in files})
+    if removed:
+        print_message(f"note: {baseline.name} has files of subjects that have none any more: {', '.join(removed)}")
 
 
 def print_check(check: FileCheck) -> None:
@@ -76,10 +74,17 @@ def print_check(check: FileCheck) -> None:
 
 
 def _print_summary(
-    checks: list[FileCheck], incompatible: list[FileCheck], refused: list[FileCheck], argv: Sequence[str]
+    checks: list[FileCheck],
+    incompatible: list[FileCheck],
+    refused: list[FileCheck],
+    options: Namespace,
+    argv: Sequence[str],
 ) -> None:
     new = sum(examined.outcome == "compatible" for examined in checks)
-    if incompatible:
+    if options.against:
+        changed = count_noun(new + len(incompatible), "changed file")
+        print_message(f"{changed}, {len(incompatible):,} incompatible with {options.against}")
+    elif incompatible:
         files = count_noun(len(checks), "file")
         print_message(f"{len(incompatible):,} of {files} cannot be registered: fix the findings above and check again")
     elif refused:

@@ -9,7 +9,8 @@ from typing import Final
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_check import MAX_FINDINGS, parse_draft
+from contractlog.clients.cli.file_check import MAX_FINDINGS
+from contractlog.clients.cli.file_resolver import parse_draft
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_result, with_tone

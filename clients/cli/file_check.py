@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.file_resolver import ResolvedFile
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
@@ -17,23 +19,22 @@ from contractlog.compatibility.errors import (
     NotFound,
     PayloadTooLarge,
     RegistryError,
-    SchemaNotFound,
     SchemaTooLarge,
     SubjectNotFound,
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.fixes.fix_search import FixSearch
-from contractlog.compatibility.formats import FORMATS, allows_comments, parse_schema
-from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
+from contractlog.compatibility.formats import FORMATS, parse_schema
+from contractlog.compatibility.json_positions import find_positions
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
-__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
+__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker"]
 
-FileCheckOutcome = Literal["registered", "compatible", "incompatible", "refused"]
+FileCheckOutcome = Literal["registered", "unchanged", "compatible", "incompatible", "refused"]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -57,6 +58,7 @@ class FileCheck:
         return {
             "file": str(self.file.path),
             "subject": self.file.subject,
+            "references": self.file.reference_bodies(),
             "outcome": self.outcome,
             "level": self.level.value,
             "version": None if registered is None else registered.version,
@@ -68,51 +70,11 @@ class FileCheck:
         }
 
 
-def parse_file(file: SchemaFile, registry: Registry) -> ParsedSchema:
-    """Parse a file as strictly as the registry does.
-
-    Raises:
-        UsageError: it is not a valid schema, or a reference is not registered.
-    """
-    try:
-        referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
-    except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file, error)) from None
-    except NotFound as error:
-        raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
-    return parse_draft(file, referenced, strict=True)
-
-
-def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-    """Parse a file with the texts of its dependencies.
-
-    Args:
-        file: the file.
-        referenced: texts of all dependencies by name.
-        strict: as for new schemas; existing ones may predate a rule.
-
-    Raises:
-        UsageError: it is not a valid schema. The message begins with the file, followed by line and column if known.
-    """
-    try:
-        return parse_schema(file.draft, referenced, strict=strict)
-    except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file, error)) from None
-
-
-def find_registered(registry: Registry, file: SchemaFile, *, normalize: bool) -> RegisteredSchema | None:
-    """Return the version of the file's subject that has its content, or None."""
-    try:
-        return registry.lookup(file.subject, file.draft, normalize=normalize)
-    except (SubjectNotFound, SchemaNotFound):
-        return None
-
-
 @dataclass
 class SubjectChecker:
     """Checks the files of one subject in order, each against the registry and the files before it."""
 
-    registry: Registry
+    registry: Registry | Baseline
     subject: str
     normalize: bool = False
     planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
@@ -124,16 +86,18 @@ class SubjectChecker:
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
 
-    def check(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
+    def check(self, resolved: ResolvedFile) -> FileCheck:
         """Check a file; if it is compatible, it is part of the history of the files after it.
 
         Raises:
             UsageError: the registry rejects it as invalid or too large.
         """
+        file, parsed = resolved.file, resolved.parsed
+        if resolved.registered is not None:
+            findings = _file_findings(file, parsed)
+            outcome: FileCheckOutcome = "unchanged" if isinstance(self.registry, Baseline) else "registered"
+            return FileCheck(file, outcome, self.level, resolved.registered, findings=findings)
         try:
-            registered = find_registered(self.registry, file, normalize=self.normalize)
-            if registered is not None:
-                return FileCheck(file, "registered", self.level, registered, findings=_file_findings(file, parsed))
             refusal = self._find_refusal()
             result = self._check_file(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -182,7 +146,8 @@ class SubjectChecker:
         registered = self._load_history()
         pending = self._number_pending(registered)
         descriptions = {
-            earlier.version: (f"version {earlier.version}", self._texts[earlier.version]) for earlier in registered
+            earlier.version: (self._describe_version(earlier.version), self._texts[earlier.version])
+            for earlier in registered
         }
         descriptions |= {earlier.version: (str(path.path), path.draft.text) for earlier, path in pending}
         history = registered + [earlier for earlier, _ in pending]
@@ -207,8 +172,8 @@ class SubjectChecker:
             notes=(*self._notes, *_omission_note(verdict)),
         )
         # The registry does not have the preceding files: at a level that compares with the last version only, it would
-        # compare with the wrong one.
-        if self.planned_level is not None or (pending and not self.level.transitive):
+        # compare with the wrong one. Nor has it the schemas that planned references are to.
+        if self.planned_level is not None or file.planned or (pending and not self.level.transitive):
             return result
         after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
         return self._confirm_with_registry(
@@ -232,6 +197,11 @@ class SubjectChecker:
     def _number_pending(self, registered: list[ParsedVersion]) -> list[tuple[ParsedVersion, SchemaFile]]:
         first = registered[-1].version + 1 if registered else 1
         return [(ParsedVersion(first + n, parsed), file) for n, (file, parsed) in enumerate(self._pending)]
+
+    def _describe_version(self, number: int) -> str:
+        if isinstance(self.registry, Baseline):
+            return self.registry.describe_version(self.subject, number)
+        return f"version {number}"
 
     def _load_history(self) -> list[ParsedVersion]:
         if self._history is None:
@@ -298,16 +268,3 @@ def _locate_findings(
 def _omission_note(verdict: Verdict) -> Iterator[str]:
     if len(verdict.findings) > MAX_FINDINGS:
         yield f"{len(verdict.findings) - MAX_FINDINGS:,} more findings are not listed"
-
-
-def _invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
-    """Return the message for an invalid schema file, with the position and the reason."""
-    text, pointer = file.draft.text, error.facts.get("at")
-    if not pointer:
-        syntax = find_syntax_error(text, comments=allows_comments(file.draft.type))
-        if syntax is not None:
-            reason, position = syntax
-            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
-    if pointer is None or (pointer and not pointer.startswith("/")):
-        return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
-    return f"{file.path}:{locate_pointer(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -17,7 +17,13 @@ from contractlog.compatibility.terminal_text import escape_line
 __all__ = ["detail_lines", "finding_lines", "verdict_line"]
 
 _VERSION: Final = re.compile(r"version (\d+)")
-_TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD, "refused": Tone.BAD}
+_TONES: Final = {
+    "registered": Tone.PLAIN,
+    "unchanged": Tone.PLAIN,
+    "compatible": Tone.GOOD,
+    "incompatible": Tone.BAD,
+    "refused": Tone.BAD,
+}
 
 
 def verdict_line(check: FileCheck) -> str:
@@ -47,7 +53,8 @@ def _describe_verdict(check: FileCheck) -> str:
     subject = f"`{check.file.subject}`"
     if check.registered is not None:
         registered = check.registered
-        return f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
+        known = f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
+        return f"{subject} is unchanged" if check.outcome == "unchanged" else known
     if check.outcome == "refused":
         return f"cannot be registered: new versions of {subject} are rejected"
     if check.outcome == "incompatible" and not check.compared:

@@ -13,7 +13,10 @@ __all__ = ["lint"]
 def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Report what rules find in schema files, and apply safe fixes; exit code 1 if a finding is grave."""
     parser.add_argument(
-        "files", nargs="*", metavar="FILE|FOLDER", help="schema files, and folders with *.avsc and *.schema.json"
+        "files",
+        nargs="*",
+        metavar="FILE|FOLDER",
+        help="schema files, whatever their names, and folders with schema files",
     )
     parser.add_argument(
         "--fix", action="store_true", help="change the files where a fix keeps the schema compatible; see --rules"

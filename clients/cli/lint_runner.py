@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from argparse import Namespace
 from codecs import BOM_UTF8
@@ -15,15 +14,9 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.file_collection import UnreadableFiles, list_files
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result
-from contractlog.clients.cli.schema_files import (
-    SUFFIXES,
-    SchemaFile,
-    UnreadableFiles,
-    format_of,
-    read_file,
-    subject_from_name,
-)
+from contractlog.clients.cli.schema_files import SchemaFile, read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
@@ -74,54 +67,29 @@ def run(options: Namespace) -> int:
     unreadable = UnreadableFiles()
     findings: list[FileFinding] = []
     fixed: list[FileFinding] = []
-    count = 0
-    for path in _list_files(options.files, unreadable):
+    paths: dict[Path, None] = {}
+    for path in map(Path, options.files):
         with unreadable.collect(path):
-            count += 1
-            file = read_file(path, subject_from_name(path))
+            paths |= dict.fromkeys(list_files(path, unreadable))
+    for path in paths:
+        with unreadable.collect(path):
+            file = read_file(path)
             repaired, remaining = _lint_file(file, rules, fix=options.fix)
             fixed += (FileFinding(path, finding) for finding in repaired)
             findings += (FileFinding(path, finding) for finding in remaining)
     if options.format == "json":
-        print_json(_json_body(count, findings, fixed, unreadable))
+        print_json(_json_body(len(paths), findings, fixed, unreadable))
     else:
         for finding in findings:
             print_result(finding.line())
-        for line in _summary(count, findings, fixed):
+        for warning in unreadable.warnings:
+            print_message(f"note: {warning}")
+        for line in _summary(len(paths), findings, fixed):
             print_message(line)
     unreadable.raise_errors()
     threshold = Severity(options.fail_on)
     failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
-
-
-def _list_files(paths: Sequence[str], unreadable: UnreadableFiles) -> list[Path]:
-    """Return the files, and the schema files of folders, each once."""
-    files: dict[Path, None] = {}
-    for path in map(Path, paths):
-        with unreadable.collect(path):
-            files |= dict.fromkeys(_find_schema_files(path) if path.is_dir() else [path])
-    return list(files)
-
-
-def _find_schema_files(folder: Path) -> list[Path]:
-    """Return the schema files below a folder, whether or not their names have a subject.
-
-    Raises:
-        UsageError: a folder cannot be read, or there are no schema files.
-    """
-
-    def raise_error(error: OSError) -> None:
-        raise UsageError(f"`{error.filename}` cannot be read: {error.strerror}")
-
-    suffixes = tuple(suffix for suffix in SUFFIXES.values() if format_of(Path(f"name{suffix}")) is not None)
-    files: list[Path] = []
-    for parent, folders, names in os.walk(folder, onerror=raise_error):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files += [Path(parent, name) for name in sorted(names) if name.endswith(suffixes)]
-    if not files:
-        raise UsageError(f"`{folder}` contains no schema files: their names end in {' or '.join(suffixes)}")
-    return files
 
 
 def _lint_file(
@@ -138,17 +106,12 @@ def _lint_file(
             return (), lint_schema(draft.text, draft.type, file.subject, rules)
         text, fixed, remaining = fix_schema(draft.text, draft.type, file.subject, rules)
     except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file.path, error)) from None
+        from contractlog.clients.cli.file_resolver import invalid_file_message  # noqa: PLC0415 - only after an error
+
+        raise UsageError(invalid_file_message(file, error)) from None
     if text != draft.text:
         _write(file.path, text)
     return fixed, remaining
-
-
-def _invalid_file_message(path: Path, error: InvalidSchema) -> str:
-    if "line" not in error.facts:
-        return f"{path}: {error.message}"
-    line, column = error.facts["line"], error.facts["column"]
-    return f"{path}:{line}:{column}: {error.message.removesuffix(f' at line {line}, column {column}')}"
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
@@ -13,7 +14,16 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "parse_level", "parse_version_name"]
+__all__ = [
+    "add_files",
+    "add_format",
+    "add_references",
+    "add_registry",
+    "connect",
+    "parse_level",
+    "parse_reference",
+    "parse_version_name",
+]
 
 LATEST: Final = -1  #: version of a reference to the latest version
 
@@ -46,14 +56,22 @@ def add_files(parser: ArgumentParser) -> None:
     """Add the schema files, ``--subject``, ``--reference`` and ``--normalize``."""
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE|FOLDER",
-        help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
+        help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json, and files with types that these use; "
+        "versions in folders 1/, 2/",
     )
     parser.add_argument(
         "--subject", type=_parse_subject, help="the subject of all files, instead of the one given by the file name"
     )
     add_references(parser, "the files refer to")
+    parser.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="the manifest (default: contractlog.toml in the working directory or in the only folder that is named)",
+    )
+    parser.add_argument("--environment", metavar="NAME", help="the environment of the manifest: registry and context")
     parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
 
 
@@ -63,7 +81,7 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
         "--reference",
         action="append",
         default=[],
-        type=_parse_reference,
+        type=parse_reference,
         dest="references",
         metavar="NAME=SUBJECT:VERSION",
         help=f"a registered schema that {referrer}, under the name used there; VERSION may be `latest`",
@@ -125,7 +143,12 @@ def _parse_subject(text: str) -> str:
     return text
 
 
-def _parse_reference(text: str) -> Reference:
+def parse_reference(text: str) -> Reference:
+    """Parse NAME=SUBJECT:VERSION, as an argument type.
+
+    Raises:
+        ArgumentTypeError: the text does not have this form.
+    """
     name, equals, target = text.partition("=")
     subject, colon, number = target.rpartition(":")
     version = LATEST if number == "latest" else int(number) if number.isascii() and number.isdigit() else 0

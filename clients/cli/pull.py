@@ -21,11 +21,10 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
-    quote_word,
     shell_command,
     with_tone,
 )
-from contractlog.clients.cli.schema_files import file_name, has_subject_in_name
+from contractlog.clients.cli.schema_files import file_name
 from contractlog.clients.pull_index import INDEX, PulledSchema, file_digests, write_index
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
@@ -215,8 +214,7 @@ def _print_file(written: PulledFile) -> None:
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"
     print_result(with_tone(tone, escape_line(f"{written.path}: {written.outcome}, {version}")))
     for reference in written.schema.references:
-        argument = f"{reference.name}={reference.subject}:{reference.version}"
-        print_result(f"    depends on --reference {quote_word(argument)}")
+        print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
 
 
 def _print_summary(pulled: list[PulledFile], out: Path) -> None:
@@ -228,15 +226,4 @@ def _print_summary(pulled: list[PulledFile], out: Path) -> None:
             "or pass --force to overwrite them"
         )
         return
-    unnamed = {written.subject: written.path for written in pulled if not has_subject_in_name(written.subject)}
-    if not unnamed:
-        print_message(f"{message}; check them: {shell_command('check', out)}")
-        return
-    print_message(message)
-    print_message(
-        f"the subject of {count_noun(len(unnamed), 'file')} does not follow from the name; pass it with --subject:"
-    )
-    for subject, path in sorted(unnamed.items())[:_MAX_LISTED]:
-        print_message(f"    {shell_command('check', path, subject=subject)}")
-    if len(unnamed) > _MAX_LISTED:
-        print_message(f"    … and {len(unnamed) - _MAX_LISTED:,} more")
+    print_message(f"{message}; check them: {shell_command('check', out)}")

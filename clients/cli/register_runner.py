@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import parse_all, print_check
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
+from contractlog.clients.cli.check_runner import print_check
+from contractlog.clients.cli.command_files import read_files
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_collection import UnreadableFiles
+from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
-from contractlog.clients.cli.schema_files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
+from contractlog.clients.cli.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -21,7 +25,7 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run"]
@@ -47,6 +51,7 @@ class FileRegistration:
         return {
             "file": str(self.file.path),
             "subject": self.file.subject,
+            "references": self.file.reference_bodies(),
             "outcome": self.outcome,
             "version": None if schema is None else schema.version,
             "schema_id": None if schema is None else schema.schema_id,
@@ -57,14 +62,16 @@ class FileRegistration:
 def run(options: Namespace) -> int:
     """Register the files, print the outcomes, and return the exit code."""
     unreadable = UnreadableFiles()
-    groups = collect_files(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
+    files = read_files(options, unreadable)
     steps: list[FileRegistration] = []
     try:
         with connect(options) as registry:
-            parsed_files = parse_all(groups, registry, unreadable)
+            resolver = FileResolver(registry, options.normalize)
+            resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
-            for step in _register_subjects(registry, parsed_files, options, unreadable):
+            registration = _Registration(registry, resolver, options, resolved)
+            for step in _register_readable(registration, files, unreadable):
                 steps.append(step)
                 if options.format == "text":
                     _print_step(step)
@@ -80,80 +87,99 @@ def run(options: Namespace) -> int:
     return exit_codes.REFUSED if _all_unpermitted(refused) else exit_codes.FINDINGS
 
 
-def _register_subjects(
-    registry: Registry,
-    parsed_files: dict[str, list[tuple[SchemaFile, ParsedSchema]]],
-    options: Namespace,
-    unreadable: UnreadableFiles,
+def _register_readable(
+    registration: _Registration, files: list[SchemaFile], unreadable: UnreadableFiles
 ) -> Iterator[FileRegistration]:
     """Register the subjects whose files are all readable; skip the files of the others."""
-    unreadable_subjects = {options.subject or subject_from_name(path) for path, _ in unreadable.problems}
-    readable = {subject: files for subject, files in parsed_files.items() if subject not in unreadable_subjects}
-    for subject in filter(unreadable_subjects.__contains__, parsed_files):
-        for file, _ in parsed_files[subject]:
-            yield FileRegistration(
-                file, "skipped", reason=f"because another file of `{subject}` cannot be read as a schema"
-            )
-    yield from _register_files(registry, readable, options)
+    unreadable_paths = {path for path, _ in unreadable.problems}
+    unreadable_subjects = {registration.options.subject or subject_from_name(path) for path in unreadable_paths}
+    unreadable_subjects |= {file.subject for file in files if file.path in unreadable_paths}
+    readable = []
+    for file in files:
+        if file.path not in unreadable_paths and file.subject in unreadable_subjects:
+            yield registration.skip(file, f"because another file of `{file.subject}` cannot be read as a schema")
+        elif file.path not in unreadable_paths:
+            readable.append(file)
+    yield from registration.register_all(readable)
 
 
-def _register_files(
-    registry: Registry, parsed_files: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
-) -> Iterator[FileRegistration]:
-    if options.dry_run or not options.keep_going:
-        planned = list(_plan_files(registry, parsed_files, options))
-        refused = any(step.outcome == "refused" for step in planned)
-        if options.dry_run or refused:
-            for step in planned:
-                withheld = step.outcome == "would register" and not options.dry_run
-                yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
-            return
-    for subject, files in parsed_files.items():
-        if options.level:
-            registry.set_level(options.level, subject)
-        stopped = False
-        for file, parsed in files:
-            step = _skip_file(file) if stopped else _register_file(registry, file, parsed, options)
-            stopped = stopped or step.outcome == "refused"
-            yield step
+@dataclass
+class _Registration:
+    """Registration of files, each after the files that it depends on."""
 
+    registry: Registry
+    resolver: FileResolver
+    options: Namespace
+    resolved: dict[FileKey, ResolvedFile]
+    _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
+    _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
+    _missing: set[Path] = field(default_factory=set)  #: files that are not registered
 
-def _plan_files(
-    registry: Registry, parsed_files: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
-) -> Iterator[FileRegistration]:
-    """Check every file without registering any."""
-    for subject, files in parsed_files.items():
-        checker = SubjectChecker(registry, subject, options.normalize, options.level)
-        stopped = False
-        for file, parsed in files:
-            if stopped:
-                yield _skip_file(file)
-                continue
-            check = checker.check(file, parsed)
-            stopped = check.outcome in {"incompatible", "refused"}
-            if check.registered is not None:
-                yield FileRegistration(file, "unchanged", check.registered)
-            else:
-                yield FileRegistration(file, "refused" if stopped else "would register", check=check)
+    def register_all(self, files: list[SchemaFile]) -> Iterator[FileRegistration]:
+        """Register files, or none if one is refused; with ``--keep-going`` all that can be."""
+        if self.options.dry_run or not self.options.keep_going:
+            planned = [self._take(file, self._plan) for file in files]
+            refused = any(step.outcome == "refused" for step in planned)
+            if self.options.dry_run or refused:
+                for step in planned:
+                    withheld = step.outcome == "would register" and not self.options.dry_run
+                    yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
+                return
+        if self.options.level:
+            for subject in dict.fromkeys(file.subject for file in files):
+                self.registry.set_level(self.options.level, subject)
+        for file in files:
+            yield self._take(file, self._register)
 
+    def skip(self, file: SchemaFile, reason: str) -> FileRegistration:
+        """Return the outcome for a file that is not registered, nor those that depend on it."""
+        self._missing.add(file.path)
+        return FileRegistration(file, "skipped", reason=reason)
 
-def _skip_file(file: SchemaFile) -> FileRegistration:
-    return FileRegistration(file, "skipped", reason=f"because an earlier version of `{file.subject}` was refused")
+    def _take(self, file: SchemaFile, act: Callable[[SchemaFile], FileRegistration]) -> FileRegistration:
+        """Plan or register a file, unless a file that has to come before it was refused."""
+        if file.subject in self._stopped:
+            return self.skip(file, f"because an earlier version of `{file.subject}` was refused")
+        missing = next((target for _, target in file.dependencies if target in self._missing), None)
+        if missing is not None:
+            return self.skip(file, f"because `{missing}`, which it depends on, is not registered")
+        step = act(file)
+        if step.outcome == "refused":
+            self._stopped.add(file.subject)
+            self._missing.add(file.path)
+        return step
 
+    def _plan(self, file: SchemaFile) -> FileRegistration:
+        """Check a file without registering it."""
+        subject = file.subject
+        if subject not in self._checkers:
+            options = self.options
+            self._checkers[subject] = SubjectChecker(self.registry, subject, options.normalize, options.level)
+        resolved = self.resolved[file.key]
+        check = self._checkers[subject].check(resolved)
+        file = resolved.file
+        if check.registered is not None:
+            return FileRegistration(file, "unchanged", check.registered)
+        refused = check.outcome in {"incompatible", "refused"}
+        return FileRegistration(file, "refused" if refused else "would register", check=check)
 
-def _register_file(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> FileRegistration:
-    try:
-        existing = find_registered(registry, file, normalize=options.normalize)
-        if existing is not None:
-            return FileRegistration(file, "unchanged", existing)
-        return FileRegistration(
-            file, "registered", registry.register(file.subject, file.draft, normalize=options.normalize)
-        )
-    except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-        raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
-    except IncompatibleSchema as error:
-        checker = SubjectChecker(registry, file.subject, options.normalize)
-        return FileRegistration(file, "refused", check=_with_reason(checker.check(file, parsed), error))
+    def _register(self, file: SchemaFile) -> FileRegistration:
+        resolved = self.resolved[file.key]
+        if resolved.file.planned:  # the versions exist now
+            resolved = self.resolver.resolve(file)
+        file = resolved.file
+        if resolved.registered is not None:
+            return FileRegistration(file, "unchanged", resolved.registered)
+        normalize = self.options.normalize
+        try:
+            schema = self.registry.register(file.subject, file.draft, normalize=normalize)
+        except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
+            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
+        except IncompatibleSchema as error:
+            checker = SubjectChecker(self.registry, file.subject, normalize)
+            return FileRegistration(file, "refused", check=_with_reason(checker.check(resolved), error))
+        self.resolver.record(file, schema)
+        return FileRegistration(file, "registered", schema)
 
 
 def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:

@@ -7,29 +7,27 @@ folder, if that is a number.
 
 from __future__ import annotations
 
-import os
+import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from contractlog.clients.pull_index import file_references
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
+    "FOLDER_SUFFIXES",
     "SUFFIXES",
+    "FileDependency",
+    "FileKey",
+    "PlannedReference",
     "SchemaFile",
-    "UnreadableFiles",
-    "collect_files",
     "file_name",
     "format_of",
     "has_subject_in_name",
@@ -39,45 +37,31 @@ __all__ = [
 ]
 
 SUFFIXES: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
+FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")  #: of schema files, whatever they contain
 _FORMATS: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
-_FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")
 _SUBJECT_SUFFIXES: Final = ("-value", "-key")
 _STANDARD_INPUT: Final = Path("-")
 _MAX_BYTES: Final = 16 * 1024 * 1024
+_CONFLICT_MARKER: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
 _TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
 
 
-class UnreadableFiles:
-    """Collector of the errors of unreadable files, so that the other files can be processed first."""
+FileKey = tuple[Path, str]  #: path and subject
 
-    def __init__(self, *, deferred: bool = True) -> None:
-        self._deferred = deferred
-        self.problems: list[tuple[Path, UsageError]] = []
 
-    @contextmanager
-    def collect(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Collect a ``UsageError`` about a file and call ``otherwise``; unless ``deferred``, do not catch it."""
-        try:
-            yield
-        except UsageError as error:
-            if not self._deferred:
-                raise
-            self.problems.append((path, error))
-            otherwise()
+class FileDependency(NamedTuple):
+    """A reference to the schema in another file."""
 
-    def raise_errors(self, consequence: str = "") -> None:
-        """Raise all collected errors as one, with their consequence.
+    name: str  #: name of the reference
+    target: Path
 
-        Raises:
-            UsageError: there are errors.
-        """
-        suffix = f"; {consequence}" if consequence else ""
-        if len(self.problems) == 1:
-            raise UsageError(f"{self.problems[0][1]}{suffix}")
-        if self.problems:
-            details = [str(error) for _, error in self.problems]
-            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas{suffix}:", details=details)
+
+class PlannedReference(NamedTuple):
+    """A reference to a version that does not exist yet."""
+
+    name: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,51 +72,18 @@ class SchemaFile:
     subject: str
     draft: SchemaDraft
     version: int | None = None  #: number that its folder is named by, if any; orders the files of a subject
+    dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
+    planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
 
+    @property
+    def key(self) -> FileKey:
+        """The identity of the file in a command: a file may have several subjects."""
+        return self.path, self.subject
 
-def collect_files(
-    paths: Iterable[str],
-    *,
-    subject: str | None = None,
-    references: Sequence[Reference] = (),
-    unreadable: UnreadableFiles | None = None,
-) -> dict[str, list[SchemaFile]]:
-    """Read files and folders; return the files of each subject in the order of their versions.
-
-    Args:
-        paths: files, and folders that are searched for schema files.
-        subject: the subject of all files, instead of the one in their names.
-        references: references of all files, besides those in the index of `contractlog pull`.
-        unreadable: collects errors, so that the other files are returned; None: the first error is raised.
-
-    Raises:
-        UsageError: a path cannot be read, a name has no subject, or two files are the same version.
-    """
-    problems = UnreadableFiles(deferred=False) if unreadable is None else unreadable
-    file_paths: list[Path] = []
-    for text in paths:
-        with problems.collect(Path(text)):
-            file_paths += _list_files(Path(text))
-    groups: dict[str, list[SchemaFile]] = {}
-    for path in dict.fromkeys(file_paths):
-        with problems.collect(path):
-            file = read_file(path, subject, _add_pulled_references(path, references))
-            groups.setdefault(file.subject, []).append(file)
-    for group, files in list(groups.items()):
-        files.sort(key=lambda file: (file.version is None, file.version or 0))
-        with problems.collect(files[0].path, otherwise=partial(groups.pop, group)):
-            _reject_duplicates(files, ordered_by_hand=subject is not None)
-    return groups
-
-
-def _add_pulled_references(path: Path, given: Sequence[Reference]) -> tuple[Reference, ...]:
-    """Return the given references, and those of other names from the index of ``contractlog pull``."""
-    names = {reference.name for reference in given}
-    for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
-        pulled = file_references(folder).get(path.relative_to(folder).as_posix(), ())
-        if pulled:
-            return (*given, *(reference for reference in pulled if reference.name not in names))
-    return tuple(given)
+    def reference_bodies(self) -> list[dict[str, Any]]:
+        """Return the references as JSON objects; planned ones have no version."""
+        planned = [{"name": name, "subject": subject, "version": None} for name, subject in self.planned]
+        return [*(reference.body() for reference in self.draft.references), *planned]
 
 
 def format_of(path: Path) -> SchemaType | None:
@@ -161,26 +112,27 @@ def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
 def read_file(path: Path, subject: str | None = None, references: tuple[Reference, ...] = ()) -> SchemaFile:
     """Read one file; the format, and by default the subject, follow from its name.
 
+    The subject is empty if the name is not that of a topic's key or value.
+
     Raises:
-        UsageError: the file cannot be read, or its name has no known suffix or no subject.
+        UsageError: the file cannot be read, or its name has no known suffix.
     """
     ending = next((ending for ending in _FORMATS if path.name.endswith(ending)), None)
     if ending is None:
-        raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(_FOLDER_SUFFIXES)}")
-    name = subject_from_name(path)
-    if subject is None and not (name.endswith(_SUBJECT_SUFFIXES) and name not in _SUBJECT_SUFFIXES):
-        raise UsageError(
-            f"schema file `{path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "
-            "or pass --subject"
-        )
+        raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(FOLDER_SUFFIXES)}")
     _reject_special(path)
     folder = path.absolute().parent.name
     return SchemaFile(
         path=path,
-        subject=name if subject is None else subject,
+        subject=(subject_from_name(path) if has_topic_subject(path) else "") if subject is None else subject,
         draft=SchemaDraft(_read_text(path), _FORMATS[ending], references),
         version=int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None,
     )
+
+
+def has_topic_subject(path: Path) -> bool:
+    """Return whether a file is named ``<topic>-value`` or ``<topic>-key``."""
+    return _is_topic_subject(subject_from_name(path))
 
 
 def file_name(subject: str, kind: SchemaType) -> str:
@@ -200,31 +152,11 @@ def file_name(subject: str, kind: SchemaType) -> str:
 def has_subject_in_name(subject: str) -> bool:
     """Return whether the subject can be recovered from its file name."""
     longest = len(quote(subject, safe=" ")) + max(map(len, SUFFIXES.values()))
-    return subject.endswith(_SUBJECT_SUFFIXES) and subject not in _SUBJECT_SUFFIXES and longest <= _MAX_NAME
+    return _is_topic_subject(subject) and longest <= _MAX_NAME
 
 
-def _list_files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        with suppress(PermissionError):
-            _require_existing(path)
-        yield path
-        return
-    files = [
-        Path(folder, name)
-        for folder, folders, names in _walk_folders(path)
-        for name in sorted(names)
-        if name.endswith(_FOLDER_SUFFIXES)
-    ]
-    if not files:
-        raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(_FOLDER_SUFFIXES)}")
-    yield from files
-
-
-def _require_existing(path: Path) -> None:
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(f"`{path}` does not exist") from None
+def _is_topic_subject(subject: str) -> bool:
+    return subject.endswith(_SUBJECT_SUFFIXES) and subject not in _SUBJECT_SUFFIXES
 
 
 def _reject_special(path: Path) -> None:
@@ -239,15 +171,6 @@ def _reject_special(path: Path) -> None:
             raise UsageError(f"`{path}` is a pipe, a socket or a device, not a regular file")
 
 
-def _walk_folders(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    def raise_error(error: OSError) -> None:
-        raise UsageError(f"`{error.filename}` cannot be read: {error.strerror}")
-
-    for folder, folders, names in os.walk(path, onerror=raise_error):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield folder, folders, names
-
-
 def _read_text(path: Path) -> str:
     try:
         with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
@@ -257,17 +180,12 @@ def _read_text(path: Path) -> str:
     if len(content) > _MAX_BYTES:
         raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024 // 1024} MiB, the most that a registry accepts")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         position = position_at_offset(content[: error.start].decode("utf-8-sig", "replace") + "?", error.start)
         raise UsageError(f"{path}:{position}: the file is not UTF-8: save it as UTF-8") from None
-
-
-def _reject_duplicates(files: list[SchemaFile], *, ordered_by_hand: bool) -> None:
-    for first, second in pairwise(files):
-        if first.version == second.version and not (ordered_by_hand and first.version is None):
-            version = "" if first.version is None else f"version {first.version} of "
-            raise UsageError(
-                f"`{first.path}` and `{second.path}` are both {version}`{first.subject}`: "
-                "put versions into folders 1/, 2/ or name one file"
-            )
+    conflict = _CONFLICT_MARKER.search(text)
+    if conflict:
+        position = position_at_offset(text, conflict.start())
+        raise UsageError(f"{path}:{position}: a merge conflict is not resolved: choose a side, and remove the markers")
+    return text

@@ -15,9 +15,17 @@ __all__ = ["check", "diff", "register"]
 def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Check every file and suggest fixes; exit code 1 or 4 if one cannot be registered."""
     add_files(parser)
+    parser.add_argument(
+        "--against",
+        metavar="git:REVISION|FOLDER",
+        help="compare with the files of a git revision, such as git:main, or of another folder, not with a registry",
+    )
+    parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
+    if options.level and not options.against:
+        parser.error("--level needs --against: otherwise the registry has the levels of the subjects")
     from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options, argv)

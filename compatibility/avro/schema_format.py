@@ -12,6 +12,7 @@ from contractlog.compatibility.avro.fast_check import is_readable
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
 from contractlog.compatibility.avro.merged_writers_check import HistoryCheck
 from contractlog.compatibility.avro.parser import parse_avro
+from contractlog.compatibility.avro.schema_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
 from contractlog.compatibility.avro.tags import AVRO_TAGS
 from contractlog.compatibility.avro.warnings import find_warnings
@@ -81,6 +82,7 @@ AVRO_FORMAT: Final = SchemaFormat(
     reads_all=_reads_all,
     is_same_inlined=lambda first, second: _write_inlined(first) == _write_inlined(second),
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text, comments=True))),
+    list_names=list_avro_names,
     list_top_level_fields=lambda parsed: tuple(field.name for field in getattr(parsed.root.root, "fields", ())),
     list_tags=AVRO_TAGS.list_tags,
     edit_tags=AVRO_TAGS.edit_tags,

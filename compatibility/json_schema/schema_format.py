@@ -16,6 +16,7 @@ from contractlog.compatibility.json_schema.equivalence import is_same_inlined
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.nodes import SchemaNode
 from contractlog.compatibility.json_schema.parser import JsonSchema, parse_json_schema
+from contractlog.compatibility.json_schema.schema_names import list_json_names
 from contractlog.compatibility.json_schema.schema_validity import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.search_terms import extract_json_terms
 from contractlog.compatibility.json_schema.tags import JSON_TAGS
@@ -118,6 +119,7 @@ JSON_FORMAT: Final = SchemaFormat(
     is_same_inlined=is_same_inlined,
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text))),
     find_nonconformity=lambda parsed: find_nonconformity_reason(parsed.root, parsed.referenced),
+    list_names=list_json_names,
     list_top_level_fields=_list_top_level_fields,
     list_tags=JSON_TAGS.list_tags,
     edit_tags=JSON_TAGS.edit_tags,

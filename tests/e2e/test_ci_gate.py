@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_json_tells_the_same(gate: Gate) -> None:
     assert set(file) == {
         "file",
         "subject",
+        "references",
         "outcome",
         "level",
         "version",
@@ -188,7 +190,7 @@ def test_a_json_schema_is_registered_and_its_change_is_refused_clearly(gate: Gat
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{\n  "type": "record",\n}', ":3:1: the text is not JSON"),
+        ('{\n  "type": "record",\n}', ":2:19: the text is not JSON: a comma before a closing bracket"),
         ('{\n  "type": "record",\n  "name": "A"\n}', ":1:1: "),
         (
             '{\n  "type": "record", "name": "A",\n  "fields": [\n    {"name": "1x", "type": "int"}\n  ]\n}',
@@ -462,3 +464,57 @@ def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_ru
                 assert not printed.lstrip().startswith("::")
                 assert "##[" not in printed
                 assert printed.isprintable()
+
+
+def test_a_folder_with_shared_types_is_checked_and_registered_as_a_whole(gate: Gate, server: Registry) -> None:
+    """Types used by others, JSON references by path and id, a union subject, a key: one command each."""
+    space = gate.topic.replace("-", "_")
+    avro = {
+        f"{gate.topic}-value.avsc": {"name": "Order", "fields": [{"name": "total", "type": "Money"}]},
+        f"types/{space}.Money.avsc": {"name": "Money", "fields": [{"name": "in", "type": f"{space}.Currency"}]},
+        "types/Currency.avsc": {"type": "enum", "name": "Currency", "symbols": ["EUR", "USD"]},
+        "events/Placed.avsc": {"name": "Placed", "fields": [{"name": "order", "type": "Order"}]},
+    }
+    b_id = f"https://{gate.topic}.example/b.json"
+    schemas: dict[str, Any] = {
+        **{name: {"type": "record", "namespace": space, **schema} for name, schema in avro.items()},
+        f"{gate.topic}-events-value.avsc": [f"{space}.Placed", f"{space}.Order"],
+        f"{gate.topic}-key.avsc": "string",
+        f"{gate.topic}-json-value.schema.json": {"items": {"$ref": f"json/{space}.schema.json#/definitions/a"}},
+        f"json/{space}.schema.json": {"definitions": {"a": {"$ref": b_id}}},
+        f"json/{space}_b.json": {"$schema": "http://json-schema.org/draft-07/schema#", "$id": b_id},
+    }
+    for name, schema in schemas.items():
+        gate.put(f"all/{name}", json.dumps(schema))
+    before = server.subjects()
+    told(gate.process("check", "all"), 0)
+    assert server.subjects() == before
+    told(gate.process("register", "all"), 0)
+    assert [each.subject for each in server.version(gate.subject, 1).references] == [f"{space}.Money"]
+    assert "nothing to register" in gate.process("check", "all").stderr
+
+
+def test_a_manifest_names_registry_subjects_and_context(gate: Gate, server: Registry) -> None:
+    context = f".{gate.topic}"
+    gate.put(
+        "contractlog.toml",
+        f"""
+        [environments.test]
+        registry = "{gate.url}"
+        context = "{context}"
+        [[files]]
+        path = "orders.avsc"
+        subjects = ["a-value", "b-value"]
+        """,
+    )
+    gate.put("orders.avsc", order())
+    told(gate.process("register", "--environment", "test"), 0)
+    assert server.subjects(prefix=f":{context}:") == [f":{context}:a-value", f":{context}:b-value"]
+    assert "nothing to register" in gate.process("check", "--environment", "test").stderr
+    told(gate.process("check", "--environment", "prod"), 2)
+
+
+def test_without_files_and_manifest_the_command_says_what_it_needs(gate: Gate) -> None:
+    done = gate.process("check")
+    told(done, 2)
+    assert "name files or folders, or write contractlog.toml" in done.stderr

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker, parse_file
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
+from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.schema_files import SchemaFile
@@ -31,7 +32,7 @@ def file(*fields: dict[str, Any], path: str = "orders-value.avsc") -> SchemaFile
 
 
 def examined(gate: SubjectChecker, what: SchemaFile) -> FileCheck:
-    return gate.check(what, parse_file(what, gate.registry))
+    return gate.check(FileResolver(gate.registry).resolve(what))
 
 
 def test_a_refusal_of_the_registry_alone_decides_and_is_told(registry: Registry) -> None:
@@ -158,13 +159,13 @@ def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
         Path("x.avsc"), SUBJECT, SchemaDraft('{"type": "Nowhere"}', references=(Reference("Address", "address", 1),))
     )
     with pytest.raises(UsageError, match=r"^x\.avsc:1:\d+: .*Nowhere"):
-        parse_file(what, registry)
+        FileResolver(registry).resolve(what)
 
 
 def test_a_reference_that_is_not_registered_is_told_with_its_file(registry: Registry) -> None:
     what = SchemaFile(Path("x.avsc"), SUBJECT, SchemaDraft('"A"', references=(Reference("A", "gone", 1),)))
     with pytest.raises(UsageError, match=r"^x\.avsc: what it depends on .*gone"):
-        parse_file(what, registry)
+        FileResolver(registry).resolve(what)
 
 
 def test_a_consent_of_the_registry_is_none_for_what_breaks_the_files_before(registry: Registry) -> None:

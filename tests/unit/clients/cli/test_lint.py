@@ -101,8 +101,11 @@ def test_the_gravest_finding_and_the_threshold_decide_the_exit_code(
 def test_a_file_whose_name_has_no_subject_is_linted(folder: Folder) -> None:
     path = folder.put("shared/order.avsc", ERROR)
     plain = folder.put("order.json", NOTE)
-    assert folder.lint(folder.path)[1].startswith(f"{path}:1:")
-    assert "LINT_JSON_ID_MISSING" in folder.lint(plain)[1]
+    folder.put("notes.txt", "text")
+    _, out, err = folder.lint(folder.path)
+    assert f"{plain}:1:1: note: " in out
+    assert f"{path}:1:" in out
+    assert "not read, as not named like schemas" in err
 
 
 def test_rules_for_keys_apply_to_files_of_keys(folder: Folder) -> None:
@@ -168,19 +171,21 @@ def test_an_unreadable_file_is_reported_with_its_position_and_the_others_are_lin
     folder.put("a-value.avsc", ERROR)
     broken = folder.put("b-value.avsc", '{\n  "type": "record",\n<<<<<<< ours\n}')
     wrong = folder.put("c-value.avsc", '{"type": "record", "name": "R",\n "fields": [{"name": "a"}]}')
+    comma = folder.put("e-value.schema.json", '{"a": [1,]}')
     latin = folder.path / "d-value.avsc"
     latin.write_bytes(b'"str\xffing"')
     code, out, err = folder.lint(folder.path)
     assert code == exit_codes.USAGE
     assert "LINT_AVRO_ENUM_EMPTY" in out
-    assert f"{broken}:3:1: this is not JSON" in err
+    assert f"{broken}:3:1: a merge conflict is not resolved" in err
+    assert f"{comma}:1:9: the text is not JSON: a comma before a closing bracket" in err
     assert f'{wrong}:2:13: the field "a" needs a "type"' in err
     assert f"{latin}:1:5: the file is not UTF-8" in err
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("absent.avsc", "cannot be read: No such file"), ("notes.txt", "has no known format"), ("", "no schema files")],
+    [("absent.avsc", "does not exist"), ("notes.txt", "has no known format"), ("", "no schema files")],
 )
 def test_what_is_no_schema_file_is_a_usage_error(folder: Folder, name: str, message: str) -> None:
     if name == "notes.txt":

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 
 from contractlog.clients import Config, Registry
-from contractlog.clients.cli.file_check import SubjectChecker, parse_file
+from contractlog.clients.cli.file_check import SubjectChecker
+from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
@@ -139,7 +140,7 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
     file = SchemaFile(Path("s.schema.json"), "s", SchemaDraft('{\n "minLength": -1\n}', SchemaType.JSON))
     for outcome in ("compatible", "registered"):
         gate = SubjectChecker(registry, "s")
-        examined = gate.check(file, parse_file(file, registry))
+        examined = gate.check(FileResolver(registry).resolve(file))
         assert examined.outcome == outcome
         assert [one.finding.check for one in examined.findings] == ["JSON_SCHEMA_NONCONFORMING"]
         assert examined.body()["findings"][0]["line"] == 2
@@ -151,7 +152,7 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
 def test_check_tells_why_a_strict_registry_rejects_a_file(registry: Registry) -> None:
     file = SchemaFile(Path("s.schema.json"), "s", SchemaDraft('{"minLength": -1}', SchemaType.JSON))
     registry.set_config(Config(strict_json_schemas=True), "s")
-    examined = SubjectChecker(registry, "s").check(file, parse_file(file, registry))
+    examined = SubjectChecker(registry, "s").check(FileResolver(registry).resolve(file))
     assert examined.outcome == "incompatible"
     assert verdict_line(examined).endswith("s.schema.json: rejected by the registry under `s`")
     assert any("the registry says: " in line and "strictJsonSchemas" in line for line in detail_lines(examined))

@@ -8,7 +8,8 @@ from threading import Timer
 
 import pytest
 
-from contractlog.clients.cli.schema_files import UnreadableFiles, collect_files, file_name, has_subject_in_name
+from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_files import file_name, has_subject_in_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, SchemaType
 
@@ -169,3 +170,16 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
     (tmp_path / "orders-value.avsc").symlink_to(os.devnull)
     with pytest.raises(UsageError, match=r"orders-value.avsc` is a pipe, a socket or a device"):
         collect_files([str(tmp_path)])
+
+
+def test_an_unresolved_merge_conflict_is_located(folder: Path) -> None:
+    put(folder, "a-value.avsc", text='[\n<<<<<<< HEAD\n"int"\n=======\n"long"\n>>>>>>> main\n]')
+    with pytest.raises(UsageError, match=r"a-value.avsc:2:1: a merge conflict is not resolved"):
+        collect_files([str(folder)])
+
+
+def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
+    put(folder, "x/Orders-value.avsc", "y/orders-value.avsc", "z/orders-key.avsc")
+    unreadable = UnreadableFiles()
+    collect_files([str(folder)], unreadable=unreadable)
+    assert unreadable.warnings == ["these subjects differ only in case: Orders-value, orders-value"]

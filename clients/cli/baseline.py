@@ -1,0 +1,250 @@
+"""Schema files of a git revision or another folder, compared with in the place of a registry."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.calls import CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
+from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.file_resolver import FileResolver
+from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.errors import (
+    RegistryError,
+    SchemaNotUnderSubject,
+    SubjectNotFound,
+    UsageError,
+    VersionNotFound,
+)
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import SchemaId, Subject, Version
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
+
+__all__ = ["Baseline", "checked_out", "is_git_revision"]
+
+_GIT: Final = "git:"
+_READ_SUFFIXES: Final = (".avsc", ".json", ".contractlogignore")
+_REGULAR_FILE_MODES: Final = (b"100644", b"100755")
+_MAX_BYTES: Final = 256 * 1024 * 1024  #: of the files of a revision
+
+
+@dataclass
+class _BaselineVersion:
+    path: str
+    schema: RegisteredSchema
+    parsed: ParsedSchema
+    texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
+
+
+@dataclass
+class Baseline:
+    """Versions of subjects that come from files: the part of a registry that checks need."""
+
+    name: str  #: as the user wrote it
+    compatibility_level: Level
+    subjects: dict[str, list[_BaselineVersion]] = field(default_factory=dict)
+
+    @classmethod
+    def of_files(cls, name: str, level: Level, files: Iterable[tuple[SchemaFile, str]], *, normalize: bool) -> Baseline:
+        """Make the versions of files, each with its name for users; files come after their dependencies.
+
+        Raises:
+            UsageError: a file is not a valid schema.
+        """
+        baseline = cls(name, level)
+        resolver = FileResolver(baseline, normalize)
+        for file, path in files:
+            resolved = resolver.resolve(file)
+            versions = baseline.subjects.setdefault(file.subject, [])
+            if resolved.registered is None:
+                draft, number = resolved.file.draft, Version(len(versions) + 1)
+                schema = RegisteredSchema(
+                    SchemaId(0),
+                    draft.text,
+                    draft.type,
+                    Subject.parse(file.subject),
+                    number,
+                    references=draft.references,
+                )
+                versions.append(_BaselineVersion(path, schema, resolved.parsed, resolved.texts))
+                resolver.record(file, schema)
+        return baseline
+
+    def describe_version(self, subject: str, number: int) -> str:
+        """Return the name of a version for users: the file that it comes from."""
+        return self.subjects[subject][number - 1].path
+
+    def lookup(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
+        """Return the version with this content.
+
+        Raises:
+            SubjectNotFound: no file has this subject.
+            SchemaNotUnderSubject: no file of the subject has this content.
+        """
+        versions = self._versions(subject)
+        parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
+        for version in reversed(versions):
+            same_text = (
+                version.parsed.normalized == parsed.normalized
+                if normalize
+                else version.parsed.canonical == parsed.canonical
+            )
+            if same_text and set(version.schema.references) == set(draft.references):
+                return version.schema
+        raise SchemaNotUnderSubject
+
+    def lookup_many(
+        self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False
+    ) -> Sequence[RegisteredSchema | RegistryError]:
+        """Look up each schema."""
+        results: list[RegisteredSchema | RegistryError] = []
+        for subject, draft in schemas:
+            try:
+                results.append(self.lookup(subject, draft, normalize=normalize))
+            except RegistryError as error:
+                results.append(error)
+        return results
+
+    def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
+        """Return the texts of all dependencies of a draft by name.
+
+        Raises:
+            VersionNotFound: one of them is not in the files.
+        """
+        context = Subject.parse(str(subject)).context if subject is not None else ""
+        texts: dict[str, str] = {}
+        for reference in draft.references:
+            target = self._version(str(resolve_subject(reference.subject, context)), reference.version)
+            texts |= target.texts
+            texts[reference.name] = target.schema.text
+        return texts
+
+    def check(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> CompatibilityAnswer:  # noqa: ARG002
+        """Check a schema against the versions of a subject."""
+        parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
+        history = [
+            ParsedVersion(number, each.parsed) for number, each in enumerate(self.subjects.get(str(subject), ()), 1)
+        ]
+        return CompatibilityAnswer(check_compatibility(parsed, history, self.compatibility_level).compatible)
+
+    def versions(self, subject: SubjectLike) -> list[int]:
+        """Return the numbers of the versions."""
+        return [number for number, _ in enumerate(self._versions(subject), 1)]
+
+    def version(self, subject: SubjectLike, version: VersionLike) -> RegisteredSchema:
+        """Return a version."""
+        return self._version(str(subject), -1 if version == "latest" else int(version)).schema
+
+    def level(self, subject: SubjectLike) -> Level:  # noqa: ARG002 - as of a registry
+        """Return the level that the user chose."""
+        return self.compatibility_level
+
+    def policy(self, subject: SubjectLike) -> Policy:  # noqa: ARG002
+        """Return the default policy."""
+        return Policy.STRICT
+
+    def mode(self, subject: SubjectLike) -> Mode:  # noqa: ARG002
+        """Return READWRITE."""
+        return Mode.READWRITE
+
+    def permissions(self, subject: SubjectLike) -> ResponseBody:  # noqa: ARG002
+        """Return nothing: files have no permissions."""
+        return {}
+
+    def _versions(self, subject: SubjectLike) -> list[_BaselineVersion]:
+        if str(subject) not in self.subjects:
+            raise SubjectNotFound(subject=str(subject))
+        return self.subjects[str(subject)]
+
+    def _version(self, subject: str, number: int) -> _BaselineVersion:
+        versions = self._versions(subject)
+        if number == -1:
+            return versions[-1]
+        if not 0 < number <= len(versions):
+            raise VersionNotFound(version=number)
+        return versions[number - 1]
+
+
+def is_git_revision(name: str) -> bool:
+    """Return whether ``--against`` names a git revision, not a folder."""
+    return name.startswith(_GIT)
+
+
+@contextmanager
+def checked_out(name: str, paths: Sequence[Path]) -> Iterator[Mapping[Path, Path]]:
+    """Write the schema files of a git revision to a temporary folder.
+
+    Args:
+        name: ``git:REVISION``.
+        paths: files and folders in a git repository.
+
+    Yields:
+        where each of the paths is in the temporary folder.
+
+    Raises:
+        UsageError: there is no repository, no such revision, or the files are too large.
+    """
+    start = paths[0] if paths[0].is_dir() else paths[0].parent
+    top = Path(_git(start, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
+    revision = name.removeprefix(_GIT)
+    try:
+        tree = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+    except UsageError:
+        raise UsageError(
+            f"git knows no revision `{revision}` in `{top}`: fetch it first, with its history in CI"
+        ) from None
+    relative = {path: _relative_path(path, top) for path in paths}
+    with tempfile.TemporaryDirectory(prefix="contractlog-") as folder:
+        _write_files(top, tree, [str(each) for each in relative.values()], Path(folder))
+        yield {path: Path(folder, inner) for path, inner in relative.items()}
+
+
+def _relative_path(path: Path, top: Path) -> Path:
+    try:
+        return path.resolve().relative_to(top.resolve())
+    except ValueError:
+        raise UsageError(f"`{path}` is not in the git repository `{top}`") from None
+
+
+def _write_files(top: Path, tree: str, paths: Sequence[str], folder: Path) -> None:
+    below = () if "." in paths else ("--", *paths)
+    listing = _git(top, "ls-tree", "-r", "-l", "-z", "--full-tree", tree, *below)
+    total = 0
+    contents: list[tuple[Path, bytes, int]] = []
+    for entry in filter(None, listing.split(b"\0")):
+        facts, _, name = entry.partition(b"\t")
+        mode, _, object_id, size = facts.split()
+        path = folder / name.decode("utf-8", "surrogateescape")
+        if mode not in _REGULAR_FILE_MODES or not path.name.endswith(_READ_SUFFIXES):
+            continue
+        total += int(size)
+        if total > _MAX_BYTES:
+            raise UsageError(f"the schema files of the revision are larger than {_MAX_BYTES // 1024 // 1024} MiB")
+        contents.append((path, object_id, int(size)))
+    blobs = BytesIO(_git(top, "cat-file", "--batch", stdin=b"".join(each + b"\n" for _, each, _ in contents)))
+    for path, _, length in contents:
+        blobs.readline()  # id, type and size
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(blobs.read(length))
+        blobs.read(1)
+
+
+def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    try:
+        command = ["git", "-C", str(folder), *arguments]
+        done = subprocess.run(command, input=stdin, capture_output=True, check=False)  # noqa: S603 - no shell
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror or error}") from None
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"git cannot read what to compare with: {reason[0] if reason else arguments[0]}")
+    return done.stdout

@@ -1,0 +1,96 @@
+"""The files that the arguments of ``check`` and ``register`` name, and those that ``--against`` names."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from contractlog.clients.cli.baseline import Baseline, checked_out, is_git_revision
+from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.file_dependencies import order_files
+from contractlog.clients.cli.manifest import MANIFEST, Manifest, load_manifest
+from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.level import Level
+
+__all__ = ["open_baseline", "read_files"]
+
+
+def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
+    """Read the files of the arguments, each after its dependencies, and print warnings."""
+    options.manifest = _load_manifest(options)
+    options.context = ""
+    if options.environment is not None:
+        if options.manifest is None:
+            raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
+        environment = options.manifest.environment(options.environment)
+        options.registry, options.context = options.registry or environment.registry, environment.context
+    if not options.files:
+        options.files = [_manifest_folder(options.manifest)]
+    groups = _collect(options, options.files, options.manifest, unreadable)
+    for warning in unreadable.warnings:
+        print_message(f"note: {warning}")
+    return order_files(groups, unreadable.collect)
+
+
+def _collect(
+    options: Namespace, paths: Iterable[str], manifest: Manifest | None, unreadable: UnreadableFiles
+) -> dict[str, list[SchemaFile]]:
+    return collect_files(
+        paths,
+        subject=options.subject,
+        references=options.references,
+        manifest=manifest,
+        context=options.context,
+        unreadable=unreadable,
+    )
+
+
+@contextmanager
+def open_baseline(options: Namespace) -> Iterator[Baseline]:
+    """Read the files that ``--against`` names: a folder, or the same paths in a git revision.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    if is_git_revision(options.against):
+        with checked_out(options.against, [Path(text) for text in options.files]) as copies:
+            yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()})
+    else:
+        folder = Path(options.against)
+        yield _read_baseline(options, {folder: folder})
+
+
+def _read_baseline(options: Namespace, copies: Mapping[Path, Path]) -> Baseline:
+    """Read a baseline from the copies of the paths that the user knows."""
+    manifest = options.manifest
+    if manifest is not None and copies:
+        manifest = replace(manifest, path=next(iter(copies.values())) / MANIFEST)
+    problems = UnreadableFiles(deferred=False)
+    files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
+    named = [(file, _name_in_baseline(options.against, file.path, copies)) for file in files]
+    return Baseline.of_files(options.against, options.level or Level.BACKWARD, named, normalize=options.normalize)
+
+
+def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> str:
+    """Return the name of a file for users: its path, after a git revision as git writes it."""
+    known = next(known / path.relative_to(copy) for known, copy in copies.items() if path.is_relative_to(copy))
+    return f"{against}:{known}" if is_git_revision(against) else str(known)
+
+
+def _load_manifest(options: Namespace) -> Manifest | None:
+    """Return the given manifest, else that of the working directory or of the only given folder."""
+    if options.manifest is not None:
+        return load_manifest(options.manifest)
+    folders = [Path()] + ([Path(options.files[0])] if len(options.files) == 1 else [])
+    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
+
+
+def _manifest_folder(manifest: Manifest | None) -> str:
+    if manifest is None:
+        raise UsageError(f"name files or folders, or write {MANIFEST} for the folder of the schemas")
+    return str(manifest.path.parent)

@@ -1,0 +1,229 @@
+"""Schema files of a command: read, with their subjects and the files that they depend on.
+
+The manifest tells subjects and references. A file that it does not name has the subject in its name; one that is not
+named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
+Avro type its full name, if the file is named after the type or another file uses it; for a JSON schema the name of the
+file, if another file refers to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.file_dependencies import link_files
+from contractlog.clients.cli.file_discovery import discover_files
+from contractlog.clients.cli.manifest import Manifest
+from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
+from contractlog.clients.pull_index import IndexEntry, pulled_files
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.formats import list_names
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.schema import Reference
+
+__all__ = ["UnreadableFiles", "collect_files", "list_files"]
+
+
+class UnreadableFiles:
+    """Collector of the errors of unreadable files, so that the other files can be processed first."""
+
+    def __init__(self, *, deferred: bool = True) -> None:
+        self._deferred = deferred
+        self.problems: list[tuple[Path, UsageError]] = []
+        self.warnings: list[str] = []  #: about files that were left out
+
+    @contextmanager
+    def collect(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Collect a ``UsageError`` about a file and call ``otherwise``; unless ``deferred``, do not catch it."""
+        try:
+            yield
+        except UsageError as error:
+            if not self._deferred:
+                raise
+            self.problems.append((path, error))
+            otherwise()
+
+    def raise_errors(self, consequence: str = "") -> None:
+        """Raise all collected errors as one, with their consequence.
+
+        Raises:
+            UsageError: there are errors.
+        """
+        suffix = f"; {consequence}" if consequence else ""
+        if len(self.problems) == 1:
+            raise UsageError(f"{self.problems[0][1]}{suffix}")
+        if self.problems:
+            details = [str(error) for _, error in self.problems]
+            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas{suffix}:", details=details)
+
+
+def collect_files(
+    paths: Iterable[str],
+    *,
+    subject: str | None = None,
+    references: Sequence[Reference] = (),
+    manifest: Manifest | None = None,
+    context: str = "",
+    unreadable: UnreadableFiles | None = None,
+) -> dict[str, list[SchemaFile]]:
+    """Read files and folders; return the files of each subject in the order of their versions.
+
+    Args:
+        paths: files, and folders that are searched for schema files.
+        subject: the subject of all files, instead of the one in their names; files then do not depend on each other.
+        references: references of all files, besides those in the index of `contractlog pull`.
+        manifest: tells subjects and references of files.
+        context: of all subjects that have none in their names; empty: the default context.
+        unreadable: collects errors, so that the other files are returned; None: the first error is raised.
+
+    Raises:
+        UsageError: a path cannot be read, a file has no subject, or two files are the same version.
+    """
+    problems = UnreadableFiles(deferred=False) if unreadable is None else unreadable
+    file_paths: list[Path] = []
+    for text in paths:
+        with problems.collect(Path(text)):
+            file_paths += list_files(Path(text), problems)
+    reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references), manifest)
+    files: list[SchemaFile] = []
+    for path in reader.paths:
+        with problems.collect(path):
+            files += reader.read(path)
+    if subject is None:
+        files = list(link_files(files, problems.collect))
+    groups: dict[str, list[SchemaFile]] = {}
+    for file in files:
+        name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject
+        groups.setdefault(name, []).append(replace(file, subject=name))
+    problems.warnings += _describe_similar(groups)
+    for group, versions in list(groups.items()):
+        versions.sort(key=lambda file: (file.version is None, file.version or 0))
+        with problems.collect(versions[0].path, otherwise=partial(groups.pop, group)):
+            _reject_duplicates(versions, ordered_by_hand=subject is not None)
+    return groups
+
+
+class _FileReader:
+    """Reads the files of a command, with the indexes of `contractlog pull` beside them."""
+
+    def __init__(
+        self,
+        paths: tuple[Path, ...],
+        subject: str | None,
+        references: tuple[Reference, ...],
+        manifest: Manifest | None,
+    ) -> None:
+        self.paths = paths
+        self._manifest = manifest
+        self._subject = subject
+        self._references = references
+        self._indexes: dict[Path, Mapping[str, IndexEntry]] = {}
+        self._known_paths = frozenset(paths)
+
+    def read(self, path: Path) -> list[SchemaFile]:
+        """Read a file, once for each subject that the manifest names.
+
+        Raises:
+            UsageError: it cannot be read, or the manifest's subjects do not fit.
+        """
+        rule = self._manifest.find_rule(path) if self._manifest else None
+        given = self._references + (rule.references if rule else ())
+        file = self._add_index_entry(read_file(path, self._subject, given))
+        if rule is None or self._subject is not None or not rule.subjects:
+            return [file]
+        record = list_names(file.draft.type, file.draft.text).record
+        return [replace(file, subject=subject) for subject in rule.list_subjects(path, record)]
+
+    def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
+        """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
+        path = file.path
+        for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
+            entry = self._index(folder).get(path.relative_to(folder).as_posix())
+            if entry is not None:
+                return self._apply_index_entry(file, folder, entry)
+        return file
+
+    def _index(self, folder: Path) -> Mapping[str, IndexEntry]:
+        if folder not in self._indexes:
+            self._indexes[folder] = pulled_files(folder)
+        return self._indexes[folder]
+
+    def _apply_index_entry(self, file: SchemaFile, folder: Path, entry: IndexEntry) -> SchemaFile:
+        """Add the subject and the references of the pulled file.
+
+        A reference to the version in another file of this command becomes a dependency: the file may be new content.
+        """
+        references = list(file.draft.references)
+        names = {reference.name for reference in references}
+        dependencies = []
+        for reference in entry.references:
+            if reference.name in names:
+                continue
+            target = self._find_file(folder, reference, entry.subject)
+            if target is None:
+                references.append(reference)
+            else:
+                dependencies.append(FileDependency(reference.name, target))
+        return replace(
+            file,
+            subject=file.subject or entry.subject,
+            draft=replace(file.draft, references=tuple(references)),
+            dependencies=tuple(dependencies),
+        )
+
+    def _find_file(self, folder: Path, reference: Reference, subject: str) -> Path | None:
+        """Return the file of this command with the version that a reference of a pulled subject is to."""
+        home = str(resolve_subject(reference.subject, Subject.parse(subject).context))
+        for name, entry in self._index(folder).items():
+            if (entry.subject, entry.version) == (home, reference.version) and folder / name in self._known_paths:
+                return folder / name
+        return None
+
+
+def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
+    """Return a file itself, or the schema files of a folder; ``problems`` gets the warnings about its other files.
+
+    Raises:
+        UsageError: it does not exist, cannot be read, or contains no schema files.
+    """
+    if not path.is_dir():
+        with suppress(PermissionError):
+            _require_existing(path)
+        return [path]
+    discovered = discover_files(path)
+    if not discovered.schemas:
+        raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")
+    problems.warnings += discovered.messages()
+    return discovered.schemas
+
+
+def _require_existing(path: Path) -> None:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"`{path}` does not exist") from None
+
+
+def _reject_duplicates(files: list[SchemaFile], *, ordered_by_hand: bool) -> None:
+    for first, second in pairwise(files):
+        if first.version == second.version and not (ordered_by_hand and first.version is None):
+            version = "" if first.version is None else f"version {first.version} of "
+            raise UsageError(
+                f"`{first.path}` and `{second.path}` are both {version}`{first.subject}`: "
+                "put versions into folders 1/, 2/ or name one file"
+            )
+
+
+def _describe_similar(subjects: Iterable[str]) -> Iterator[str]:
+    """Yield a warning about subjects whose names differ only in case."""
+    by_folded: dict[str, list[str]] = {}
+    for subject in subjects:
+        by_folded.setdefault(subject.casefold(), []).append(subject)
+    for similar in by_folded.values():
+        if len(similar) > 1:
+            yield f"these subjects differ only in case: {', '.join(similar)}"

@@ -1,0 +1,182 @@
+"""Dependencies between schema files, found by the names that their texts define and use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+from contractlog.clients.cli.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.formats import list_names
+from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+
+__all__ = ["link_files", "order_files"]
+
+CollectErrors = Callable[[Path], AbstractContextManager[None]]
+
+
+def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[SchemaFile]:
+    """Yield every file with its dependencies and its subject.
+
+    Args:
+        files: the files, with an empty subject where none is known.
+        collect: called with a file's path; the context that it returns takes a ``UsageError`` about the file.
+
+    Raises:
+        UsageError: a file has no subject, or a name that it uses is defined in several files.
+    """
+    linker = _Linker(_index_by_path(files))
+    linked = []
+    for file in files:
+        with collect(file.path):
+            linked.append(linker.link(file))
+    used = {dependency.target for file in linked for dependency in file.dependencies}
+    for file in linked:
+        with collect(file.path):
+            yield file if file.subject else replace(file, subject=linker.subject_by_convention(file, used))
+
+
+def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
+    """Return the files by path; one that has several subjects with the first of them."""
+    by_path: dict[Path, SchemaFile] = {}
+    for file in files:
+        by_path.setdefault(file.path, file)
+    return by_path
+
+
+@dataclass
+class _Linker:
+    """Finds the files that define the names of other files."""
+
+    files: Mapping[Path, SchemaFile]
+    names: dict[Path, SchemaNames] = field(init=False)
+    definitions: dict[tuple[SchemaType, str], list[SchemaFile]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = {path: list_names(file.draft.type, file.draft.text) for path, file in self.files.items()}
+        self.definitions = {}
+        for path, file in self.files.items():
+            for name in self.names[path].defined:
+                self.definitions.setdefault((file.draft.type, name), []).append(file)
+        self._paths = {path.resolve(): file for path, file in self.files.items()}
+
+    def link(self, file: SchemaFile) -> SchemaFile:
+        """Add the dependencies of a file to those that it has."""
+        resolved_names = {reference.name for reference in file.draft.references}
+        resolved_names |= {dependency.name for dependency in file.dependencies}
+        resolved_subjects = {reference.subject for reference in file.draft.references}
+        dependencies = {dependency.target: dependency for dependency in file.dependencies}
+        for external in self.names[file.path].external:
+            if external.name in resolved_names:
+                continue
+            target = self._find_target(file, external)
+            if target is not None and self._subject(target) not in resolved_subjects:
+                names = self.names[target.path]
+                name = (names.root if external.name in names.defined else "") or external.name
+                dependencies.setdefault(target.path, FileDependency(name, target.path))
+        return replace(file, dependencies=tuple(dependencies.values()))
+
+    def subject_by_convention(self, file: SchemaFile, used: set[Path]) -> str:
+        """Return the subject of a file that is not named after a topic.
+
+        Raises:
+            UsageError: the convention does not apply.
+        """
+        record = self.names[file.path].record
+        if file.path in used or (record and subject_from_name(file.path) in {record, record.rpartition(".")[2]}):
+            return self._subject(file)
+        ending = file.path.name.removeprefix(subject_from_name(file.path))
+        raise UsageError(
+            f"schema file `{file.path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "
+            "pass --subject, or name its subject in contractlog.toml"
+        )
+
+    def _subject(self, file: SchemaFile) -> str:
+        """Return the subject of a file, by convention if none is known."""
+        return file.subject or self.names[file.path].record or subject_from_name(file.path)
+
+    def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
+        """Return the file that defines a name, or None.
+
+        Files of the same folder go first; of the versions of a subject, the last one is meant.
+
+        Raises:
+            UsageError: files of several subjects define it.
+        """
+        defining = [
+            other
+            for other in self.definitions.get((file.draft.type, external.name), ())
+            if self._subject(other) != self._subject(file)
+        ]
+        candidates = (
+            [other for other in defining if self.names[other.path].root == external.name]
+            or defining
+            or self._find_by_path(file, external)
+        )
+        candidates = [other for other in candidates if other.path.parent == file.path.parent] or candidates
+        if len({self._subject(other) for other in candidates}) > 1:
+            paths = " and ".join(f"`{other.path}`" for other in candidates)
+            raise UsageError(
+                f"{file.path}: `{external.name}` is defined in {paths}: remove one definition, or pass --reference"
+            )
+        return max(candidates, key=lambda other: (other.version is None, other.version or 0), default=None)
+
+    def _find_by_path(self, file: SchemaFile, external: ExternalName) -> list[SchemaFile]:
+        if not external.path:
+            return []
+        target = self._paths.get((file.path.parent / external.path).resolve())
+        return [] if target is None or target is file else [target]
+
+
+def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErrors) -> list[SchemaFile]:
+    """Return all files, each after its dependencies and the earlier versions of its subject.
+
+    Args:
+        groups: the files of each subject in the order of their versions.
+        collect: as for ``link_files``; takes the error about a cycle, whose files are left out.
+
+    Raises:
+        UsageError: files depend on each other in a cycle.
+    """
+    files = [file for versions in groups.values() for file in versions]
+    by_key = {file.key: file for file in files}
+    by_path = _index_by_path(files)
+    before: dict[FileKey, list[FileKey]] = {
+        file.key: [by_path[target].key for _, target in file.dependencies if target in by_path] for file in files
+    }
+    for versions in groups.values():
+        for earlier, later in pairwise(versions):
+            before[later.key].insert(0, earlier.key)
+    done: dict[FileKey, bool] = {}  # False: in a cycle
+    for file in files:
+        with collect(file.path):
+            _visit_depth_first(file.key, before, done)
+    return [by_key[key] for key, valid in done.items() if valid]
+
+
+def _visit_depth_first(start: FileKey, before: Mapping[FileKey, Iterable[FileKey]], done: dict[FileKey, bool]) -> None:
+    """Add a file to those that are done, after all that come before it.
+
+    Raises:
+        UsageError: a file comes before itself; all files on the way are done as invalid.
+    """
+    open_files = {start: iter(before[start])} if start not in done else {}
+    while open_files:
+        key, remaining = next(reversed(open_files.items()))
+        inner = next((each for each in remaining if each not in done), None)
+        if inner is None:
+            done[key] = True
+            del open_files[key]
+        elif inner in open_files:
+            done.update(dict.fromkeys(open_files, False))
+            cycle = [path for path, _ in [*open_files, inner][list(open_files).index(inner) :]]
+            raise UsageError(
+                f"these files depend on each other: {' -> '.join(map(str, cycle))}; "
+                "put types that need each other into one file"
+            )
+        else:
+            open_files[inner] = iter(before[inner])

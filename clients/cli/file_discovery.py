@@ -1,0 +1,124 @@
+"""Search of folders for schema files.
+
+Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json`` with a ``$schema`` of JSON Schema. Hidden folders,
+other hidden files, and what ``.contractlogignore`` at the top of a folder lists (as in ``.gitignore``) are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.cli.manifest import MANIFEST
+from contractlog.clients.cli.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES
+from contractlog.clients.pull_index import INDEX
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
+
+__all__ = ["DiscoveredFiles", "discover_files"]
+
+IGNORE_FILE: Final = ".contractlogignore"
+_AVRO_IDL: Final = ".avdl"
+_MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
+_MAX_NAMED: Final = 3  #: most ignored files that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredFiles:
+    """The files in a folder."""
+
+    schemas: tuple[Path, ...]
+    others: tuple[Path, ...]  #: files that are no schemas
+
+    def messages(self) -> Iterator[str]:
+        """Yield what a user should know about the other files."""
+        for path in self.others:
+            if path.suffix == _AVRO_IDL:
+                yield f"{path}: Avro IDL is not read: convert it with `avro-tools idl2schemata {path} DIR`"
+        ignored = [path for path in self.others if path.suffix != _AVRO_IDL]
+        if ignored:
+            names = ", ".join(str(path) for path in ignored[:_MAX_NAMED])
+            more = f" and {len(ignored) - _MAX_NAMED:,} more" if len(ignored) > _MAX_NAMED else ""
+            yield f"not read, as not named like schemas: {names}{more} (list them in {IGNORE_FILE} to silence this)"
+
+
+def discover_files(folder: Path) -> DiscoveredFiles:
+    """List the files in a folder and the folders below, in order of their names.
+
+    Raises:
+        UsageError: a folder cannot be read, or a link leads to a file outside.
+    """
+    ignore = _read_ignore_file(folder)
+    schemas: list[Path] = []
+    others: list[Path] = []
+    for path in _walk_files(folder, ignore):
+        _reject_link_outside(path, folder)
+        (schemas if _is_schema_file(path) else others).append(path)
+    return DiscoveredFiles(tuple(schemas), tuple(others))
+
+
+def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
+    def raise_error(error: OSError) -> None:
+        raise UsageError(f"`{error.filename}` cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(top, onerror=raise_error):
+        relative = Path(folder).relative_to(top)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and not ignore.matches(f"{(relative / name).as_posix()}/")
+        )
+        for name in sorted(names):
+            hidden = name.startswith(".") and not name.endswith(FOLDER_SUFFIXES)
+            if not hidden and name not in {INDEX, MANIFEST} and not ignore.matches((relative / name).as_posix()):
+                yield Path(folder, name)
+
+
+def _is_schema_file(path: Path) -> bool:
+    return path.name.endswith(FOLDER_SUFFIXES) or (path.suffix == ".json" and _names_meta_schema(path))
+
+
+def _names_meta_schema(path: Path) -> bool:
+    with suppress(OSError, ValueError, RecursionError):
+        if path.is_file() and path.stat().st_size <= _MAX_PEEK_BYTES:
+            value = json.loads(path.read_bytes())
+            named = value.get("$schema") if isinstance(value, dict) else None
+            return isinstance(named, str) and is_meta_schema_uri(named.removesuffix("#"))
+    return False
+
+
+def _reject_link_outside(path: Path, folder: Path) -> None:
+    if path.is_symlink() and path.exists() and path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"`{path}` is a symbolic link to a file outside `{folder}`: copy the file, or name it itself")
+
+
+class _IgnoreRules:
+    """Patterns of an ignore file; the last one that matches a path decides."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._patterns = [
+            (re.compile(pattern_regex(line.removeprefix("!"))), not line.startswith("!"))
+            for line in map(str.strip, lines)
+            if line and not line.startswith("#")
+        ]
+
+    def matches(self, path: str) -> bool:
+        """Return True if a relative path is ignored; paths of folders end in a slash."""
+        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.fullmatch(path)), False)
+
+
+def _read_ignore_file(folder: Path) -> _IgnoreRules:
+    path = folder / IGNORE_FILE
+    try:
+        return _IgnoreRules(path.read_text(encoding="utf-8").splitlines())
+    except FileNotFoundError:
+        return _IgnoreRules(())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{path}` cannot be read: {error}") from None

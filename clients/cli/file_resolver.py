@@ -1,0 +1,207 @@
+"""Schema files with references to each other: parsed, and looked up in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from contractlog.clients.cli.schema_files import FileKey, PlannedReference, SchemaFile
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import (
+    InvalidSchema,
+    NotFound,
+    PayloadTooLarge,
+    RegistryError,
+    SchemaNotFound,
+    SchemaTooLarge,
+    SubjectNotFound,
+    UsageError,
+)
+from contractlog.compatibility.formats import allows_comments, parse_schema
+from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
+from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
+
+if TYPE_CHECKING:
+    from contractlog.clients.cli.baseline import Baseline
+
+__all__ = ["FileResolver", "ResolvedFile", "invalid_file_message", "parse_draft"]
+
+_MAX_LOOKUPS: Final = 100  #: files in one request; the server limits the work of a request
+_MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFile:
+    """A file with references to registered or planned versions in place of its dependencies."""
+
+    file: SchemaFile
+    parsed: ParsedSchema
+    texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
+    registered: RegisteredSchema | None = None  #: the version with this content
+
+
+@dataclass
+class FileResolver:
+    """Resolves files; those that others depend on come first."""
+
+    registry: Registry | Baseline
+    normalize: bool = False
+    _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
+    _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
+    _has_batches: bool = True
+
+    def resolve_all(
+        self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
+    ) -> list[ResolvedFile]:
+        """Resolve files in few requests.
+
+        Args:
+            files: the files, each after its dependencies.
+            collect: called with a file's path; the context that it returns takes the error about the file.
+
+        Returns:
+            the files without an error, in their order.
+        """
+        pending = list(files)
+        while pending:
+            unresolved = {file.path for file in pending}
+            ready = [file for file in pending if unresolved.isdisjoint(target for _, target in file.dependencies)]
+            self._resolve_independent(ready, collect)
+            done = {file.key for file in ready}
+            pending = [file for file in pending if file.key not in done]
+        return [self._resolved[file.key] for file in files if file.key in self._resolved]
+
+    def resolve(self, file: SchemaFile) -> ResolvedFile:
+        """Resolve one file, again if a dependency was registered meanwhile.
+
+        Raises:
+            UsageError: it is not a valid schema, a reference is not registered, or a dependency cannot be read.
+        """
+        parsed = self._parse(file)
+        registered = None if parsed.file.planned else self._look_up(parsed.file)
+        return self._store(replace(parsed, registered=registered))
+
+    def record(self, file: SchemaFile, registered: RegisteredSchema) -> None:
+        """Take note of the version that a resolved file was registered as."""
+        if registered.version is None:  # servers before release 7 tell only the id
+            registered = self._look_up(file) or registered
+        self._store(replace(self._resolved[file.key], registered=registered))
+
+    def _store(self, resolved: ResolvedFile) -> ResolvedFile:
+        key = resolved.file.key
+        self._first_keys.setdefault(resolved.file.path, key)
+        self._resolved[key] = resolved
+        return resolved
+
+    def _resolve_independent(
+        self, files: Iterable[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
+    ) -> None:
+        parsed_files = []
+        for file in files:
+            with collect(file.path):
+                parsed_files.append(self._parse(file))
+        known = dict(self._look_up_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
+        for parsed in parsed_files:
+            key = parsed.file.key
+            with collect(parsed.file.path):
+                registered = known.get(key)
+                if key not in known and not parsed.file.planned:
+                    registered = self._look_up(parsed.file)
+                self._store(replace(parsed, registered=registered))
+
+    def _parse(self, file: SchemaFile) -> ResolvedFile:
+        texts = dict(self._read_referenced(file))
+        references = list(file.draft.references)
+        planned: list[PlannedReference] = []
+        for name, path in file.dependencies:
+            if path not in self._first_keys:
+                raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
+            target = self._resolved[self._first_keys[path]]
+            for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
+                if texts.setdefault(inner, text) != text:
+                    raise UsageError(
+                        f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
+                    )
+            if target.registered is None or target.registered.version is None:
+                planned.append(PlannedReference(name, target.file.subject))
+            else:
+                references.append(Reference(name, target.file.subject, target.registered.version))
+        complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
+        return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+
+    def _read_referenced(self, file: SchemaFile) -> Mapping[str, str]:
+        """Return the texts of all registered dependencies of a file by name."""
+        if not file.draft.references:
+            return {}
+        try:
+            return self.registry.referenced(file.draft, subject=file.subject)
+        except InvalidSchema as error:
+            raise UsageError(invalid_file_message(file, error)) from None
+        except NotFound as error:
+            raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
+
+    def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
+        """Return the version of the file's subject that has its content, or None."""
+        try:
+            return self.registry.lookup(file.subject, file.draft, normalize=self.normalize)
+        except (SubjectNotFound, SchemaNotFound):
+            return None
+        except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
+            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
+
+    def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[FileKey, RegisteredSchema | None]]:
+        """Yield the files whose registered version, or None, was told in few requests."""
+        for batch in _split_batches(files) if self._has_batches and len(files) > 1 else ():
+            try:
+                results = self.registry.lookup_many(
+                    [(file.subject, file.draft) for file in batch], normalize=self.normalize
+                )
+            except RegistryError:  # an extension of contractlog
+                self._has_batches = False
+                return
+            for file, result in zip(batch, results, strict=True):
+                if isinstance(result, RegisteredSchema):
+                    yield file.key, result
+                elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
+                    yield file.key, None
+
+
+def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
+    remaining = iter(files)
+    while batch := list(islice(remaining, _MAX_LOOKUPS)):
+        if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
+            yield batch
+
+
+def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
+    """Parse a file with the texts of its dependencies.
+
+    Args:
+        file: the file.
+        referenced: texts of all dependencies by name.
+        strict: as for new schemas; existing ones may predate a rule.
+
+    Raises:
+        UsageError: it is not a valid schema. The message begins with the file, followed by line and column if known.
+    """
+    try:
+        return parse_schema(file.draft, referenced, strict=strict)
+    except InvalidSchema as error:
+        raise UsageError(invalid_file_message(file, error)) from None
+
+
+def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
+    """Return the message for an invalid schema file, with the position and the reason."""
+    text, pointer = file.draft.text, error.facts.get("at")
+    if not pointer:
+        syntax = find_syntax_error(text, comments=allows_comments(file.draft.type))
+        if syntax is not None:
+            reason, position = syntax
+            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
+    if pointer is None or (pointer and not pointer.startswith("/")):
+        return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
+    return f"{file.path}:{locate_pointer(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -1,0 +1,175 @@
+"""Manifest of a folder of schemas: environments, and the subjects and references of its files."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.clients.cli.options import parse_reference
+from contractlog.clients.cli.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_files import subject_from_name
+from contractlog.compatibility.errors import InvalidSubject, UsageError
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.schema import Reference
+
+__all__ = ["MANIFEST", "Environment", "FileRule", "Manifest", "load_manifest"]
+
+MANIFEST: Final = "contractlog.toml"
+_MAX_BYTES: Final = 1024 * 1024
+_SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
+_HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
+_PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A registry that the files of the folder are for."""
+
+    registry: str  #: URL
+    context: str = ""  #: of all subjects; empty: the default context
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    """Subjects and references of the files that match a pattern."""
+
+    path: str
+    subjects: tuple[str, ...] = ()  #: with placeholders ``{name}`` and ``{type}``; empty: by the name of the file
+    references: tuple[Reference, ...] = ()
+
+    def list_subjects(self, path: Path, record: str) -> tuple[str, ...]:
+        """Return the subjects of a file, whose Avro type has the full name ``record``.
+
+        Raises:
+            UsageError: a subject needs a type, and the file has none, or it is not a valid name.
+        """
+        values = {"name": subject_from_name(path), "type": record}
+        return tuple(_expand_subject(subject, values, path) for subject in self.subjects)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The manifest of a folder."""
+
+    path: Path
+    environments: Mapping[str, Environment]
+    files: tuple[FileRule, ...]
+
+    def find_rule(self, path: Path) -> FileRule | None:
+        """Return the first rule that a file matches, or None."""
+        try:
+            relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
+        except ValueError:  # outside the folder
+            return None
+        return next((rule for rule in self.files if re.fullmatch(pattern_regex(f"/{rule.path}"), relative)), None)
+
+    def environment(self, name: str) -> Environment:
+        """Return an environment.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        if name not in self.environments:
+            known = ", ".join(self.environments) or "none"
+            raise UsageError(f"`{self.path}` has no environment `{name}`; it has {known}")
+        return self.environments[name]
+
+
+def load_manifest(path: Path) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        UsageError: it cannot be read or is not valid; the message has line and column.
+    """
+    try:
+        content = path.read_bytes()
+        if len(content) > _MAX_BYTES:
+            raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024:,} KiB")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        value = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"`{path}` is not UTF-8: save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = _SYNTAX_POSITION.fullmatch(str(error))
+        position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
+        raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
+    for keys, message in _find_errors(value):
+        line, column = _locate(text, keys)
+        raise UsageError(f"{path}:{line}:{column}: {message}")
+    environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
+    return Manifest(path, environments, tuple(_parse_rule(rule) for rule in value.get("files", ())))
+
+
+def _parse_rule(rule: Mapping[str, Any]) -> FileRule:
+    references = tuple(parse_reference(f"{name}={target}") for name, target in rule.get("references", {}).items())
+    return FileRule(rule["path"], tuple(rule.get("subjects", ())), references)
+
+
+def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
+    from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
+
+    schema = json.loads((package_files("contractlog.clients.cli") / "manifest.schema.json").read_text())
+    for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
+        keys = list(error.instance_path)
+        unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
+        yield [*keys, unexpected[1]] if unexpected else keys, f"{error.message}; {_describe(schema, error.schema_path)}"
+
+
+def _describe(schema: Any, path: Sequence[str | int]) -> str:
+    """Return the description nearest to a part of a schema."""
+    description = ""
+    for key in path:
+        schema = schema[key]
+        if isinstance(schema, dict) and isinstance(schema.get("description"), str):
+            description = schema["description"]
+    return description
+
+
+def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
+    """Return line and column of the last key that is written in the text, both from 1."""
+    position = (1, 1)
+    table: list[str | int] = []
+    counts: dict[str, int] = {}
+    best = -1
+    for number, line in enumerate(text.split("\n"), 1):
+        header = _HEADER.match(line)
+        if header:
+            name = header[1].split(".")[0].strip("\"' ")
+            if line.lstrip().startswith("[["):
+                counts[name] = counts.get(name, -1) + 1
+            index = [counts[name]] if name in counts else []
+            table = [name, *index, *(part.strip("\"' ") for part in header[1].split(".")[1:])]
+            path = table
+        else:
+            key = line.partition("=")[0]
+            path = [*table, key.strip().strip("\"'")]
+        common = len(path) if path == list(keys[: len(path)]) else -1
+        if common > best:
+            best, position = common, (number, len(line) - len(line.lstrip()) + 1)
+    return position
+
+
+def _expand_subject(subject: str, values: Mapping[str, str], path: Path) -> str:
+    def value_of(match: re.Match[str]) -> str:
+        value = values.get(match[1])
+        if value:
+            return value
+        if match[1] in values:
+            raise UsageError(f"{path}: the manifest names it `{subject}`, and its schema is not a named Avro type")
+        raise UsageError(f"{path}: `{match[0]}` in the subject `{subject}` is unknown: use {{name}} or {{type}}")
+
+    expanded = _PLACEHOLDER.sub(value_of, subject)
+    try:
+        Subject.parse(expanded).validate()
+    except InvalidSubject as error:
+        raise UsageError(f"{path}: the manifest's subject `{expanded}` cannot be used: {error}") from None
+    return expanded

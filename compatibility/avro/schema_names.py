@@ -1,0 +1,66 @@
+"""Full names that an Avro schema defines, and those that it uses without a definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contractlog.compatibility.avro.names import qualify_name
+from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import parse_json
+from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+
+__all__ = ["list_avro_names"]
+
+
+def list_avro_names(text: str) -> SchemaNames:
+    """Return the full names in a schema; none if the text is not JSON.
+
+    >>> list_avro_names('{"type": "map", "values": "com.acme.Money"}').external
+    (ExternalName(name='com.acme.Money', path=''),)
+    """
+    try:
+        schema = parse_json(text, comments=True)
+    except InvalidSchema:  # reported when the schema is parsed
+        return SchemaNames()
+    defined: dict[str, None] = {}
+    used: dict[str, None] = {}
+    pending: list[tuple[Any, str]] = [(schema, "")]  # types, each with the namespace around it
+    while pending:
+        node, namespace = pending.pop()
+        if isinstance(node, str) and node not in PRIMITIVES:
+            used.setdefault(qualify_name(node, namespace))
+        elif isinstance(node, list):
+            pending += [(branch, namespace) for branch in reversed(node)]
+        elif isinstance(node, dict):
+            name = _definition_name(node, namespace)
+            if name:
+                defined.setdefault(name)
+                namespace = name.rpartition(".")[0]
+            pending += [(inner, namespace) for inner in reversed(_inner_types(node))]
+    external = tuple(ExternalName(name) for name in used if name not in defined)
+    root = _definition_name(schema, "") if isinstance(schema, dict) else ""
+    return SchemaNames(root=root, record=root, defined=tuple(defined), external=external)
+
+
+def _definition_name(node: dict[str, Any], namespace: str) -> str:
+    """Return the full name that an object defines; empty if it defines none."""
+    kind, name, own = node.get("type"), node.get("name"), node.get("namespace")
+    if not (isinstance(kind, str) and kind in NAMED_TYPES and isinstance(name, str)):
+        return ""
+    return qualify_name(name, own if isinstance(own, str) else namespace)
+
+
+def _inner_types(node: dict[str, Any]) -> list[Any]:
+    match node:
+        case {"type": str(kind)} if kind in NAMED_TYPES:
+            fields = node.get("fields")
+            return (
+                [field.get("type") for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
+            )
+        case {"type": "array"}:
+            return [node.get("items")]
+        case {"type": "map"}:
+            return [node.get("values")]
+        case _:
+            return [node.get("type")]

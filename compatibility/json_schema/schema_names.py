@@ -1,0 +1,50 @@
+"""The ``$id`` of a JSON schema, and the targets of its ``$ref`` in other documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
+from contractlog.compatibility.json_schema.vocabulary import detect_draft, list_subschemas
+from contractlog.compatibility.json_text import parse_json
+from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+
+__all__ = ["list_json_names"]
+
+
+def list_json_names(text: str) -> SchemaNames:
+    """Return the ids in a schema and the documents that it refers to; none if the text is not JSON.
+
+    >>> list_json_names('{"$id": "http://acme/a.json", "$ref": "b.json#/x"}').external
+    (ExternalName(name='http://acme/b.json', path='b.json'),)
+    """
+    try:
+        schema = parse_json(text)
+    except InvalidSchema:  # reported when the schema is parsed
+        return SchemaNames()
+    keyword_of_id = detect_draft(schema).id_keyword
+    defined: dict[str, None] = {}
+    used: dict[str, ExternalName] = {}
+    pending: list[tuple[Any, str]] = [(schema, "")]  # schemas, each with the base of its references
+    while pending:
+        node, base = pending.pop()
+        if not isinstance(node, dict):
+            continue
+        own_id = node.get(keyword_of_id)
+        if isinstance(own_id, str) and not own_id.startswith("#"):
+            base = urldefrag(urljoin(base, own_id)).url
+            defined.setdefault(base)
+        target = node.get("$ref")
+        written = urldefrag(target).url if isinstance(target, str) else ""
+        if written:
+            name = urljoin(base, written)
+            used.setdefault(name, ExternalName(name, "" if ":" in written else written))
+        inner = [schema for keyword, body in node.items() for _, schema in list_subschemas(keyword, body)]
+        pending += [(schema, base) for schema in reversed(inner)]
+    root_id = schema.get(keyword_of_id) if isinstance(schema, dict) else None
+    return SchemaNames(
+        root=urldefrag(root_id).url if isinstance(root_id, str) else "",
+        defined=tuple(defined),
+        external=tuple(use for name, use in used.items() if name not in defined),
+    )

@@ -1,0 +1,83 @@
+"""Schema files in folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.cli.file_discovery import discover_files
+from contractlog.compatibility.errors import UsageError
+
+JSON_SCHEMA = '{"$schema": "http://json-schema.org/draft-07/schema#"}'
+
+
+def put(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def schemas(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in discover_files(folder).schemas]
+
+
+def test_suffixes_decide_and_for_json_the_meta_schema(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        **{
+            "b.avsc": "",
+            "a/c.schema.json": "",
+            "yes.json": JSON_SCHEMA,
+            "package.json": "{}",
+            "settings.json": '{"$schema": "https://json.schemastore.org/package"}',
+            "broken.json": "{",
+            "x.proto": "",
+        },
+    )
+    assert schemas(tmp_path) == ["b.avsc", "yes.json", "a/c.schema.json"]
+
+
+def test_other_files_are_counted_in_one_message(tmp_path: Path) -> None:
+    put(tmp_path, **dict.fromkeys(("a.avsc", "1.md", "2.md", "3.md", "4.md", ".hidden", "pulled.json"), ""))
+    (message,) = discover_files(tmp_path).messages()
+    assert "1.md" in message
+    assert "and 1 more" in message
+    assert ".hidden" not in message
+
+
+def test_avro_idl_has_a_message_that_tells_how_to_convert_it(tmp_path: Path) -> None:
+    put(tmp_path, **{"a.avdl": "", "b.avsc": ""})
+    (message,) = discover_files(tmp_path).messages()
+    assert "a.avdl: Avro IDL is not read: convert it" in message
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        ("", ["a.avsc", "build/a.avsc", "build/x/b.avsc", "src/build.avsc"]),
+        ("# none\n\n", ["a.avsc", "build/a.avsc", "build/x/b.avsc", "src/build.avsc"]),
+        ("build/", ["a.avsc", "src/build.avsc"]),
+        ("a.avsc", ["build/x/b.avsc", "src/build.avsc"]),
+        ("/a.avsc", ["build/a.avsc", "build/x/b.avsc", "src/build.avsc"]),
+        ("build/*.avsc", ["a.avsc", "build/x/b.avsc", "src/build.avsc"]),
+        ("**/x/**", ["a.avsc", "build/a.avsc", "src/build.avsc"]),
+        ("*.avsc\n!src/*", ["src/build.avsc"]),
+        ("buil?.avsc", ["a.avsc", "build/a.avsc", "build/x/b.avsc"]),
+        ("[a.avsc", ["a.avsc", "build/a.avsc", "build/x/b.avsc", "src/build.avsc"]),
+    ],
+)
+def test_an_ignore_file_leaves_files_out(tmp_path: Path, patterns: str, left: list[str]) -> None:
+    put(tmp_path, **dict.fromkeys(("a.avsc", "build/a.avsc", "build/x/b.avsc", "src/build.avsc"), ""))
+    put(tmp_path, **{".contractlogignore": patterns})
+    assert sorted(schemas(tmp_path)) == left
+
+
+def test_a_link_to_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
+    put(tmp_path, **{"secret.avsc": '"string"', "in/a.avsc": '"string"'})
+    (tmp_path / "in" / "b.avsc").symlink_to("a.avsc")
+    assert schemas(tmp_path / "in") == ["a.avsc", "b.avsc"]
+    (tmp_path / "in" / "c.avsc").symlink_to(tmp_path / "secret.avsc")
+    with pytest.raises(UsageError, match=r"c.avsc` is a symbolic link to a file outside"):
+        discover_files(tmp_path / "in")

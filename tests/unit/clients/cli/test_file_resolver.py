@@ -1,0 +1,178 @@
+"""Folders of files that depend on each other, against a registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.registry.testing import Registries
+
+from support.plain_server import without_extensions
+
+
+def record(name: str, *types: str, **default: Any) -> dict[str, Any]:
+    return {
+        "type": "record",
+        "name": name,
+        "fields": [{"name": f"f{number}", "type": type_name, **default} for number, type_name in enumerate(types)],
+    }
+
+
+@pytest.fixture(params=["contractlog", "a server without extensions"])
+def registry(request: pytest.FixtureRequest, registries: Registries) -> Iterator[Registry]:
+    app = registries.make({})
+    with closing(app.state), Registry(app=app if request.param == "contractlog" else without_extensions(app)) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    _connect(monkeypatch, registry)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
+    for module in ("check_runner", "register_runner", "pull"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+
+
+def put(folder: Path, **files: Any) -> None:
+    for name, schema in files.items():
+        (folder / f"{name}.avsc").write_text(json.dumps(schema))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, str]]:
+    """Run a command; return its exit code, and the outcomes by subject."""
+    code = main([*arguments, "--format", "json"])
+    return code, {file["subject"]: file["outcome"] for file in json.loads(capsys.readouterr().out)["files"]}
+
+
+def test_a_new_type_and_its_user_are_checked_before_either_exists(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money", "long")})
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"Money": "compatible", "a-value": "compatible"})
+    assert registry.subjects() == []
+    assert run(capsys, "register", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+    [reference] = registry.version("a-value", 1).references
+    assert (reference.name, reference.subject, reference.version) == ("Money", "Money", 1)
+    for verb, outcome in (("check", "registered"), ("register", "unchanged")):
+        assert run(capsys, verb, ".") == (exit_codes.CLEAN, {"Money": outcome, "a-value": outcome})
+
+
+def test_a_changed_type_makes_new_versions_of_all_that_use_it(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("A", "B"), "b-value": record("B", "C"), "C": record("C"), "d-value": record("D")})
+    run(capsys, "register", ".")
+    put(folder, C=record("C", "long", default=0))
+    assert run(capsys, "check", ".")[1] == {
+        "C": "compatible",
+        "b-value": "compatible",
+        "a-value": "compatible",
+        "d-value": "registered",
+    }
+    run(capsys, "register", ".")
+    assert [each.version for each in registry.version("a-value", 2).references] == [2]
+    assert registry.versions("d-value") == [1]
+
+
+def test_a_breaking_change_of_a_type_shows_in_its_users(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money", "long")})
+    run(capsys, "register", ".")
+    put(folder, Money=record("Money", "long", "long"))
+    expected = {"Money": "incompatible", "a-value": "incompatible"}
+    assert run(capsys, "check", ".") == (exit_codes.FINDINGS, expected)
+
+
+def test_nothing_is_registered_if_a_user_is_refused(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("A")})
+    run(capsys, "register", ".")
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money")})
+    assert run(capsys, "register", ".") == (exit_codes.FINDINGS, {"Money": "skipped", "a-value": "refused"})
+    assert registry.subjects() == ["a-value"]
+
+
+def test_users_of_a_refused_type_are_skipped(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money"), "b-value": record("B")})
+    run(capsys, "register", "Money.avsc")
+    put(folder, Money=record("Money", "long"))
+    code, outcomes = run(capsys, "register", ".", "--keep-going")
+    assert code == exit_codes.FINDINGS
+    assert outcomes == {"Money": "refused", "a-value": "skipped", "b-value": "registered"}
+    assert registry.subjects() == ["Money", "b-value"]
+
+
+def test_an_invalid_type_is_named_by_its_users(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money", "no.Such")})
+    assert main(["check", "."]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert 'Money.avsc:1:71: the type "no.Such" is not defined' in error
+    assert "a-value.avsc: it depends on `Money.avsc`, which cannot be read as a schema" in error
+
+
+def test_a_pulled_folder_is_checked_as_it_is_and_follows_edits(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("A", "B"), "b-value": record("B", "C"), "C": record("C")})
+    run(capsys, "register", ".")
+    assert main(["pull", "--all", "--out", "pulled"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+    put(folder / "pulled", C=record("C", "long", default=0))
+    assert set(run(capsys, "register", "pulled")[1].values()) == {"registered"}
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+    assert {subject: registry.versions(subject) for subject in registry.subjects()} == {
+        "C": [1, 2],
+        "a-value": [1, 2],
+        "b-value": [1, 2],
+    }
+
+
+@st.composite
+def _trees(draw: st.DrawFn) -> dict[str, Any]:
+    """Return files of types that use earlier ones, by name."""
+    count = draw(st.integers(1, 6))
+    files: dict[str, Any] = {}
+    for number in range(count):
+        used = draw(st.lists(st.sampled_from([f"x.R{each}" for each in range(number)]), max_size=3)) if number else []
+        name = f"x.R{number}"
+        files[draw(st.sampled_from([name, f"R{number}", f"t{number}-value"]))] = record(name, *used)
+    return files
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=_trees())
+def test_register_then_check_and_pull_then_check_show_nothing(
+    files: dict[str, Any],
+    registries: Registries,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("tree")
+    app = registries.make({})
+    with closing(app.state), Registry(app=app) as registry, pytest.MonkeyPatch.context() as monkeypatch:
+        _connect(monkeypatch, registry)
+        put(tmp_path, **files)
+        code, outcomes = run(capsys, "register", str(tmp_path))
+        assert (code, set(outcomes.values())) == (exit_codes.CLEAN, {"registered"})
+        assert set(run(capsys, "check", str(tmp_path))[1].values()) == {"registered"}
+        assert main(["pull", "--all", "--out", str(tmp_path / "pulled")]) == exit_codes.CLEAN
+        capsys.readouterr()
+        code, outcomes = run(capsys, "check", str(tmp_path / "pulled"))
+        assert (code, set(outcomes.values())) == (exit_codes.CLEAN, {"registered"})
