@@ -3,7 +3,7 @@
 Half of the files are Avro, half are JSON Schema; each has 20 fields or properties, nested types among them, and a
 finding or two. The goal: 500 files in less than two seconds on two cores.
 
-On two cores of a shared machine: 0.92 s, of which 0.89 s are processor time (best round: 0.85 s and 0.82 s).
+On two cores of a busy machine (load 4): 1.38 s, of which 1.35 s are processor time; best of five: 1.04 s and 1.01 s.
 
 python benchmarks/lint.py [--files 500] [--rounds 5]
 """
