@@ -186,7 +186,7 @@ class _FileReader:
 
 
 def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
-    """Return a file itself, or the schema files of a folder; ``problems`` gets the warnings about its other files.
+    """Return a file itself, or the schema files of a folder; ``problems`` gets warnings about others.
 
     Raises:
         UsageError: it does not exist, cannot be read, or contains no schema files.
