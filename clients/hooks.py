@@ -19,6 +19,7 @@ class Exchange:
     seconds: float
     status: int | None = None  #: None without a response
     reason: str | None = None  #: why there is no response
+    target: str = ""  #: path and query, with names; not for metric labels
 
 
 class Watch(Protocol):

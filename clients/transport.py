@@ -216,6 +216,7 @@ class HttpTransportBase:
             seconds=time.monotonic() - started,
             status=outcome.status if isinstance(outcome, Response) else None,
             reason=outcome.reason if isinstance(outcome, NoResponse) else None,
+            target=call.target,
         )
         self.watch.exchanged(exchange)
 

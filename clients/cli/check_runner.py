@@ -15,6 +15,7 @@ from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
+from contractlog.clients.cli.report_formats.renderer import output_check
 from contractlog.clients.cli.schema_files import SchemaFile
 
 __all__ = ["print_check", "run"]
@@ -40,9 +41,10 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
                     print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
+    output_check(options, checks, unreadable.problems)
     if options.format == "json":
         print_json(_json_body(checks, incompatible, unreadable))
-    elif not unreadable.problems:
+    elif options.format == "text" and not unreadable.problems:
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
     if incompatible:
@@ -100,9 +102,9 @@ def _print_summary(
 
 
 def _without_url(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments without the registry's URL, whose password would otherwise appear in logs."""
+    """Yield the arguments without reports, and without the URL, whose password would appear in logs."""
     before = ""
     for argument in argv:
-        if "--registry" not in (before, argument.partition("=")[0]):
+        if not {"--registry", "--report"} & {before, argument.partition("=")[0]}:
             yield argument
         before = argument

@@ -13,11 +13,23 @@ from contractlog.clients.cli.file_check import MAX_FINDINGS
 from contractlog.clients.cli.file_resolver import parse_draft
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
-from contractlog.clients.cli.output import Tone, count_noun, print_json, print_result, with_tone
+from contractlog.clients.cli.output import (
+    Tone,
+    count_noun,
+    is_quiet,
+    print_document,
+    print_json,
+    print_result,
+    with_tone,
+)
+from contractlog.clients.cli.report_formats.check_report import report_finding
+from contractlog.clients.cli.report_formats.markdown import render_markdown
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 from contractlog.clients.cli.schema_files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import CATALOGUE, parse_schema
+from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
@@ -35,6 +47,12 @@ _KIND_DESCRIPTIONS: Final = {
 }
 
 
+_READERS: Final = {
+    Direction.BACKWARD: "the new schema cannot read what `{earlier}` wrote",
+    Direction.FORWARD: "`{earlier}` cannot read what the new schema writes",
+}
+
+
 def run(options: Namespace) -> int:
     """Compare the schemas, print the result, and return the exit code."""
     referenced = dict(_parse_reference(text) for text in options.references)
@@ -44,7 +62,9 @@ def run(options: Namespace) -> int:
     )
     if options.format == "json":
         print_json(difference.body())
-    else:
+    elif options.format == "markdown":
+        print_document(render_markdown(_diff_report(difference)))
+    elif not (is_quiet() and difference.compatible):
         _print_difference(difference)
     return exit_codes.CLEAN if difference.compatible else exit_codes.FINDINGS
 
@@ -112,10 +132,44 @@ def _parse_reference(text: str) -> tuple[str, str]:
     return name, read_file(Path(path), "").draft.text
 
 
+def _describe_change(difference: SchemaDiff) -> str:
+    kind = difference.change.kind
+    decision = "allows the change" if difference.compatible else "rejects the change"
+    return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level} {decision}"
+
+
+def _diff_report(difference: SchemaDiff) -> Report:
+    """Return the report with findings grouped by direction; those that the level rejects come first."""
+    findings = []
+    for direction in sorted(Direction, key=lambda direction: direction not in difference.level.directions):
+        required = direction in difference.level.directions
+        reads = _READERS[direction].format(earlier=difference.earlier.name)
+        group = f"{'Breaking' if required else 'Only for other levels'}: {reads}"
+        findings += [
+            report_finding(
+                difference.later.name, difference.later.text, finding, "error" if required else "note", group
+            )
+            for finding in difference.findings
+            if finding.direction is direction
+        ]
+    levels = ", ".join(f"`{level}`" for level in difference.change.levels)
+    return Report(
+        command="contractlog diff",
+        summary=_describe_change(difference),
+        files=(
+            ReportedFile(
+                difference.later.name,
+                "passed" if difference.compatible else "failed",
+                f"compared with `{difference.earlier.name}`; levels that admit the change: {levels}",
+                tuple(findings),
+            ),
+        ),
+    )
+
+
 def _print_difference(difference: SchemaDiff) -> None:
     file, change = difference.later.name, difference.change
-    decision = "allows the change" if difference.compatible else "rejects the change"
-    sentence = f"{file}: {change.kind.value} ({_KIND_DESCRIPTIONS[change.kind]}); level {difference.level} {decision}"
+    sentence = f"{file}: {_describe_change(difference)}"
     print_result(with_tone(Tone.GOOD if difference.compatible else Tone.BAD, escape_line(sentence)))
     print_result(f"    levels that admit the change: {', '.join(change.levels)}")
     at_level = True

@@ -22,7 +22,7 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.formats import allows_comments, parse_schema
-from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
+from contractlog.compatibility.json_positions import find_duplicate_name, find_syntax_error, locate_pointer
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -189,9 +189,14 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
         UsageError: it is not a valid schema. The message begins with the file, followed by line and column if known.
     """
     try:
-        return parse_schema(file.draft, referenced, strict=strict)
+        parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
         raise UsageError(invalid_file_message(file, error)) from None
+    repeated = find_duplicate_name(file.draft.text) if strict else None
+    if repeated is not None:
+        name, position = repeated
+        raise UsageError(f"{file.path}:{position}: the object has two members `{name}`, of which only one counts")
+    return parsed
 
 
 def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:

@@ -9,12 +9,12 @@ from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.clients.cli.output import Tone, is_quiet, with_tone
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["detail_lines", "finding_lines", "verdict_line"]
+__all__ = ["describe_finding", "describe_verdict", "detail_lines", "diff_lines", "finding_lines", "verdict_line"]
 
 _VERSION: Final = re.compile(r"version (\d+)")
 _TONES: Final = {
@@ -30,7 +30,7 @@ def verdict_line(check: FileCheck) -> str:
     """Return one line with the file, its verdict, and the versions it was compared with."""
     return with_tone(
         _TONES[check.outcome],
-        escape_line(f"{check.file.path}: {_describe_verdict(check)}"),
+        escape_line(f"{check.file.path}: {describe_verdict(check)}"),
     )
 
 
@@ -45,11 +45,13 @@ def detail_lines(check: FileCheck) -> Iterator[str]:
     if check.outcome == "refused":
         for message in check.messages:
             yield f"    {escape_line(message)}"
-    for note in check.notes:
-        yield f"    note: {escape_line(note)}"
+    if check.outcome in {"incompatible", "refused"} or not is_quiet():
+        for note in check.notes:
+            yield f"    note: {escape_line(note)}"
 
 
-def _describe_verdict(check: FileCheck) -> str:
+def describe_verdict(check: FileCheck) -> str:
+    """Return the verdict on a file as a phrase."""
     subject = f"`{check.file.subject}`"
     if check.registered is not None:
         registered = check.registered
@@ -90,16 +92,17 @@ def finding_lines(file: str, text: str, finding: LocatedFinding) -> Iterator[str
     """Yield the output lines of a finding in a file."""
     where = f"{file}:{finding.position}" if finding.position else f"referenced by {file}"
     yield f"    {escape_line(where)}  at {escape_line(finding.pointer or '/')}  {finding.finding.check}"
-    yield f"        {escape_line(_describe_finding(finding))}"
+    yield f"        {escape_line(describe_finding(finding))}"
     if finding.fix:
         yield f"        fix: {escape_line(finding.fix)}"
     for mend in finding.fixes[:1]:
-        yield from (f"        {line}" for line in _diff_lines(text, mend.text))
+        yield from (f"        {line}" for line in diff_lines(text, mend.text))
     for mend in finding.fixes[1:]:
         yield f"        or: {escape_line(mend.sentence)}"
 
 
-def _describe_finding(finding: LocatedFinding) -> str:
+def describe_finding(finding: LocatedFinding) -> str:
+    """Return a finding as a sentence about the versions compared."""
     if not finding.earlier:
         return finding.finding.detail
     reads = (
@@ -110,7 +113,7 @@ def _describe_finding(finding: LocatedFinding) -> str:
     return f"{reads}: {finding.finding.detail}"
 
 
-def _diff_lines(before: str, after: str) -> Iterator[str]:
+def diff_lines(before: str, after: str) -> Iterator[str]:
     """Yield the diff of two texts as a hunk that ``patch`` can apply to the file.
 
     If a line is too long to read, both texts are reformatted first, and the diff has no hunk header.

@@ -187,10 +187,10 @@ def _internal_error_lines(error: Exception) -> list[str]:
 
 
 def _report_failure(code: int, *lines: str) -> int:
-    from contractlog.clients.cli.output import print_message  # noqa: PLC0415 - only needed after an error
+    from contractlog.clients.cli.output import print_error  # noqa: PLC0415 - only needed after an error
 
     for number, line in enumerate(lines):
-        print_message(line if number else f"contractlog: {line}")
+        print_error(line if number else f"contractlog: {line}")
     return code
 
 

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, Final
@@ -16,9 +17,10 @@ from contractlog.clients.cli.path_patterns import pattern_regex
 from contractlog.clients.cli.schema_files import subject_from_name
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["MANIFEST", "Environment", "FileRule", "Manifest", "load_manifest"]
+__all__ = ["MANIFEST", "Environment", "FileRule", "Manifest", "SubjectRule", "load_manifest"]
 
 MANIFEST: Final = "contractlog.toml"
 _MAX_BYTES: Final = 1024 * 1024
@@ -54,12 +56,26 @@ class FileRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectRule:
+    """Settings of the subjects that match a pattern."""
+
+    name: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The manifest of a folder."""
 
     path: Path
     environments: Mapping[str, Environment]
     files: tuple[FileRule, ...]
+    subjects: tuple[SubjectRule, ...] = ()
+
+    def find_level(self, subject: str) -> Level | None:
+        """Return the level that the manifest sets for a subject, or None."""
+        name = Subject.parse(subject).name
+        return next((rule.level for rule in self.subjects if fnmatchcase(name, rule.name)), None)
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
@@ -105,7 +121,9 @@ def load_manifest(path: Path) -> Manifest:
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
-    return Manifest(path, environments, tuple(_parse_rule(rule) for rule in value.get("files", ())))
+    files = tuple(_parse_rule(rule) for rule in value.get("files", ()))
+    subjects = tuple(SubjectRule(rule["name"], Level(rule["level"])) for rule in value.get("subjects", ()))
+    return Manifest(path, environments, files, subjects)
 
 
 def _parse_rule(rule: Mapping[str, Any]) -> FileRule:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
+from contractlog.clients.cli.output import print_message
+from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
@@ -15,17 +17,22 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
 __all__ = [
+    "REPORT_FORMATS",
     "add_files",
     "add_format",
+    "add_output",
     "add_references",
     "add_registry",
+    "add_reports",
     "connect",
+    "format_reference",
     "parse_level",
     "parse_reference",
     "parse_version_name",
 ]
 
 LATEST: Final = -1  #: version of a reference to the latest version
+REPORT_FORMATS: Final = ("junit", "sarif", "github", "gitlab", "markdown")  #: rendered by `report_formats.renderer`
 
 
 def add_registry(parser: ArgumentParser) -> None:
@@ -45,10 +52,38 @@ def add_registry(parser: ArgumentParser) -> None:
     )
 
 
-def add_format(parser: ArgumentParser) -> None:
-    """Add ``--format``."""
+def add_format(parser: ArgumentParser, *others: str) -> None:
+    """Add ``--format``, with formats besides text and JSON."""
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
+        "--format", choices=("text", "json", *others), default="text", help="format of the output (default: text)"
+    )
+
+
+def add_output(parser: ArgumentParser) -> None:
+    """Add ``--color``, ``--quiet`` and ``--verbose``; ``apply_output_options`` and ``connect`` read them."""
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour verdicts; auto: on a terminal, unless NO_COLOR is set, or if CLICOLOR_FORCE is (default: auto)",
+    )
+    volume = parser.add_mutually_exclusive_group()
+    volume.add_argument("--quiet", action="store_true", help="print only findings and errors")
+    volume.add_argument(
+        "--verbose", action="store_true", help="also print each request to the registry, without credentials"
+    )
+
+
+def add_reports(parser: ArgumentParser) -> None:
+    """Add ``--report``."""
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        type=_parse_report,
+        dest="reports",
+        metavar="FORMAT=FILE",
+        help=f"also write a report to a file: {', '.join(REPORT_FORMATS)}; may be repeated",
     )
 
 
@@ -90,7 +125,25 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
 
 def connect(options: Namespace) -> Registry:
     """Return a client of the registry given by arguments or environment."""
-    return Registry(registry_url(options.registry), timeout=options.timeout, security=Security.from_environment())
+    return Registry(
+        registry_url(options.registry),
+        timeout=options.timeout,
+        security=Security.from_environment(),
+        watch=_RequestLog() if getattr(options, "verbose", False) else None,
+    )
+
+
+class _RequestLog:
+    """Prints each request to stderr; addresses are without credentials, which are sent in headers."""
+
+    def exchanged(self, exchange: Exchange) -> None:
+        result = exchange.reason if exchange.status is None else exchange.status
+        print_message(
+            f"{exchange.method} {exchange.address}{exchange.target}: {result} ({1000 * exchange.seconds:.0f} ms)"
+        )
+
+    def looked_up(self, cache: str, *, hit: bool) -> None:
+        """Print nothing: a lookup without a request."""
 
 
 def parse_level(text: str) -> Level:
@@ -143,6 +196,18 @@ def _parse_subject(text: str) -> str:
     return text
 
 
+def _parse_report(text: str) -> tuple[str, Path]:
+    format_name, equals, name = text.partition("=")
+    path = Path(name)
+    if format_name not in REPORT_FORMATS or not (equals and name):
+        raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(REPORT_FORMATS)}")
+    if not path.parent.is_dir():
+        raise ArgumentTypeError(f"`{path}` cannot be written: there is no folder `{path.parent}`")
+    if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout must not be replaced
+        raise ArgumentTypeError(f"`{path}` is not a regular file; --format {format_name} prints the report")
+    return format_name, path
+
+
 def parse_reference(text: str) -> Reference:
     """Parse NAME=SUBJECT:VERSION, as an argument type.
 
@@ -155,3 +220,9 @@ def parse_reference(text: str) -> Reference:
     if not (name and equals and subject and colon and version):
         raise ArgumentTypeError(f"`{text}` does not have the form NAME=SUBJECT:VERSION")
     return Reference(name, subject, version)
+
+
+def format_reference(reference: Reference) -> str:
+    """Return a reference in the form that ``parse_reference`` reads."""
+    version = "latest" if reference.version == LATEST else reference.version
+    return f"{reference.name}={reference.subject}:{version}"

@@ -7,15 +7,22 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = [
     "Tone",
+    "apply_output_options",
     "count_noun",
+    "is_quiet",
+    "print_document",
+    "print_error",
     "print_json",
     "print_json_line",
     "print_message",
@@ -34,12 +41,40 @@ class Tone(Enum):
     PLAIN = ("·", "2")
 
 
+_COLOR: Final[ContextVar[Literal["auto", "always", "never"]]] = ContextVar("color", default="auto")
+_QUIET: Final = ContextVar("quiet", default=False)
 _COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
+_PASSING: Final = tuple(
+    f"{start}{tone.value[0]} " for tone in (Tone.GOOD, Tone.PLAIN) for start in ("", f"\x1b[{tone.value[1]}m")
+)  #: beginnings of the lines that `with_tone` returns for verdicts other than bad ones
+
+
+@contextmanager
+def apply_output_options(options: Namespace) -> Iterator[None]:
+    """Apply ``--color`` and ``--quiet`` to what is printed within the block."""
+    color, quiet = _COLOR.set(options.color), _QUIET.set(options.quiet)
+    try:
+        yield
+    finally:
+        _COLOR.reset(color)
+        _QUIET.reset(quiet)
+
+
+def is_quiet() -> bool:
+    """Return whether only findings and errors are printed."""
+    return _QUIET.get()
 
 
 def print_result(text: str) -> None:
-    """Print one line of the result, with control characters escaped."""
-    _print_line(text, sys.stdout)
+    """Print one line of the result, with control characters escaped; if quiet, no passing verdict."""
+    if not (is_quiet() and text.startswith(_PASSING)):
+        _print_line(text, sys.stdout)
+
+
+def print_document(text: str) -> None:
+    """Print a rendered report, whose lines are escaped already."""
+    for line in text.removesuffix("\n").split("\n"):
+        _print_text(line, sys.stdout)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -54,17 +89,22 @@ def print_json_line(text: str) -> None:
 
 
 def print_message(text: str) -> None:
-    """Print one message line to stderr, with control characters escaped."""
+    """Print one message line to stderr, with control characters escaped, unless quiet."""
+    if not is_quiet():
+        print_error(text)
+
+
+def print_error(text: str) -> None:
+    """Print one line of an error to stderr, with control characters escaped."""
     sys.stdout.flush()
     _print_line(text, sys.stderr)
 
 
 def with_tone(tone: Tone, text: str) -> str:
-    """Return a text with its symbol, in colour if stdout is a terminal and colours are not disabled."""
+    """Return a text with its symbol, in colour if ``--color``, the environment or the terminal say so."""
     symbol, colour = tone.value
     marked = f"{symbol} {text}"
-    plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return marked if plain else f"\x1b[{colour}m{marked}\x1b[0m"
+    return f"\x1b[{colour}m{marked}\x1b[0m" if _uses_color() else marked
 
 
 def quote_word(word: str) -> str:
@@ -94,6 +134,19 @@ def shell_command(verb: str, *paths: object, **options: str | None) -> str:
 def count_noun(number: int, singular: str, plural: str | None = None) -> str:
     """Return a number with its noun: ``1 file``, ``2,000 files``."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def _uses_color() -> bool:
+    """Return whether verdicts are coloured.
+
+    ``--color`` decides; if it is ``auto``, NO_COLOR, then CLICOLOR_FORCE, then the terminal.
+    """
+    color = _COLOR.get()
+    if color != "auto" or os.environ.get("NO_COLOR"):
+        return color == "always"
+    if os.environ.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _print_line(text: str, stream: Any) -> None:

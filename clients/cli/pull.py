@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,13 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.options import add_format, add_registry, connect
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
+    apply_output_options,
     count_noun,
+    is_quiet,
+    print_error,
     print_json,
     print_message,
     print_result,
@@ -70,9 +73,15 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=_parse_folder, required=True, metavar="DIR", help="the folder to write")
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if bool(options.subjects) == options.all:
         raise UsageError("name subjects, or pass --all")
+    with apply_output_options(options):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     with connect(options) as registry:
         subjects = _list_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
@@ -92,7 +101,7 @@ def _list_subjects(registry: Registry) -> list[str]:
     try:
         return registry.subjects()
     except Forbidden:
-        print_message("--all needs permission to read every subject: name the subjects that you may read instead")
+        print_error("--all needs permission to read every subject: name the subjects that you may read instead")
         raise
 
 
@@ -213,6 +222,8 @@ def _print_file(written: PulledFile) -> None:
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"
     print_result(with_tone(tone, escape_line(f"{written.path}: {written.outcome}, {version}")))
+    if is_quiet():
+        return
     for reference in written.schema.references:
         print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
 

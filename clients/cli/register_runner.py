@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,10 +25,11 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["run"]
+__all__ = ["FileRegistration", "Registration", "all_unpermitted", "print_step", "run"]
 
 FORMAT: Final = "contractlog.register/1"
 
@@ -70,11 +71,12 @@ def run(options: Namespace) -> int:
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
-            registration = _Registration(registry, resolver, options, resolved)
-            for step in _register_readable(registration, files, unreadable):
+            levels = {file.subject: options.level for file in files} if options.level else {}
+            registration = Registration(registry, resolver, resolved, levels, options.normalize)
+            for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
-                    _print_step(step)
+                    print_step(step)
     finally:
         if options.format == "json":
             print_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in steps]})
@@ -84,15 +86,15 @@ def run(options: Namespace) -> int:
     unreadable.raise_errors()
     if not refused:
         return exit_codes.CLEAN
-    return exit_codes.REFUSED if _all_unpermitted(refused) else exit_codes.FINDINGS
+    return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
 
 
 def _register_readable(
-    registration: _Registration, files: list[SchemaFile], unreadable: UnreadableFiles
+    registration: Registration, files: list[SchemaFile], options: Namespace, unreadable: UnreadableFiles
 ) -> Iterator[FileRegistration]:
     """Register the subjects whose files are all readable; skip the files of the others."""
     unreadable_paths = {path for path, _ in unreadable.problems}
-    unreadable_subjects = {registration.options.subject or subject_from_name(path) for path in unreadable_paths}
+    unreadable_subjects = {options.subject or subject_from_name(path) for path in unreadable_paths}
     unreadable_subjects |= {file.subject for file in files if file.path in unreadable_paths}
     readable = []
     for file in files:
@@ -100,34 +102,46 @@ def _register_readable(
             yield registration.skip(file, f"because another file of `{file.subject}` cannot be read as a schema")
         elif file.path not in unreadable_paths:
             readable.append(file)
-    yield from registration.register_all(readable)
+    if options.dry_run:
+        yield from registration.plan_all(readable)
+    else:
+        yield from registration.register_all(readable, keep_going=options.keep_going)
 
 
 @dataclass
-class _Registration:
+class Registration:
     """Registration of files, each after the files that it depends on."""
 
     registry: Registry
     resolver: FileResolver
-    options: Namespace
-    resolved: dict[FileKey, ResolvedFile]
+    resolved: Mapping[FileKey, ResolvedFile]
+    levels: Mapping[str, Level] = field(default_factory=dict)  #: levels to set first, by subject
+    normalize: bool = False
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
 
-    def register_all(self, files: list[SchemaFile]) -> Iterator[FileRegistration]:
-        """Register files, or none if one is refused; with ``--keep-going`` all that can be."""
-        if self.options.dry_run or not self.options.keep_going:
-            planned = [self._take(file, self._plan) for file in files]
-            refused = any(step.outcome == "refused" for step in planned)
-            if self.options.dry_run or refused:
+    def plan_all(self, files: Iterable[SchemaFile]) -> list[FileRegistration]:
+        """Check files without registering any."""
+        return [self._take(file, self._plan) for file in files]
+
+    def register_all(self, files: list[SchemaFile], *, keep_going: bool = False) -> Iterator[FileRegistration]:
+        """Register files, or none if one is refused; with ``keep_going`` all that can be."""
+        if not keep_going:
+            planned = self.plan_all(files)
+            if any(step.outcome == "refused" for step in planned):
                 for step in planned:
-                    withheld = step.outcome == "would register" and not self.options.dry_run
+                    withheld = step.outcome == "would register"
                     yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
                 return
-        if self.options.level:
-            for subject in dict.fromkeys(file.subject for file in files):
-                self.registry.set_level(self.options.level, subject)
+        subjects = {file.subject for file in files}
+        for subject, level in self.levels.items():
+            if subject in subjects:
+                self.registry.set_level(level, subject)
+        yield from self.register_planned(files)
+
+    def register_planned(self, files: Iterable[SchemaFile]) -> Iterator[FileRegistration]:
+        """Register files that were planned before, and whose levels are set."""
         for file in files:
             yield self._take(file, self._register)
 
@@ -153,8 +167,8 @@ class _Registration:
         """Check a file without registering it."""
         subject = file.subject
         if subject not in self._checkers:
-            options = self.options
-            self._checkers[subject] = SubjectChecker(self.registry, subject, options.normalize, options.level)
+            level = self.levels.get(subject)
+            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, level)
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
@@ -170,7 +184,7 @@ class _Registration:
         file = resolved.file
         if resolved.registered is not None:
             return FileRegistration(file, "unchanged", resolved.registered)
-        normalize = self.options.normalize
+        normalize = self.normalize
         try:
             schema = self.registry.register(file.subject, file.draft, normalize=normalize)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -188,7 +202,8 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
     return FileCheck(check.file, "incompatible", check.level, messages=(str(error),), compared=check.compared)
 
 
-def _print_step(step: FileRegistration) -> None:
+def print_step(step: FileRegistration) -> None:
+    """Print the outcome for a file."""
     if step.check is not None and step.outcome == "refused":
         print_check(step.check)
         return
@@ -223,12 +238,12 @@ def _print_summary(steps: list[FileRegistration], refused: list[FileRegistration
     if refused:
         after = (
             "; ask an operator of the registry"
-            if _all_unpermitted(refused)
+            if all_unpermitted(refused)
             else "; fix the findings above and register again"
         )
     print_message((", ".join(filter(None, parts)) or "nothing was registered") + after)
 
 
-def _all_unpermitted(refused: list[FileRegistration]) -> bool:
+def all_unpermitted(refused: list[FileRegistration]) -> bool:
     """Return whether all refusals are due to permissions or modes."""
     return all(step.check is not None and step.check.outcome == "refused" for step in refused)

@@ -1,15 +1,25 @@
-"""``contractlog check``, ``register`` and ``diff``; what they run is imported after ``--help``."""
+"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
+from pathlib import Path
 
-from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
+from contractlog.clients.cli.options import (
+    REPORT_FORMATS,
+    add_files,
+    add_format,
+    add_output,
+    add_registry,
+    add_reports,
+    parse_level,
+)
+from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 
-__all__ = ["check", "diff", "register"]
+__all__ = ["apply", "check", "diff", "plan", "register"]
 
 
 def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -22,13 +32,16 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if options.level and not options.against:
         parser.error("--level needs --against: otherwise the registry has the levels of the subjects")
     from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options, argv)
+    with apply_output_options(options):
+        return run(options, argv)
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -41,10 +54,46 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
     add_registry(parser)
     add_format(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
+
+
+def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Show what would change; exit code 1 or 4 if a file cannot be registered."""
+    add_files(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan to a file, for `apply --plan`")
+    parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
+    add_registry(parser)
+    add_format(parser)
+    add_output(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.plan_runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
+
+    with apply_output_options(options):
+        return run_plan(options)
+
+
+def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Register files and set levels, or nothing if a file is rejected (exit code 1 or 4)."""
+    add_files(parser)
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="the plan to apply, with its files; refused if the registry or the files have changed since",
+    )
+    add_registry(parser)
+    add_format(parser)
+    add_output(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.plan_runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
+
+    with apply_output_options(options):
+        return run_apply(options)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -85,11 +134,13 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a schema file that both schemas reference as NAME; list files without references of their own first",
     )
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, "markdown")
+    add_output(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)
 
 
 def _parse_policy(text: str) -> Policy:

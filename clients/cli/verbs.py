@@ -64,6 +64,16 @@ VERBS: Final[dict[str, Verb]] = {
         "check schema files against the registry: compatibility, permissions, suggested fixes",
         "contractlog check schemas/",
     ),
+    "plan": Verb(
+        "contractlog.clients.cli.schema_verbs:plan",
+        "show what `apply` would change in the registry: new versions, levels, drift",
+        "contractlog plan schemas/ --out plan.json",
+    ),
+    "apply": Verb(
+        "contractlog.clients.cli.schema_verbs:apply",
+        "register files and set the levels of the manifest, as `plan` showed",
+        "contractlog apply --plan plan.json",
+    ),
     "diff": Verb(
         "contractlog.clients.cli.schema_verbs:diff",
         "compare two schemas: kind of change, levels that allow it, suggested fixes",

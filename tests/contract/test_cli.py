@@ -8,11 +8,12 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.verbs import VERBS
 
+OUTPUT = ["--color", "--quiet", "--verbose"]
 ARGUMENTS = {
-    "check": ["--subject", "--reference", "--normalize", "--registry", "--timeout", "--format"],
-    "register": ["--subject", "--reference", "--normalize", "--level", "--dry-run", "--registry", "--format"],
-    "diff": ["--level", "--policy", "--reference", "--format"],
-    "pull": ["--all", "--history", "--out", "--registry", "--format"],
+    "check": ["--subject", "--reference", "--normalize", "--registry", "--timeout", "--format", "--report", *OUTPUT],
+    "register": ["--subject", "--reference", "--normalize", "--level", "--dry-run", "--registry", "--format", *OUTPUT],
+    "diff": ["--level", "--policy", "--reference", "--format", *OUTPUT],
+    "pull": ["--all", "--history", "--out", "--registry", "--format", *OUTPUT],
 }
 
 

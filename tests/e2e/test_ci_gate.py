@@ -518,3 +518,20 @@ def test_without_files_and_manifest_the_command_says_what_it_needs(gate: Gate) -
     done = gate.process("check")
     told(done, 2)
     assert "name files or folders, or write contractlog.toml" in done.stderr
+
+
+def test_concurrent_applies_end_in_one_state(gate: Gate, server: Registry) -> None:
+    gate.put("contractlog.toml", f'[[subjects]]\nname = "{gate.topic}-*"\nlevel = "FULL"\n')
+    for number in range(5):
+        fields = [{"name": "n", "type": f"x{number}.T"}]
+        gate.put(f"{{}}-{number}-value.avsc", json.dumps({"type": "record", "name": "R", "fields": fields}))
+        gate.put(f"T{number}/T.avsc", json.dumps({"type": "fixed", "name": f"x{number}.T", "size": number + 1}))
+    results: list[subprocess.CompletedProcess[str]] = []
+    threads = [threading.Thread(target=lambda: results.append(gate.process("apply", "."))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [result.returncode for result in results] == [0, 0, 0], results
+    assert "nothing to change" in gate.process("plan", ".", "--exit-code").stderr
+    assert all(server.versions(f"{gate.topic}-{number}-value") == [1] for number in range(5))

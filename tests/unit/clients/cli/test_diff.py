@@ -236,3 +236,25 @@ def test_the_earlier_schema_may_be_older_than_the_rules_for_new_ones(files: File
     code, told = files.diff(new, old)
     assert code == exit_codes.USAGE
     assert "größe" in told
+
+
+@pytest.mark.parametrize("level", ["BACKWARD", "FORWARD"])
+def test_markdown_groups_findings_by_what_breaks(files: Files, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    files.put("a.avsc", order(ID, {"name": "lost", "type": "string"}))
+    files.put("b.avsc", order(ID, NOTE))
+    monkeypatch.chdir(files.folder)
+    code, told = files.diff("a.avsc", "b.avsc", "--level", level, "--format", "markdown")
+    assert code == exit_codes.FINDINGS
+    if level == "BACKWARD":
+        assert told == (Path(__file__).parent / "report_formats" / "golden" / "diff.md").read_text("utf-8")
+    reads, other = "the new schema cannot read what `a.avsc` wrote", "`a.avsc` cannot read what the new schema writes"
+    first, second = (reads, other) if level == "BACKWARD" else (other, reads)
+    assert told.index(f"##### Breaking: {first}\n") < told.index(f"##### Only for other levels: {second}\n")
+
+
+def test_quiet_prints_nothing_about_a_change_that_the_level_allows(files: Files) -> None:
+    earlier, later = files.put("a.avsc", order(ID, NOTE)), files.put("b.avsc", order(ID))
+    assert files.diff(earlier, later, "--quiet") == (exit_codes.CLEAN, "")
+    code, told = files.diff(later, earlier, "--quiet")
+    assert code == exit_codes.FINDINGS
+    assert "AVRO_FIELD_DEFAULT_MISSING" in told

@@ -246,3 +246,9 @@ def test_several_versions_are_in_the_plural(registry: Registry, names: tuple[str
     registry.set_level(Level.BACKWARD_TRANSITIVE, SUBJECT)
     told = replace(examined(SubjectChecker(registry, SUBJECT), file()), compared=names)
     assert f"compatible with {words} of `{SUBJECT}` at level BACKWARD_TRANSITIVE" in verdict_line(told)
+
+
+def test_a_member_that_is_there_twice_is_located(registry: Registry) -> None:
+    text = '{"type": "record", "name": "R",\n "name": "S", "fields": []}'
+    with pytest.raises(UsageError, match=r"r-value.avsc:2:2: the object has two members `name`"):
+        FileResolver(registry).resolve(SchemaFile(Path("r-value.avsc"), "r-value", SchemaDraft(text)))

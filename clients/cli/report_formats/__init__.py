@@ -1,0 +1,1 @@
+"""Reports of findings for CI: JUnit, SARIF, GitHub, GitLab and Markdown."""

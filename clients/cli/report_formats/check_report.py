@@ -1,0 +1,176 @@
+"""Report of ``contractlog check``: its findings, and a verdict on each file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
+from contractlog.clients.cli.output import count_noun
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    Severity,
+)
+from contractlog.compatibility.formats import CATALOGUE
+from contractlog.compatibility.located_finding import LocatedFinding
+
+__all__ = ["check_report", "list_rules", "report_finding"]
+
+_POSITION: Final = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)  # at the begin of a message about a file, after its path
+
+REGISTRY_REJECTED: Final = ReportedRule(
+    "REGISTRY_REJECTED",
+    "The registry rejects the schema",
+    "The registry decides whether a schema can be registered. This command found no reason of its own; the finding has "
+    "the words of the registry.",
+)
+NOT_PERMITTED: Final = ReportedRule(
+    "NOT_PERMITTED",
+    "New versions of the subject are rejected",
+    "The mode of the subject, or missing permission of the caller, prevents registration. The schema itself is "
+    "compatible. Ask an operator of the registry.",
+)
+UNREADABLE_FILE: Final = ReportedRule(
+    "UNREADABLE_FILE",
+    "The file cannot be read as a schema",
+    "The file cannot be read, is not a valid schema, or has no subject.",
+)
+_OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED, UNREADABLE_FILE)}
+
+
+def check_report(
+    checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]], *, root: Path, tool_version: str = ""
+) -> Report:
+    """Build the report of checked files, and of those that cannot be read.
+
+    Args:
+        checks: the outcomes, in the order of output.
+        unreadable: files that cannot be read as schemas, with the error.
+        root: the folder that paths are relative to, if they are below it.
+        tool_version: the version of contractlog.
+    """
+    files = [_report_file(check, root) for check in checks]
+    files += [_report_unreadable(path, str(error), root) for path, error in unreadable]
+    return Report(
+        command="contractlog check",
+        summary=_summary(checks, len(files)),
+        files=tuple(files),
+        rules=list_rules(finding for file in files for finding in file.findings),
+        tool_version=tool_version,
+    )
+
+
+def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
+    """Return the rules of the findings that have an explanation."""
+    rules = {}
+    for name in dict.fromkeys(finding.rule for finding in findings):
+        if name in _OWN_RULES:
+            rules[name] = _OWN_RULES[name]
+        elif name in CATALOGUE:
+            spec = CATALOGUE[name]
+            examples = tuple(
+                (caption, f"reader  {example.reader}\nwriter  {example.writer}")
+                for caption, example in (("Reported", spec.bad), ("Not reported", spec.good))
+                if example is not None
+            )
+            rules[name] = ReportedRule(spec.id, spec.title, spec.explanation, examples)
+    return rules
+
+
+def report_finding(
+    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = ""
+) -> ReportedFinding:
+    """Return a finding of the engines for a report.
+
+    Args:
+        path: path of the file.
+        text: content of the file.
+        finding: the finding.
+        severity: its severity for the command.
+        group: heading for the findings of its kind.
+    """
+    details = [f"fix: {finding.fix}"] if finding.fix else []
+    details += [f"or: {fix.sentence}" for fix in finding.fixes[1:]]
+    return ReportedFinding(
+        path=path,
+        line=None if finding.position is None else finding.position.line,
+        column=None if finding.position is None else finding.position.column,
+        rule=finding.finding.check,
+        severity=severity,
+        message=describe_finding(finding),
+        details=tuple(details),
+        pointer=finding.pointer,
+        diff=tuple(diff_lines(text, finding.fixes[0].text)) if finding.fixes else (),
+        group=group,
+        identity=finding.finding.detail,
+    )
+
+
+def _report_file(check: FileCheck, root: Path) -> ReportedFile:
+    path = _relative_path(check.file.path, root)
+    return ReportedFile(
+        path=path,
+        outcome="passed" if check.outcome in {"registered", "unchanged", "compatible"} else "failed",
+        verdict=describe_verdict(check),
+        findings=tuple(_report_findings(check, path)),
+        notes=check.notes,
+    )
+
+
+def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
+    for finding in check.findings:
+        if check.outcome == "incompatible" or not finding.earlier:
+            yield report_finding(path, check.file.draft.text, finding, "error" if finding.earlier else "warning")
+    if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
+        reason, *details = check.messages or (REGISTRY_REJECTED.explanation,)
+        yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
+    if check.outcome == "refused":
+        for message in check.messages:
+            yield ReportedFinding(path, None, None, NOT_PERMITTED.id, "error", message)
+
+
+def _report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
+    name = _relative_path(path, root)
+    line = column = None
+    match = _POSITION.fullmatch(message.removeprefix(f"{path}:"))
+    if match and message.startswith(f"{path}:"):
+        line, column, message = int(match[1]), int(match[2]), match[3]
+    finding = ReportedFinding(name, line, column, UNREADABLE_FILE.id, "error", message)
+    return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
+
+
+def _relative_path(path: Path, root: Path) -> str:
+    """Return a path relative to ``root`` if it is below it, without ``..`` where possible, with ``/``."""
+    absolute = Path(os.path.normpath(root / path))
+    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+
+
+def _summary(checks: Sequence[FileCheck], files: int) -> str:
+    outcomes = Counter(check.outcome for check in checks)
+    unreadable = files - len(checks)
+    problems = [
+        f"{number:,} {word}"
+        for number, word in (
+            (outcomes["incompatible"], "incompatible"),
+            (outcomes["refused"], "not permitted"),
+            (unreadable, "unreadable"),
+        )
+        if number
+    ]
+    known = outcomes["registered"] + outcomes["unchanged"]
+    state = "unchanged" if outcomes["unchanged"] else "registered already"
+    if problems:
+        failed = files - known - outcomes["compatible"]
+        return f"{failed:,} of {count_noun(files, 'file')} cannot be registered ({', '.join(problems)})"
+    if not outcomes["compatible"]:
+        return f"nothing to register, {count_noun(files, 'file')} {state}"
+    others = f", {known:,} {state}" if known else ""
+    return f"{count_noun(outcomes['compatible'], 'file')} can be registered{others}"

@@ -1,0 +1,59 @@
+"""Table of the report formats; reports on stdout and in files."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.output import print_document
+from contractlog.clients.cli.report_formats.check_report import check_report
+from contractlog.clients.cli.report_formats.github import render_github
+from contractlog.clients.cli.report_formats.gitlab import render_gitlab
+from contractlog.clients.cli.report_formats.junit import render_junit
+from contractlog.clients.cli.report_formats.markdown import render_markdown
+from contractlog.clients.cli.report_formats.report import Report
+from contractlog.clients.cli.report_formats.sarif import render_sarif
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["RENDERERS", "output_check", "render"]
+
+RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
+    "junit": render_junit,
+    "sarif": render_sarif,
+    "github": render_github,
+    "gitlab": render_gitlab,
+    "markdown": render_markdown,
+}
+
+
+def render(report: Report, format_name: str) -> str:
+    """Return a report in a format of ``RENDERERS``, without control characters or unintended CI commands."""
+    return RENDERERS[format_name](report)
+
+
+def output_check(options: Namespace, checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]]) -> None:
+    """Print the report of a check if ``--format`` requests one, and write the files of ``--report``.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    if options.format in RENDERERS or options.reports:
+        from importlib.metadata import version  # noqa: PLC0415 - slow to import, and only needed for reports
+
+        report = check_report(checks, unreadable, root=Path.cwd(), tool_version=version("contractlog"))
+        if options.format in RENDERERS:
+            print_document(render(report, options.format))
+        for format_name, path in options.reports:
+            _write_report(path, render(report, format_name))
+
+
+def _write_report(path: Path, text: str) -> None:
+    try:
+        with open_atomically(path) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"the report `{path}` cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,375 @@
+"""The files of ``integrations/``: their own steps run in a repository, against a registry that is served."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from contractlog.clients import Registry
+from contractlog.compatibility.schema import SchemaDraft
+
+from support.ci_formats import GITLAB, WorkflowCommand, read_junit, read_workflow_command
+from support.deadlines import WAIT_SECONDS
+from support.gate import NOTE, TOTAL, Gate, order
+from support.source_tree import ROOT
+
+pytestmark = pytest.mark.e2e
+
+INTEGRATIONS: Final = ROOT / "integrations"
+ACTION: Final = yaml.safe_load((INTEGRATIONS / "github" / "action.yml").read_text("utf-8"))
+AUTHOR: Final = "github-actions[bot]"
+MARKER: Final = "<!-- contractlog check -->\n"
+
+
+@dataclass
+class GitHub:
+    """The part of GitHub's API that deals with comments on issues, for one pull request."""
+
+    url: str = ""
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    writes: list[tuple[str, str]] = field(default_factory=list)  #: method and path
+    status: int = 200  #: of the response to writes
+    tokens: set[str | None] = field(default_factory=set)
+
+    def add(self, body: str, login: str = AUTHOR) -> None:
+        self.comments.append({"id": 1000 + len(self.comments), "body": body, "user": {"login": login}})
+
+    def respond(self, method: str, target: str, body: Any) -> tuple[int, Any]:
+        parts = urlsplit(target)
+        if method == "GET":
+            assert parts.path == "/repos/owner/schemas/issues/7/comments"
+            query = {name: int(value) for name, (value,) in parse_qs(parts.query).items()}
+            first = (query["page"] - 1) * query["per_page"]
+            return 200, self.comments[first : first + query["per_page"]]
+        self.writes.append((method, parts.path))
+        if self.status >= 400:
+            return self.status, {"message": "Resource not accessible by integration"}
+        if method == "POST":
+            assert parts.path == "/repos/owner/schemas/issues/7/comments"
+            self.add(body["body"])
+            return 201, self.comments[-1]
+        (comment,) = (one for one in self.comments if parts.path == f"/repos/owner/schemas/issues/comments/{one['id']}")
+        comment["body"] = body["body"]
+        return 200, comment
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    api = GitHub()
+
+    class Handler(BaseHTTPRequestHandler):
+        def respond(self) -> None:
+            api.tokens.add(self.headers["Authorization"])
+            content = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            status, body = api.respond(self.command, self.path, json.loads(content) if content else None)
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = respond  # noqa: N815 -- names of http.server
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        api.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield api
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def command_path() -> str:
+    """Return a PATH with the installed command."""
+    return f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def run_bash(script: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a script as the runners do."""
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env={"PATH": command_path(), "HOME": str(folder)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
+    )
+
+
+@dataclass
+class JobRun:
+    """A run of the action in a pull request."""
+
+    code: int
+    log: str
+    summary: str
+    outputs: dict[str, str]
+
+    @property
+    def commands(self) -> list[WorkflowCommand]:
+        return [command for command in map(read_workflow_command, self.log.split("\n")) if command]
+
+
+class Job:
+    """A job of GitHub Actions that uses our action, for pull request 7."""
+
+    def __init__(self, gate: Gate, github: GitHub, temporary: Path) -> None:
+        self.gate = gate
+        self.github = github
+        self.temporary = temporary
+        temporary.mkdir()
+        (temporary / "event.json").write_text(json.dumps({"pull_request": {"number": 7}}))
+
+    def run(self, *, event: str = "pull_request", **inputs: str) -> JobRun:
+        """Run the steps of the action as the runner does: conditions, variables, files for outputs and summary."""
+        values = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
+        values |= {"registry": self.gate.url, "token": "the-token", "install": "false", **inputs}
+        context = {f"inputs.{name}": value for name, value in values.items()}
+        context |= {"github.action_path": str(INTEGRATIONS / "github"), "github.event_name": event}
+        context["github.token"] = "the-token"
+        summary, output, path = (self.temporary / name for name in ("summary.md", "output", "path"))
+        for file in (summary, output, path):
+            file.write_text("")
+        environment = {
+            "RUNNER_TEMP": str(self.temporary),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_PATH": str(path),
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_REPOSITORY": "owner/schemas",
+            "GITHUB_EVENT_PATH": str(self.temporary / "event.json"),
+        }
+        log, code = "", 0
+        for step in ACTION["runs"]["steps"]:
+            assert step["shell"] == "bash"
+            assert "${{" not in step["run"], "inputs in the text of a script could be commands"
+            if code or not condition(step.get("if", ""), context):
+                continue
+            own = {name: expand(value, context) for name, value in step.get("env", {}).items()}
+            done = run_bash(step["run"], self.gate.folder, environment | own)
+            log, code = log + done.stdout + done.stderr, done.returncode
+            if "id" in step:
+                for line in output.read_text().splitlines():
+                    name, _, value = line.partition("=")
+                    context[f"steps.{step['id']}.outputs.{name}"] = value
+        outputs = {name: expand(one["value"], context) for name, one in ACTION["outputs"].items()}
+        return JobRun(code, log, summary.read_text("utf-8"), outputs)
+
+
+def expand(text: str, context: dict[str, str]) -> str:
+    """Evaluate the expressions of a workflow that our action uses: names of the context."""
+    return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", lambda match: context[match[1]], text)
+
+
+def condition(text: str, context: dict[str, str]) -> bool:
+    """Evaluate a condition of the form that our action uses: comparisons joined with ``&&``."""
+    comparisons = [re.fullmatch(r"([\w.-]+) == '(.*)'", part) for part in text.split(" && ") if text]
+    return all(match is not None and context[match[1]] == match[2] for match in comparisons)
+
+
+@pytest.fixture
+def repository(gate: Gate, server: Registry) -> Gate:
+    """A repository with a registered schema and a branch on which a pull request is based."""
+    server.register(gate.subject, SchemaDraft(order()))
+    gate.put("schemas/{}-value.avsc", order())
+    for command in (
+        "init -q -b main",
+        "add .",
+        "-c user.name=a -c user.email=a@b.c commit -qm first",
+        "checkout -qb change",
+    ):
+        subprocess.run(["git", *command.split()], cwd=gate.folder, check=True, timeout=WAIT_SECONDS)
+    return gate
+
+
+@pytest.fixture
+def job(repository: Gate, github: GitHub, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return Job(repository, github, tmp_path_factory.mktemp("runner") / "temp")
+
+
+def test_a_breaking_change_is_annotated_summarized_and_commented(job: Job, github: GitHub) -> None:
+    name = job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    run = job.run(files="schemas")
+    assert run.code == 1
+    assert run.outputs["exit-code"] == "1"
+    (command,) = run.commands
+    assert (command.name, command.properties["file"], command.properties["line"]) == ("error", name, "9")
+    assert run.summary == Path(run.outputs["report"]).read_text("utf-8")
+    (comment,) = github.comments
+    assert comment["body"] == MARKER + run.summary
+    assert "```diff\n" in comment["body"]
+    assert github.tokens == {"Bearer the-token"}
+    assert "the-token" not in run.log
+
+
+def test_the_comment_follows_every_check_and_stays_one(job: Job, github: GitHub) -> None:
+    for number in range(250):  # of others, and a copy of ours
+        github.add(f"{MARKER if number == 120 else ''}comment {number}", "somebody")
+    github.comments[3] |= {"user": None, "body": None}
+    name = job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    for _ in range(2):
+        assert job.run().code == 1
+    assert [method for method, _ in github.writes] == ["POST"], "the second check has the same result"
+    (gate_file := job.gate.folder / name).write_text(order(NOTE))
+    run = job.run()
+    assert (run.code, run.commands) == (0, [])
+    assert [method for method, _ in github.writes] == ["POST", "PATCH"]
+    assert "1 file can be registered" in github.comments[-1]["body"]
+    assert len(github.comments) == 251
+    gate_file.write_text("{")
+    assert job.run().code == 2
+    assert "1 unreadable" in github.comments[-1]["body"]
+
+
+def test_a_check_without_findings_writes_no_first_comment(job: Job, github: GitHub) -> None:
+    run = job.run()
+    assert (run.code, run.commands, github.comments) == (0, [], [])
+    assert run.summary.startswith("### contractlog check: nothing to register")
+
+
+def test_a_check_that_could_not_be_completed_leaves_no_comment_that_passes(job: Job, github: GitHub) -> None:
+    github.add(f"{MARKER}### contractlog check: all is well")
+    run = job.run(registry="http://127.0.0.1:9")
+    assert (run.code, run.outputs["exit-code"]) == (3, "3")
+    assert "cannot be reached" in run.log
+    assert "the check could not be completed" in github.comments[0]["body"]
+    assert "exit code 3" in github.comments[0]["body"]
+
+
+@pytest.mark.parametrize("status", [403, 404, 500])
+def test_a_comment_that_is_rejected_is_a_warning_and_the_check_decides(job: Job, github: GitHub, status: int) -> None:
+    github.status = status
+    job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    run = job.run()
+    assert run.code == 1
+    warning = run.commands[-1]
+    assert (warning.name, f"GitHub responded with {status}" in warning.message) == ("warning", True)
+    assert ("pull-requests: write" in warning.message) == (status < 500)
+
+
+def test_other_events_and_other_wishes_write_no_comment(job: Job, github: GitHub) -> None:
+    job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    assert job.run(event="push").code == job.run(comment="false").code == 1
+    assert github.writes == []
+
+
+def test_inputs_are_words_not_commands(job: Job) -> None:
+    """Lines of an input are arguments; nothing in them is run or split."""
+    odd = job.gate.put("sub folder/$(touch pwned) ;-value.avsc", '"string"')
+    run = job.run(files=f"\n  \n{odd}\n", arguments="--report=junit=odd name.xml\n--verbose\n")
+    assert run.code == 0
+    assert not list(job.gate.folder.rglob("pwned*"))
+    (case,) = read_junit((job.gate.folder / "odd name.xml").read_text("utf-8"))
+    assert case.file == odd
+
+
+def test_what_the_action_installs_from_is_in_its_repository() -> None:
+    (step,) = (step for step in ACTION["runs"]["steps"] if step["name"].startswith("Install"))
+    source = expand(step["env"]["SOURCE"], {"github.action_path": str(INTEGRATIONS / "github")})
+    (locked,) = re.findall(r'-r "\$SOURCE/(\S+)"', step["run"])
+    assert (Path(source) / locked).is_file()
+    assert (Path(source) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
+
+
+def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate) -> None:
+    document = yaml.safe_load((INTEGRATIONS / "gitlab" / "contractlog.gitlab-ci.yml").read_text("utf-8"))
+    job = document["contractlog-check"]
+    name = repository.put("schemas/{}-value.avsc", order(TOTAL))
+    variables = {name: str(value) for name, value in job["variables"].items()}
+    variables |= {"CONTRACTLOG_REGISTRY_URL": repository.url, "CONTRACTLOG_FILES": "schemas", "CI": "true"}
+    assert all("CONTRACTLOG_PACKAGE" in line for line in job["before_script"])  # from a package index: not run here
+    done = run_bash("\n".join(job["script"]), repository.folder, variables)
+    assert done.returncode == 1
+    assert "incompatible with version 1" in done.stdout
+    reports = job["artifacts"]["reports"]
+    assert sorted(reports.values()) == sorted(job["artifacts"]["paths"])
+    assert job["artifacts"]["when"] == "always"
+    (case,) = read_junit((repository.folder / reports["junit"]).read_text("utf-8"))
+    assert (case.file, bool(case.failure)) == (name, True)
+    quality = json.loads((repository.folder / reports["codequality"]).read_text("utf-8"))
+    Draft202012Validator(GITLAB).validate(quality)
+    assert [(one["location"]["path"], one["location"]["lines"]["begin"]) for one in quality] == [(name, 9)]
+
+
+def test_the_pre_commit_hook_checks_the_files_that_it_is_given(repository: Gate) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    good = repository.put("schemas/{}-key.avsc", '"string"')
+    bad = repository.put("schemas/{}-value.avsc", order(TOTAL))
+    repository.put("schemas/README.md", "text")
+    subprocess.run(["git", "add", "."], cwd=repository.folder, check=True, timeout=WAIT_SECONDS)
+    listed = subprocess.run(
+        ["git", "diff", "--cached", "--name-only"], cwd=repository.folder, check=True, capture_output=True, text=True
+    )
+    staged = [name for name in listed.stdout.splitlines() if re.search(hook["files"], name)]
+    assert staged == [good, bad]
+    for names, code in ((staged, 1), ([good], 0)):
+        script = f"{hook['entry']} {shlex.join(names)}"
+        done = run_bash(script, repository.folder, {"CONTRACTLOG_REGISTRY_URL": repository.url})
+        assert done.returncode == code
+        assert (bad in done.stdout, good in done.stdout) == (bool(code), False)
+
+
+def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate, server: Registry) -> None:
+    job = yaml.safe_load((INTEGRATIONS / "kubernetes" / "job.yaml").read_text("utf-8"))
+    pod = job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    (mount,) = container["volumeMounts"]
+    assert mount["name"] in {volume["name"] for volume in pod["volumes"]}
+    assert pod["securityContext"]["runAsUser"] == int(
+        re.findall(r"^USER (\d+)$", (ROOT / "deploy" / "Containerfile").read_text("utf-8"), re.MULTILINE)[0]
+    )
+    folder = repository.folder / "mounted"
+    versioned = folder / "..2026_11_23"  # a ConfigMap is mounted as links to a hidden folder
+    versioned.mkdir(parents=True)
+    (folder / "..data").symlink_to(versioned.name)
+    name = f"{repository.topic}-value.avsc"
+    (versioned / name).write_text(order(NOTE))
+    (folder / name).symlink_to(f"..data/{name}")
+    (url,) = (one for one in container["env"] if one["name"] == "CONTRACTLOG_REGISTRY_URL")
+    assert url["value"].startswith("http")
+    arguments = [argument.replace(mount["mountPath"], str(folder)) for argument in container["args"]]
+    retried_codes = set(job["spec"]["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"])
+    for number in range(2):
+        done = repository.process(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert ("registered already" in done.stdout) == bool(number)
+    assert server.versions(repository.subject) == [1, 2]
+    (versioned / name).write_text(order(NOTE, TOTAL))
+    assert repository.process(*arguments).returncode in retried_codes
+    assert repository.process(*arguments, url="http://127.0.0.1:9").returncode not in retried_codes
+
+
+def test_the_page_uses_inputs_variables_and_hooks_that_exist() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    workflow, pipeline, hooks = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    job = workflow["jobs"]["check"]
+    step = job["steps"][-1]
+    assert "/integrations/github@" in step["uses"]
+    assert step["with"].keys() <= ACTION["inputs"].keys()
+    assert workflow["permissions"]["pull-requests"] == "write"
+    template = yaml.safe_load((ROOT / pipeline["include"][0]["file"]).read_text("utf-8"))
+    variables = pipeline["contractlog-check"]["variables"]
+    assert variables.keys() - template["contractlog-check"]["variables"].keys() == {"CONTRACTLOG_REGISTRY_URL"}
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert hooks["repos"][0]["hooks"] == [{"id": hook["id"]}]

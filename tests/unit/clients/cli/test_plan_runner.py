@@ -1,0 +1,159 @@
+"""Plans of changes, and their application."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import SchemaDraft
+
+MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
+ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
+CURRENCY = {"name": "currency", "type": "string"}
+MANIFEST = """
+[[subjects]]
+name = "orders-*"
+level = "FULL"
+"""
+
+
+@pytest.fixture
+def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for module in ("register_runner", "plan_runner"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, **{"orders-value": ORDER, "Money": MONEY})
+    (tmp_path / "contractlog.toml").write_text(MANIFEST)
+    return tmp_path
+
+
+def put(folder: Path, **schemas: Any) -> None:
+    for name, schema in schemas.items():
+        (folder / f"{name}.avsc").write_text(json.dumps(schema))
+
+
+def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    main(["plan", *arguments, "--format", "json"])
+    body: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return body
+
+
+def test_a_plan_shows_levels_and_versions_and_writes_nothing(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "."]) == exit_codes.CLEAN
+    output = capsys.readouterr()
+    assert "level of `orders-value`: BACKWARD -> FULL" in output.out
+    assert "Money.avsc: would be a new version of `Money`" in output.out
+    assert "2 versions would be registered, 1 level would be set" in output.err
+    assert registry.subjects() == []
+
+
+def test_after_apply_there_is_nothing_to_change(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert (registry.level("orders-value"), registry.level("Money")) == (Level.FULL, Level.BACKWARD)
+    assert registry.subjects() == ["Money", "orders-value"]
+    capsys.readouterr()
+    assert main(["plan", ".", "--exit-code"]) == exit_codes.CLEAN
+    assert "nothing to change" in capsys.readouterr().err
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert registry.versions("orders-value") == [1]
+
+
+def test_nothing_is_applied_if_a_file_is_incompatible_at_the_level_to_be(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    (folder / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nlevel = "FULL_TRANSITIVE"\n')
+    put(folder, Money={**MONEY, "fields": []}, **{"new-value": "int"})
+    for verb in ("plan", "apply"):
+        assert main([verb, "."]) == exit_codes.FINDINGS
+        assert "at level FULL_TRANSITIVE" in capsys.readouterr().out
+    assert registry.level("Money") is Level.BACKWARD
+    assert "new-value" not in registry.subjects()
+
+
+def test_a_saved_plan_is_applied_as_it_was_shown(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", ".", "--out", "plan.json"]) == exit_codes.CLEAN
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert registry.level("orders-value") is Level.FULL
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
+    assert "have changed since the plan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mover", ["file", "registry", "level"])
+def test_a_saved_plan_is_refused_if_files_or_registry_moved(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], mover: str
+) -> None:
+    main(["plan", ".", "--out", "plan.json"])
+    if mover == "file":
+        put(folder, Money={**MONEY, "doc": "of somebody else"})
+    elif mover == "registry":
+        registry.register("Money", SchemaDraft(json.dumps({**MONEY, "doc": "first"})))
+    else:
+        registry.set_level(Level.NONE, "orders-value")
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
+    assert "nothing was applied: the registry or the files have changed" in capsys.readouterr().err
+    assert "orders-value" not in registry.subjects()
+
+
+def test_drift_is_a_version_that_the_files_do_not_have(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    capsys.readouterr()
+    registry.register(
+        "Money", SchemaDraft(json.dumps({**MONEY, "fields": [*MONEY["fields"], {**CURRENCY, "default": ""}]}))
+    )
+    assert planned(capsys, ".") == {
+        "format": "contractlog.plan/1",
+        "steps": [],
+        "refused": [],
+        "drift": [{"subject": "Money", "file": 1, "latest": 2}],
+    }
+    main(["plan", "."])
+    assert "drift: `Money`: version 2 of the registry is not in the files" in capsys.readouterr().out
+
+
+def test_an_interrupted_apply_is_completed_by_the_next(registry: Registry, folder: Path) -> None:
+    registry.set_level(Level.FULL, "orders-value")
+    registry.register("Money", SchemaDraft(json.dumps(MONEY)))
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert [each.version for each in registry.version("orders-value", 1).references] == [1]
+    assert registry.versions("Money") == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "7", "[" * 100_000, '{"format": "contractlog.plan/1"}', '{"format": "x", "arguments": {}, "steps": []}'],
+)
+def test_what_is_no_plan_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (folder / "plan.json").write_text(text)
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
+    assert "is not a plan that" in capsys.readouterr().err
+
+
+def test_a_plan_takes_no_other_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", ".", "--out", "plan.json"])
+    assert main(["apply", ".", "--plan", "plan.json"]) == exit_codes.USAGE
+    assert "a plan has its own files" in capsys.readouterr().err
+
+
+def test_a_plan_that_cannot_be_applied_is_not_written(registry: Registry, folder: Path) -> None:
+    main(["apply", "."])
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    assert main(["plan", ".", "--out", "plan.json"]) == exit_codes.FINDINGS
+    assert not (folder / "plan.json").exists()
