@@ -15,13 +15,46 @@ from typing import Final
 
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.errors import RegistryError
-from contractlog.compatibility.formats import CATALOGUE
+from contractlog.compatibility.formats import CATALOGUE, FORMATS
 from contractlog.compatibility.json_schema.diff.difference_catalogue import STRICT
+from contractlog.compatibility.lint.linter import LINT_RULES
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.registry.http import openapi_file
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS
 
 ROOT: Final = Path(__file__).parent.parent
+LINT_INTRODUCTION: Final = """\
+`contractlog lint` checks schema files by themselves. It needs no registry and opens no connection. In folders it finds
+the files that [`check` finds](schemas-as-code.md#files).
+
+```text
+contractlog lint schemas/                      # every schema file below the folder
+contractlog lint schemas/ --fix                # apply the safe fixes
+contractlog lint schemas/ --fail-on warning    # in CI: exit code 1 if there is a warning or an error
+contractlog lint --explain LINT_AVRO_ENUM_DEFAULT_MISSING
+```
+
+Each finding is one line with file, line, column, severity, a sentence and the id of its rule. `--format json` prints
+the same facts, and a JSON Pointer, for programs.
+
+| severity | meaning |
+|---|---|
+| error | certainly a mistake: a part of the schema has no effect, or no record can be written |
+| warning | likely to hurt producers or consumers later |
+| note | a convention, or a question for the owner |
+
+The exit code is 1 if there is an error (`--fail-on warning` or `note`: also for these), 2 if a file cannot be read or
+is not a schema, else 0. `--disable RULE` turns a rule off, `--only RULE` turns all others off; both can be repeated.
+Rules for keys apply to files whose name ends in `-key`. Types and documents of other files are not looked up, and
+nothing is reported about them.
+
+`--fix` changes only the text that a fix concerns, so the formatting and the comments of the author stay. Every fix
+keeps the schema compatible with the previous version in both directions, under all policies. Fixes of a schema that
+is registered already create a new version.
+
+The ids begin with `LINT_` and the format. The ids of [compatibility checks](checks.md), which compare two versions,
+do not.
+"""
 MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
 
 
@@ -80,6 +113,27 @@ def _json_cases() -> dict[str, dict[str, tuple[str, str]]]:
     return shown
 
 
+def lint() -> Iterator[str]:
+    """Explain `contractlog lint`, and list its rules."""
+    yield "# Lint rules\n\n" + MADE
+    yield LINT_INTRODUCTION
+    for kind in FORMATS:
+        rules = [rule for rule in LINT_RULES.values() if rule.id.startswith(f"LINT_{kind}_")]
+        yield f"\n## {kind.value}\n\n| rule | severity | fix | finding |\n|---|---|---|---|\n"
+        for rule in rules:
+            link = f"[`{rule.id}`](#{rule.id.lower()})"
+            yield f"| {link} | {rule.severity.value} | {'yes' if rule.fix else ''} | {_cell(rule.summary)} |\n"
+    yield "\n## Examples\n"
+    for rule in LINT_RULES.values():
+        yield f"\n### `{rule.id}`\n\n{rule.summary}.\n"
+        if rule.fix:
+            yield f"\n`--fix`: {rule.fix}.\n"
+        if rule.subject.endswith("-key"):
+            yield f"\nThe examples are schemas of the subject `{rule.subject}`.\n"
+        yield f"\nReported, at `{rule.at or '/'}`:\n\n```json\n{rule.bad}\n```\n"
+        yield f"\nNot reported:\n\n```json\n{rule.good}\n```\n"
+
+
 def verbs() -> Iterator[str]:
     """Show the help of the command line and of every verb."""
     yield "# The command line\n\n" + MADE
@@ -117,6 +171,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/errors.md": errors,
     "docs/outcomes.md": outcomes,
     "docs/checks.md": checks,
+    "docs/lint.md": lint,
     "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
     "openapi.yaml": lambda: iter([openapi_file.render_yaml()]),

@@ -26,7 +26,7 @@ from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["UnreadableFiles", "collect_files"]
+__all__ = ["UnreadableFiles", "collect_files", "list_files"]
 
 
 class UnreadableFiles:
@@ -88,7 +88,7 @@ def collect_files(
     file_paths: list[Path] = []
     for text in paths:
         with problems.collect(Path(text)):
-            file_paths += _list_files(Path(text), problems)
+            file_paths += list_files(Path(text), problems)
     reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references), manifest)
     files: list[SchemaFile] = []
     for path in reader.paths:
@@ -185,7 +185,12 @@ class _FileReader:
         return None
 
 
-def _list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
+def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
+    """Return a file itself, or the schema files of a folder; ``problems`` gets warnings about others.
+
+    Raises:
+        UsageError: it does not exist, cannot be read, or contains no schema files.
+    """
     if not path.is_dir():
         with suppress(PermissionError):
             _require_existing(path)

@@ -28,7 +28,7 @@ from contractlog.compatibility.schema import ParsedSchema, Reference, Registered
 if TYPE_CHECKING:
     from contractlog.clients.cli.baseline import Baseline
 
-__all__ = ["FileResolver", "ResolvedFile", "parse_draft"]
+__all__ = ["FileResolver", "ResolvedFile", "invalid_file_message", "parse_draft"]
 
 _MAX_LOOKUPS: Final = 100  #: files in one request; the server limits the work of a request
 _MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
@@ -140,7 +140,7 @@ class FileResolver:
         try:
             return self.registry.referenced(file.draft, subject=file.subject)
         except InvalidSchema as error:
-            raise UsageError(_invalid_file_message(file, error)) from None
+            raise UsageError(invalid_file_message(file, error)) from None
         except NotFound as error:
             raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
 
@@ -191,7 +191,7 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     try:
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
-        raise UsageError(_invalid_file_message(file, error)) from None
+        raise UsageError(invalid_file_message(file, error)) from None
     repeated = find_duplicate_name(file.draft.text) if strict else None
     if repeated is not None:
         name, position = repeated
@@ -199,7 +199,7 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     return parsed
 
 
-def _invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
+def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:

@@ -79,6 +79,11 @@ VERBS: Final[dict[str, Verb]] = {
         "compare two schemas: kind of change, levels that allow it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),
+    "lint": Verb(
+        "contractlog.clients.cli.lint:lint",
+        "check schema files by themselves: names, documentation, defaults, types; no registry is needed",
+        "contractlog lint schemas/ --fix",
+    ),
     "pull": Verb(
         "contractlog.clients.cli.pull:pull",
         "write registered schemas to files",

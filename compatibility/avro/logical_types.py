@@ -9,9 +9,9 @@ from typing import Any, Final
 from contractlog.compatibility.avro.types import AvroType, Fixed, Primitive
 from contractlog.compatibility.json_text import Number
 
-__all__ = ["describe_logical_type", "list_logical_properties"]
+__all__ = ["LOGICAL_TYPE_BASES", "describe_logical_type", "list_logical_properties", "max_decimal_digits"]
 
-_BASES: Final[Mapping[str, frozenset[str]]] = {
+LOGICAL_TYPE_BASES: Final[Mapping[str, frozenset[str]]] = {
     "decimal": frozenset({"bytes", "fixed"}),
     "big-decimal": frozenset({"bytes"}),
     "uuid": frozenset({"string", "fixed"}),
@@ -37,7 +37,7 @@ def describe_logical_type(node: AvroType) -> str:
     name = node.logical_type
     if name is None or not isinstance(node, (Primitive, Fixed)):
         return ""
-    if node.kind.lower() not in _BASES.get(name, (node.kind.lower(),)):
+    if node.kind.lower() not in LOGICAL_TYPE_BASES.get(name, (node.kind.lower(),)):
         return ""
     if isinstance(node, Fixed) and _SIZES.get(name, node.size) != node.size:
         return ""
@@ -46,18 +46,27 @@ def describe_logical_type(node: AvroType) -> str:
 
 def list_logical_properties(node: AvroType) -> tuple[str, ...]:
     """Return the properties of a well-formed logical type that Java supports, in the reference's order."""
-    if node.logical_type not in _BASES or node.logical_type == "time-nanos" or not describe_logical_type(node):
+    if (
+        node.logical_type not in LOGICAL_TYPE_BASES
+        or node.logical_type == "time-nanos"
+        or not describe_logical_type(node)
+    ):
         return ()
     if isinstance(node.props.get("avro.java.string"), str):  # sets Java's string class and hides the logical type
         return ()
     return ("logicalType", "precision", "scale") if node.logical_type == "decimal" else ("logicalType",)
 
 
+def max_decimal_digits(size: int) -> int:
+    """Return the digits of the largest decimal that a number of bytes holds for certain."""
+    return int(max(8 * size - 1, 0) * _DIGITS_PER_BIT)
+
+
 def _describe_decimal(node: AvroType) -> str:
     precision, scale = _parse_integer(node.props.get("precision")), _parse_integer(node.props.get("scale", Number("0")))
     if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
         return ""
-    if isinstance(node, Fixed) and precision > int(max(8 * node.size - 1, 0) * _DIGITS_PER_BIT):
+    if isinstance(node, Fixed) and precision > max_decimal_digits(node.size):
         return ""
     return f"decimal({precision},{scale})"
 

@@ -66,9 +66,16 @@ _LIMITS: Final = AvroLimits()
 
 
 def parse_avro(
-    text: str, referenced: Mapping[str, str], *, strict: bool, limits: AvroLimits = _LIMITS
+    text: str, referenced: Mapping[str, str], *, strict: bool, partial: bool = False, limits: AvroLimits = _LIMITS
 ) -> tuple[AvroSchema, set[str]]:
     """Parse an Avro schema and all its dependencies.
+
+    Args:
+        text: the schema.
+        referenced: name -> text of every dependency.
+        strict: apply the rules for new schemas.
+        partial: dependencies may be missing: names without a definition stay unresolved, and defaults are not checked.
+        limits: size limits.
 
     Returns:
         The schema, and the full names of the types at the roots of its references: they stay names in its text.
@@ -77,7 +84,7 @@ def parse_avro(
         InvalidSchema: not a valid schema; ``at`` is the position, in a referenced schema as ``NAME#POINTER``.
     """
     check_dependencies(referenced)
-    parser = _Parser(limits)
+    parser = _Parser(limits, partial=partial)
     roots = [parser.parse_text(dependency, at=f"{name}#", strict=False) for name, dependency in referenced.items()]
     referenced_names = {root.name for root in roots if isinstance(root, (NamedType, TypeName))}
     return AvroSchema(parser.parse_text(text, at="", strict=strict), parser.types), referenced_names
@@ -88,6 +95,7 @@ class _Parser:
     """State of one parse: the types so far, and the counts for the limits."""
 
     limits: AvroLimits
+    partial: bool = False
     types: dict[str, NamedType] = field(default_factory=dict)
     strict: bool = True
     counts: dict[str, int] = field(default_factory=dict)
@@ -107,15 +115,16 @@ class _Parser:
 
     def check_definitions(self, root: AvroType) -> AvroType:
         """Check that every name is defined, repeated definitions agree, and every default fits."""
-        for name, first_use in self.undefined.items():
-            if name not in self.types:
-                raise InvalidSchema(f'the type "{name}" is not defined', at=first_use)
+        missing = {name: first_use for name, first_use in self.undefined.items() if name not in self.types}
+        if missing and not self.partial:
+            name, first_use = next(iter(missing.items()))
+            raise InvalidSchema(f'the type "{name}" is not defined', at=first_use)
         for redefinition in self.redefinitions:
             if format_definition(redefinition) != format_definition(self.types[redefinition.name]):
                 raise InvalidSchema(
                     f'the type "{redefinition.name}" is defined twice, and differently', at=redefinition.at
                 )
-        if self.strict:
+        if self.strict and not missing:
             check_defaults(AvroSchema(root, self.types), self.fields_with_default)
         return root
 

@@ -123,13 +123,15 @@ class JsonSource:
         """Replace a value."""
         return Edit(span.start, span.end, text)
 
-    def set_member(self, span: JsonSpan, name: str, text: str, *, after: str = "") -> Edit:
-        """Add a member to an object, or replace its value."""
+    def set_member(self, span: JsonSpan, name: str, text: str, *, after: str | None = "") -> Edit:
+        """Add a member to an object, or replace its value; ``after=None`` puts a new one first."""
         existing = span.member(name)
         if existing is not None:
             return self.replace(existing, text)
-        before = span.index_of(after)
         entry = f"{json.dumps(name, ensure_ascii=False)}{self._colon(span)}{text}"
+        if after is None:
+            return self.insert(span, 0, entry)
+        before = span.index_of(after)
         return self.insert(span, len(span.values) if before is None else before + 1, entry)
 
     def insert(self, span: JsonSpan, index: int, entry: str) -> Edit:

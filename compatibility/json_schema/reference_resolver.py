@@ -21,7 +21,7 @@ from contractlog.compatibility.json_schema.vocabulary import (
 )
 from contractlog.compatibility.json_text import join_pointer, parse_json, parse_pointer
 
-__all__ = ["Documents", "ResolutionContext", "SchemaPosition"]
+__all__ = ["Documents", "ResolutionContext", "SchemaPosition", "find_at_pointer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Documents:
 
     def _find_by_pointer(self, name: str, fragment: str) -> SchemaPosition | None:
         for candidate in (f"#{fragment}", *swap_definition_keywords(f"#{fragment}")):
-            match = _find_at_pointer(self._value(name), unquote(candidate[1:]))
+            match = find_at_pointer(self._value(name), unquote(candidate[1:]))
             if match is not None:
                 at, contents = match
                 return SchemaPosition(f"{name}#{at}" if name else at, contents, self._root_target(name).context)
@@ -217,7 +217,7 @@ def _iterate_objects(value: Any) -> Iterator[dict[str, Any]]:
             pending.extend([item for item in part if isinstance(item, (dict, list))])
 
 
-def _find_at_pointer(value: Any, fragment: str) -> tuple[str, Any] | None:
+def find_at_pointer(value: Any, fragment: str) -> tuple[str, Any] | None:
     """Return the schema at a JSON Pointer, with the pointer in normal form."""
     if fragment and not fragment.startswith("/"):
         return None

@@ -27,6 +27,7 @@ __all__ = [
     "IDENTITY_KEYWORDS",
     "IGNORED_KEYWORDS",
     "ITEM_KEYWORDS",
+    "KEYWORDS",
     "KEYWORDS_BY_TYPE",
     "KEYWORDS_NEXT_TO_REF",
     "PERMITTING_KEYWORDS",
@@ -104,6 +105,13 @@ ASSERTING_KEYWORDS: Final = frozenset({
     *REFERENCE_KEYWORDS, *COUNT_KEYWORDS, *EXCLUSIVE_LIMIT_KEYWORDS, "const", "dependentRequired", "enum", "format",
     "maxContains", "maximum", "minContains", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems",
 })  # fmt: skip
+#: every keyword of a draft; all others are annotations of their authors
+KEYWORDS: Final = (
+    SCHEMA_KEYWORDS | SCHEMA_LIST_KEYWORDS | SCHEMA_MAP_KEYWORDS | ASSERTING_KEYWORDS | ANNOTATION_KEYWORDS
+    | IDENTITY_KEYWORDS | DATA_KEYWORDS
+    | {"items", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
+    | {"contentEncoding", "contentMediaType", "contentSchema"}
+)  # fmt: skip
 
 #: type -> the keywords that are about its values
 KEYWORDS_BY_TYPE: Final[Mapping[str, frozenset[str]]] = {

@@ -12,6 +12,7 @@ from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.lint.linter import fix_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
 from support.fix_search import find_fix
@@ -65,6 +66,7 @@ def everything_of(kind: SchemaType, text: str) -> Iterator[str]:
         (True, False), (SchemaDraft(text, kind), SchemaDraft(json.dumps(leaning), kind, (reference,)))
     ):
         try:
+            yield f"lint: {[finding.message for finding in fix_schema(draft.text, kind).remaining]}"
             parsed = parse_schema(draft, {"leg": text} if draft.references else {}, strict=strict)
             yield from _compared(parsed, writer, draft.text)
         except InvalidSchema as problem:

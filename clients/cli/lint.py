@@ -1,0 +1,40 @@
+"""``contractlog lint``; what it runs is imported after ``--help``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from contractlog.clients.cli.options import add_format
+
+__all__ = ["lint"]
+
+
+def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Report what rules find in schema files, and apply safe fixes; exit code 1 if a finding is grave."""
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE|FOLDER",
+        help="schema files, whatever their names, and folders with schema files",
+    )
+    parser.add_argument(
+        "--fix", action="store_true", help="change the files where a fix keeps the schema compatible; see --rules"
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="RULE", help="apply this rule, and no other")
+    parser.add_argument("--disable", action="append", default=[], metavar="RULE", help="do not apply this rule")
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "note"),
+        default="error",
+        help="the least severity that ends with exit code 1 (default: %(default)s)",
+    )
+    parser.add_argument("--rules", action="store_true", help="list the rules and exit")
+    parser.add_argument("--explain", metavar="RULE", help="show a rule with a bad and a good example, and exit")
+    add_format(parser)
+    options = parser.parse_intermixed_args(argv)
+    if not (options.files or options.rules or options.explain):
+        parser.error("name a schema file or a folder, or pass --rules or --explain")
+    from contractlog.clients.cli.lint_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+
+    return run(options)

@@ -1,0 +1,206 @@
+"""Implementation of ``contractlog lint``."""
+
+from __future__ import annotations
+
+import stat
+from argparse import Namespace
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.file_collection import UnreadableFiles, list_files
+from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result
+from contractlog.clients.cli.schema_files import SchemaFile, read_file
+from contractlog.compatibility.errors import InvalidSchema, UsageError
+from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
+from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
+
+__all__ = ["run"]
+
+FORMAT: Final = "contractlog.lint/1"
+RULES_FORMAT: Final = "contractlog.lint-rules/1"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFinding:
+    """A finding with its file: the facts that an output format needs."""
+
+    path: Path
+    finding: LintFinding
+
+    def body(self) -> dict[str, Any]:
+        """Return the finding in the JSON output."""
+        return {
+            "path": str(self.path),
+            "line": self.finding.position.line,
+            "column": self.finding.position.column,
+            "rule": self.finding.rule.id,
+            "severity": self.finding.rule.severity.value,
+            "message": self.finding.message,
+            "pointer": self.finding.pointer,
+            "fixable": bool(self.finding.changes),
+        }
+
+    def line(self) -> str:
+        """Return the finding as one line, in the form that editors and terminals make into a link."""
+        rule = self.finding.rule
+        return f"{self.path}:{self.finding.position}: {rule.severity.value}: {self.finding.message} [{rule.id}]"
+
+
+def run(options: Namespace) -> int:
+    """Lint every file, print the findings, and return the exit code."""
+    if options.rules or options.explain:
+        rules = [_find_rule(options.explain)] if options.explain else list(LINT_RULES.values())
+        if options.format == "json":
+            print_json({"format": RULES_FORMAT, "rules": [_rule_body(rule) for rule in rules]})
+        else:
+            for line in _explain(rules[0]) if options.explain else _list_rules(rules):
+                print_result(line)
+        return exit_codes.CLEAN
+    rules = _select_rules(options.only, options.disable)
+    unreadable = UnreadableFiles()
+    findings: list[FileFinding] = []
+    fixed: list[FileFinding] = []
+    paths: dict[Path, None] = {}
+    for path in map(Path, options.files):
+        with unreadable.collect(path):
+            paths |= dict.fromkeys(list_files(path, unreadable))
+    for path in paths:
+        with unreadable.collect(path):
+            file = read_file(path)
+            repaired, remaining = _lint_file(file, rules, fix=options.fix)
+            fixed += (FileFinding(path, finding) for finding in repaired)
+            findings += (FileFinding(path, finding) for finding in remaining)
+    if options.format == "json":
+        print_json(_json_body(len(paths), findings, fixed, unreadable))
+    else:
+        for finding in findings:
+            print_result(finding.line())
+        for warning in unreadable.warnings:
+            print_message(f"note: {warning}")
+        for line in _summary(len(paths), findings, fixed):
+            print_message(line)
+    unreadable.raise_errors()
+    threshold = Severity(options.fail_on)
+    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
+    return exit_codes.FINDINGS if failed else exit_codes.CLEAN
+
+
+def _lint_file(
+    file: SchemaFile, rules: Sequence[LintRule], *, fix: bool
+) -> tuple[Sequence[LintFinding], Sequence[LintFinding]]:
+    """Return the findings that were fixed, and the others.
+
+    Raises:
+        UsageError: it is not a valid schema; the message begins with file, line and column.
+    """
+    draft = file.draft
+    try:
+        if not fix:
+            return (), lint_schema(draft.text, draft.type, file.subject, rules)
+        text, fixed, remaining = fix_schema(draft.text, draft.type, file.subject, rules)
+    except InvalidSchema as error:
+        from contractlog.clients.cli.file_resolver import invalid_file_message  # noqa: PLC0415 - only after an error
+
+        raise UsageError(invalid_file_message(file, error)) from None
+    if text != draft.text:
+        _write(file.path, text)
+    return fixed, remaining
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the text of a file; its byte order mark and permissions stay."""
+    target = path.resolve()  # a symbolic link stays one
+    with target.open("rb") as file:
+        mark = BOM_UTF8 if file.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+    with open_atomically(target, stat.S_IMODE(target.stat().st_mode)) as file:
+        file.write(mark + text.encode())
+
+
+def _select_rules(only: Sequence[str], disabled: Sequence[str]) -> list[LintRule]:
+    chosen = [_find_rule(name) for name in only] or list(LINT_RULES.values())
+    dropped = {_find_rule(name).id for name in disabled}
+    return [rule for rule in chosen if rule.id not in dropped]
+
+
+def _find_rule(name: str) -> LintRule:
+    """Return the rule of an id.
+
+    Raises:
+        UsageError: there is none; the message names the nearest.
+    """
+    rule = LINT_RULES.get(name.upper())
+    if rule is None:
+        close = get_close_matches(name.upper(), LINT_RULES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else "`contractlog lint --rules` lists the rules"
+        raise UsageError(f"there is no rule `{name}`; {hint}")
+    return rule
+
+
+def _json_body(
+    count: int, findings: Sequence[FileFinding], fixed: Sequence[FileFinding], unreadable: UnreadableFiles
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "files": count,
+        "findings": [finding.body() for finding in findings],
+        "fixed": [finding.body() for finding in fixed],
+        "unreadable": [{"path": str(path), "reason": str(error)} for path, error in unreadable.problems],
+    }
+
+
+def _summary(count: int, findings: Sequence[FileFinding], fixed: Sequence[FileFinding]) -> Iterator[str]:
+    """Yield the last lines: the counts, and the commands to go on with."""
+    if fixed:
+        paths = {finding.path for finding in fixed}
+        yield f"fixed {count_noun(len(fixed), 'finding')} in {count_noun(len(paths), 'file')}: look at the changes"
+    if not findings:
+        yield f"no findings in {count_noun(count, 'file')}" if not fixed else "no other findings"
+        return
+    severities = Counter(finding.finding.rule.severity for finding in findings)
+    counts = [count_noun(severities[severity], severity.value) for severity in Severity if severities[severity]]
+    affected = len({finding.path for finding in findings})
+    yield f"{', '.join(counts)} in {affected:,} of {count_noun(count, 'file')}"
+    fixable = sum(bool(finding.finding.changes) for finding in findings)
+    if fixable:
+        yield f"{count_noun(fixable, 'finding')} can be fixed with --fix, compatibly and without reformatting"
+    rule = min(findings, key=lambda finding: list(Severity).index(finding.finding.rule.severity)).finding.rule
+    yield f"examples for a rule: contractlog lint --explain {rule.id}"
+
+
+def _rule_body(rule: LintRule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "severity": rule.severity.value,
+        "summary": rule.summary,
+        "fix": rule.fix or None,
+        "subject": rule.subject,
+        "bad": rule.bad,
+        "good": rule.good,
+    }
+
+
+def _list_rules(rules: Sequence[LintRule]) -> Iterator[str]:
+    width = max(len(rule.id) for rule in rules)
+    for rule in rules:
+        yield f"{rule.id:<{width}}  {rule.severity.value:<7}  {'fix' if rule.fix else '   '}  {rule.summary}"
+
+
+def _explain(rule: LintRule) -> Iterator[str]:
+    yield f"{rule.id} ({rule.severity.value})"
+    yield f"    {rule.summary}."
+    if rule.fix:
+        yield f"    --fix: {rule.fix}."
+    if rule.subject.endswith("-key"):
+        yield f"    The examples are schemas of `{rule.subject}`."
+    yield "bad:"
+    yield f"    {rule.bad}"
+    yield "good:"
+    yield f"    {rule.good}"
+    yield f"to silence it: contractlog lint --disable {rule.id} …"

