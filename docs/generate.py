@@ -140,6 +140,8 @@ def verbs() -> Iterator[str]:
     yield f"```text\n{_help()}\n```\n"
     for name in VERBS:
         yield f"\n## contractlog {name}\n\n```text\n{_help(name)}\n```\n"
+        for action in _run_command("completion", "actions", name).split():
+            yield f"\n### contractlog {name} {action}\n\n```text\n{_help(name, action)}\n```\n"
 
 
 def metrics() -> Iterator[str]:
@@ -154,7 +156,11 @@ def metrics() -> Iterator[str]:
 
 
 def _help(*verb: str) -> str:
-    command = [sys.executable, "-m", "contractlog.clients.cli.main", *verb, "--help"]
+    return _run_command(*verb, "--help")
+
+
+def _run_command(*arguments: str) -> str:
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()  # noqa: S603
 

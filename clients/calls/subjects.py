@@ -119,13 +119,17 @@ def subjects(
 
 
 def each_subject(*, prefix: str | None = None, deleted: bool = False, page: int = 1_000) -> Pages[str]:
-    """Iterate over the names of all subjects, page by page."""
+    """Iterate over the names of all subjects, page by page; older servers send all of them at once."""
+    first: str | None = None
     offset = 0
     while True:
         names = yield subjects(prefix=prefix, deleted=deleted, offset=offset, limit=page)
-        yield names
-        if len(names) < page:
+        if offset and names[:1] == [first]:  # the server ignores the offset
             return
+        yield names
+        if len(names) != page:
+            return
+        first = first or names[0]
         offset += len(names)
 
 

@@ -6,15 +6,16 @@ import gc
 import os
 import signal
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.verbs import VERBS, Verb
+from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
+from contractlog.clients.cli.verbs import VERBS, Section, Verb
 from contractlog.clients.lazy_imports import import_function
 from contractlog.compatibility.errors import (
     BrokerDenied,
@@ -32,7 +33,6 @@ _FAILED_STATUS: Final = 500
 _INTERRUPTED: Final = 130  # as in shells: 128 plus the number of the signal
 _BROKEN_PIPE: Final = 141
 _OPERATION_NOT_PERMITTED: Final = 42205
-_POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; never part of a process argument
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,46 +85,13 @@ def _dispatch(arguments: list[str]) -> int:
     name, *rest = arguments
     verb = VERBS.get(name)
     if verb is None:
-        return _report_failure(exit_codes.USAGE, f"unknown verb `{name}`; `contractlog --help` lists the verbs")
+        message = f"unknown verb `{name}`{suggest_name(name, VERBS) or '; `contractlog --help` lists the verbs'}"
+        return _report_failure(exit_codes.USAGE, message)
     return _run_verb(name, verb, rest)
 
 
-class _VerbParser(ArgumentParser):
-    """Argument parser with one-line messages, for which every word after `--` is positional."""
-
-    def error(self, message: str) -> NoReturn:
-        from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only needed for wrong arguments
-
-        super().error(escape_line(message.replace(_POSITIONAL, "")))
-
-    def parse_intermixed_args(  # type: ignore[override] # the verbs never pass a namespace
-        self, args: Sequence[str], namespace: None = None
-    ) -> Namespace:
-        """Parse options and positional arguments in any order.
-
-        The first pass of argparse drops `--`, and the second would parse a following `--out` as an option; so such
-        words are marked before parsing and unmarked after.
-        """
-        words = list(args)
-        if "--" in words:
-            separator = words.index("--")
-            words[separator:] = [
-                f"{_POSITIONAL}{word}" if word.startswith("-") else word for word in words[separator + 1 :]
-            ]
-        options = super().parse_intermixed_args(words, namespace)
-        for name, value in vars(options).items():
-            setattr(options, name, _unmark(value))
-        return options
-
-
-def _unmark(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_unmark(each) for each in value]
-    return value[1:] if isinstance(value, str) and value.startswith(_POSITIONAL) else value
-
-
 def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:
-    parser = _VerbParser(
+    parser = VerbParser(
         prog=f"contractlog {name}",
         description=verb.summary[0].upper() + verb.summary[1:] + ".",
         epilog=f"example:\n  {verb.example}",
@@ -196,13 +163,15 @@ def _report_failure(code: int, *lines: str) -> int:
 
 def _usage_text() -> str:
     width = max(map(len, VERBS))
-    lines = [f"  {name:<{width}}  {verb.summary}" for name, verb in VERBS.items()]
+    lines = []
+    for section in Section:
+        lines += ["", f"{section.value}:"]
+        lines += [f"  {name:<{width}}  {verb.summary}" for name, verb in VERBS.items() if verb.section is section]
     return "\n".join(
         [
             "usage: contractlog VERB [ARGUMENT …]",
             "",
             "The schema registry that reads the log.",
-            "",
             *lines,
             "",
             "`contractlog VERB --help` shows the arguments of a verb, with an example.",

@@ -7,8 +7,9 @@ import os
 import re
 import shlex
 import sys
+import unicodedata
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
@@ -27,8 +28,10 @@ __all__ = [
     "print_json_line",
     "print_message",
     "print_result",
+    "print_table",
     "quote_word",
     "shell_command",
+    "table_lines",
     "with_tone",
 ]
 
@@ -88,6 +91,50 @@ def print_json_line(text: str) -> None:
     _print_text(escape_json_line(text), sys.stdout)
 
 
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows as a table with aligned columns; nothing if there are none."""
+    for line in table_lines(header, rows):
+        print_result(line)
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    r"""Return the lines of a table, or none if it has no rows.
+
+    None is a dash; columns of numbers are right-aligned.
+
+    >>> print(*table_lines(("name", "id"), [("orders", 9), ("線路", 10), ("a\tb", None)]), sep="\n")
+    name    id
+    orders   9
+    線路    10
+    a\tb     -
+    """
+    values = list(rows)
+    if not values:
+        return []
+    texts = [[_format_cell(cell) for cell in row] for row in values]
+    widths = [max(map(_display_width, column)) for column in zip(header, *texts, strict=True)]
+    right = [all(isinstance(cell, int | None) for cell in column) for column in zip(*values, strict=True)]
+    return ["  ".join(map(_pad_cell, line, widths, right)).rstrip() for line in (header, *texts)]
+
+
+def _format_cell(cell: object) -> str:
+    return "-" if cell is None else escape_line(str(cell)).replace("\t", r"\t")
+
+
+def _pad_cell(text: str, width: int, right: bool) -> str:  # noqa: FBT001 - mapped
+    padding = " " * (width - _display_width(text))
+    return padding + text if right else text + padding
+
+
+def _display_width(text: str) -> int:
+    """Return the number of terminal columns: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(c) in {"Mn", "Me"} else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text
+    )
+
+
 def print_message(text: str) -> None:
     """Print one message line to stderr, with control characters escaped, unless quiet."""
     if not is_quiet():
@@ -125,7 +172,7 @@ def shell_command(verb: str, *paths: object, **options: str | None) -> str:
     >>> shell_command("check", "--out.avsc", subject="--all")
     'contractlog check --subject=--all -- --out.avsc'
     """
-    arguments = ["contractlog", verb]
+    arguments = ["contractlog", *verb.split()]
     arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
     arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
     return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))

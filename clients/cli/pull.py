@@ -35,7 +35,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["pull"]
+__all__ = ["format_text", "pull"]
 
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
@@ -192,7 +192,7 @@ def _write_version(
         out: the folder of the index.
     """
     path = folder / file_name(subject, schema.type)
-    text = schema.text if schema.type is SchemaType.PROTOBUF else format_json(schema.text)
+    text = format_text(schema)
     try:
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
@@ -207,6 +207,11 @@ def _write_version(
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
     return PulledFile(path, subject, schema, _compare_content(before, content))
+
+
+def format_text(schema: RegisteredSchema) -> str:
+    """Return the text of a schema with one member per line, if it is JSON."""
+    return schema.text if schema.type is SchemaType.PROTOBUF else format_json(schema.text)
 
 
 def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["VERBS", "Verb"]
+__all__ = ["VERBS", "Section", "Verb"]
+
+
+class Section(Enum):
+    """A section of ``contractlog --help``, in their order."""
+
+    FILES = "schema files"
+    REGISTRY = "a registry"
+    RECORDS = "records"
+    SERVER = "run, migrate and secure a registry"
+    SHELL = "shell"
 
 
 class Verb(NamedTuple):
@@ -17,42 +28,53 @@ class Verb(NamedTuple):
     summary: str
     example: str
     extra: str | None = None  #: the extra that the verb needs
+    section: Section = Section.FILES
     daemon: bool = False  #: whether the verb ignores SIGHUP, even while its modules are imported
 
 
 VERBS: Final[dict[str, Verb]] = {
     "serve": Verb(
-        "contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server", daemon=True
+        "contractlog.registry.cli:serve",
+        "run the registry",
+        "contractlog serve --port 8081",
+        "server",
+        Section.SERVER,
+        daemon=True,
     ),
     "db": Verb(
         "contractlog.registry.cli:db",
         "upgrade, downgrade or show the database; change id counters",
         "contractlog db upgrade",
         "server",
+        Section.SERVER,
     ),
     "export": Verb(
         "contractlog.registry.transfer.cli:export",
         "export a whole registry to a file or a new _schemas topic",
         "contractlog export --out registry.ndjson",
         "server",
+        Section.SERVER,
     ),
     "import": Verb(
         "contractlog.registry.transfer.cli:import_",
         "import a whole registry from a file, a live registry or a _schemas topic",
         "contractlog import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",
+        Section.SERVER,
     ),
     "verify-import": Verb(
         "contractlog.registry.transfer.verify:verify_import",
         "compare a registry with the source of its import",
         "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",
+        Section.SERVER,
     ),
     "users": Verb(
         "contractlog.registry.access.cli:users",
         "add, remove or list the users of a registry and their permissions",
         "contractlog users add ci --write 'orders-*' --file users.toml",
         "server",
+        Section.SERVER,
     ),
     "register": Verb(
         "contractlog.clients.cli.schema_verbs:register",
@@ -89,24 +111,96 @@ VERBS: Final[dict[str, Verb]] = {
         "write registered schemas to files",
         "contractlog pull orders-value --out schemas/",
     ),
+    "subjects": Verb(
+        "contractlog.clients.cli.operations.lists:subjects",
+        "list subjects",
+        "contractlog subjects orders- --long",
+        section=Section.REGISTRY,
+    ),
+    "versions": Verb(
+        "contractlog.clients.cli.operations.lists:versions",
+        "list the versions of a subject",
+        "contractlog versions orders-value --deleted",
+        section=Section.REGISTRY,
+    ),
+    "show": Verb(
+        "contractlog.clients.cli.operations.schema_view:show",
+        "print a registered schema",
+        "contractlog show orders-value:3",
+        section=Section.REGISTRY,
+    ),
+    "compat": Verb(
+        "contractlog.clients.cli.operations.compatibility:compat",
+        "check one schema file against one or all versions of a subject",
+        "contractlog compat orders-value order.avsc --version 3",
+        section=Section.REGISTRY,
+    ),
+    "config": Verb(
+        "contractlog.clients.cli.operations.settings:config",
+        "show, set or unset compatibility level, normalization, alias and the like",
+        "contractlog config set orders-value --level FULL",
+        section=Section.REGISTRY,
+    ),
+    "mode": Verb(
+        "contractlog.clients.cli.operations.settings:mode",
+        "show, set or unset the mode: READWRITE, READONLY, IMPORT …",
+        "contractlog mode set orders-value READONLY",
+        section=Section.REGISTRY,
+    ),
+    "delete": Verb(
+        "contractlog.clients.cli.operations.deletion:delete",
+        "delete a subject or a version, unless other schemas reference it",
+        "contractlog delete orders-value:3 --dry-run",
+        section=Section.REGISTRY,
+    ),
+    "undelete": Verb(
+        "contractlog.clients.cli.operations.deletion:undelete",
+        "restore soft-deleted versions under their ids and numbers",
+        "contractlog undelete orders-value:3",
+        section=Section.REGISTRY,
+    ),
+    "contexts": Verb(
+        "contractlog.clients.cli.operations.lists:contexts",
+        "list contexts",
+        "contractlog contexts",
+        section=Section.REGISTRY,
+    ),
+    "whoami": Verb(
+        "contractlog.clients.cli.operations.identity:whoami",
+        "show the registry, the user and the permissions",
+        "contractlog whoami orders-value",
+        section=Section.REGISTRY,
+    ),
     "produce": Verb(
         "contractlog.serdes.cli.produce:produce",
         "write JSON lines to a topic",
         "contractlog produce orders < orders.jsonl",
+        section=Section.RECORDS,
     ),
     "consume": Verb(
-        "contractlog.serdes.cli.consume:consume", "print a topic as JSON lines", "contractlog consume orders --limit 10"
+        "contractlog.serdes.cli.consume:consume",
+        "print a topic as JSON lines",
+        "contractlog consume orders --limit 10",
+        section=Section.RECORDS,
     ),
     "audit": Verb(
         "contractlog.spark_validation.jobs.audit_command:audit",
         "check every record of topics against the schema whose id it carries",
         "contractlog audit orders --out audit/",
         "spark",
+        Section.RECORDS,
     ),
     "lineage": Verb(
         "contractlog.spark_validation.jobs.lineage_command:lineage",
         "infer from values which topics were derived from others",
         "contractlog lineage --state audit/state",
         "spark",
+        Section.RECORDS,
+    ),
+    "completion": Verb(
+        "contractlog.clients.cli.operations.completion:completion",
+        "print a script that completes verbs, options and subjects in a shell",
+        "source <(contractlog completion bash)",
+        section=Section.SHELL,
     ),
 }

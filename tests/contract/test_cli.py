@@ -13,6 +13,17 @@ ARGUMENTS = {
     "check": ["--subject", "--reference", "--normalize", "--registry", "--timeout", "--format", "--report", *OUTPUT],
     "register": ["--subject", "--reference", "--normalize", "--level", "--dry-run", "--registry", "--format", *OUTPUT],
     "diff": ["--level", "--policy", "--reference", "--format", *OUTPUT],
+    "subjects": ["PREFIX", "--context", "--deleted", "--long", "--limit", "--registry", "--timeout", "--format"],
+    "versions": ["SUBJECT", "--deleted", "--limit", "--registry", "--format"],
+    "show": ["SUBJECT[:VERSION]", "--id", "--context", "--raw", "--registry", "--format"],
+    "compat": ["SUBJECT", "FILE", "--version", "--level", "--reference", "--normalize", "--registry", "--format"],
+    "config": ["get", "set", "unset"],
+    "mode": ["get", "set", "unset"],
+    "delete": ["SUBJECT[:VERSION]", "--permanent", "--yes", "--dry-run", "--registry", "--format"],
+    "undelete": ["SUBJECT[:VERSION]", "--dry-run", "--registry", "--format"],
+    "contexts": ["--registry", "--format"],
+    "whoami": ["SUBJECT", "--registry", "--format"],
+    "completion": ["bash", "zsh", "fish"],
     "pull": ["--all", "--history", "--out", "--registry", "--format", *OUTPUT],
 }
 

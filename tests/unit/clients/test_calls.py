@@ -243,3 +243,27 @@ def test_both_clients_have_the_same_methods() -> None:
 def test_a_list_of_names_is_a_list_of_strings(call: Call[Any], body: Any) -> None:
     with pytest.raises(TypeError, match="list of strings"):
         call.read(body)
+
+
+@pytest.mark.parametrize(
+    ("answers", "listed"),
+    [
+        ([["a", "b"], ["c"]], ["a", "b", "c"]),
+        ([["a", "b"], ["c", "d"], []], ["a", "b", "c", "d"]),
+        ([["a", "b", "c"]], ["a", "b", "c"]),  # a server that ignores the limit
+        ([["a", "b"], ["a", "b"]], ["a", "b"]),  # a server that ignores both, with as many subjects as a page has
+    ],
+)
+def test_subjects_are_listed_once_even_by_a_server_without_pages(answers: list[list[str]], listed: list[str]) -> None:
+    pages = calls.each_subject(page=2)
+    names: list[str] = []
+    answer: list[str] | None = None
+    remaining = iter(answers)
+    while True:
+        try:
+            step = pages.send(answer)
+        except StopIteration:
+            break
+        answer = next(remaining) if isinstance(step, Call) else names.extend(step)
+    assert names == listed
+    assert list(remaining) == []

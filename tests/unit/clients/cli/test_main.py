@@ -10,7 +10,7 @@ import pytest
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import exit_code_of, main
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.verbs import VERBS
+from contractlog.clients.cli.verbs import VERBS, Section
 from contractlog.compatibility import errors
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -24,7 +24,10 @@ HEAVY_FOR_MAIN = HEAVY | {
     "msgspec",
     "logging",
 }
-CLIENT_VERBS = ("check", "register", "pull", "diff")
+CLIENT_VERBS = (
+    *("check", "register", "pull", "diff", "subjects", "versions", "show", "compat"),
+    *("delete", "undelete", "contexts", "whoami"),
+)
 
 
 def loaded_by(code: str) -> set[str]:
@@ -70,9 +73,22 @@ def test_help_lists_every_verb_and_every_exit_code(capsys: pytest.CaptureFixture
     assert all(f"{code} " in told for code in range(5))
 
 
+def test_help_groups_the_verbs_in_sections(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    told = capsys.readouterr().out
+    for section in Section:
+        listed = told.partition(f"\n{section.value}:\n")[2].partition("\n\n")[0]
+        names = [line.split()[0] for line in listed.splitlines()]
+        assert names == [name for name, verb in VERBS.items() if verb.section is section]
+        assert names
+    assert all(len(line) <= 110 for line in told.splitlines())
+
+
 def test_what_is_no_verb_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chek"]) == exit_codes.USAGE
-    assert "unknown verb `chek`" in capsys.readouterr().err
+    assert capsys.readouterr().err == "contractlog: unknown verb `chek`; did you mean `check`?\n"
+    assert main(["zzz"]) == exit_codes.USAGE
+    assert "`contractlog --help` lists the verbs" in capsys.readouterr().err
     assert main([]) == exit_codes.USAGE
     assert main(["check"]) == exit_codes.USAGE
     assert main(["check", "--nonsense", "x"]) == exit_codes.USAGE

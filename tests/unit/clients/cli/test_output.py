@@ -1,4 +1,4 @@
-"""Colours, and output that is quiet."""
+"""Colours, output that is quiet, and tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from contractlog.clients.cli.output import (
     print_error,
     print_message,
     print_result,
+    print_table,
+    shell_command,
+    table_lines,
     with_tone,
 )
 
@@ -59,3 +62,40 @@ def test_quiet_leaves_bad_verdicts_findings_and_errors(color: str, capsys: pytes
     assert told.err == "an error\n"
     print_message("a summary")
     assert capsys.readouterr().err == "a summary\n"
+
+
+def test_columns_are_aligned_and_numbers_to_the_right() -> None:
+    assert table_lines(("NAME", "ID", "STATE"), [("orders", 7, "live"), ("a", 1234, None), ("b", None, "x")]) == [
+        "NAME      ID  STATE",
+        "orders     7  live",
+        "a       1234  -",
+        "b          -  x",
+    ]
+
+
+def test_wide_and_combining_characters_take_their_columns() -> None:
+    assert table_lines(("N", "X"), [("線路", "a"), ("e\u0301", "b"), ("\uff21", "c")]) == [
+        "N     X",
+        "線路  a",
+        "e\u0301     b",
+        "\uff21    c",
+    ]
+
+
+def test_hostile_cells_stay_in_their_place() -> None:
+    lines = table_lines(("N", "X"), [("a\nb\x1b[2J\t", "x"), ("::error::", "##[error]"), ("\u202e", "y")])
+    assert len(lines) == 4
+    assert len({line.rindex("  ") for line in lines}) == 1
+    assert r"a\nb\x1b[2J\t" in lines[1]
+    assert lines[2].startswith(r"\x3a:error::")
+
+
+def test_a_table_without_rows_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("A", "B"), [])
+    assert capsys.readouterr().out == ""
+    print_table(("A", "B"), [(1, 2)])
+    assert capsys.readouterr().out == "A  B\n1  2\n"
+
+
+def test_a_command_may_have_an_action_and_options() -> None:
+    assert shell_command("config get", "a b") == "contractlog config get 'a b'"

@@ -1,0 +1,78 @@
+"""Implementation of ``contractlog compat``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.check_runner import print_check
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
+from contractlog.clients.cli.file_collection import collect_files
+from contractlog.clients.cli.file_resolver import FileResolver
+from contractlog.clients.cli.operations.compatibility import FORMAT
+from contractlog.clients.cli.options import connect
+from contractlog.clients.cli.output import print_json
+from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.formats import FORMATS, parse_schema
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.schema_diff import DiffSide, diff_schemas
+
+__all__ = ["run"]
+
+_EXIT_CODES = {"incompatible": exit_codes.FINDINGS, "refused": exit_codes.REFUSED}
+
+
+def run(options: Namespace) -> int:
+    """Check the file, print the verdict, and return the exit code."""
+    if Path(options.file).is_dir():
+        raise UsageError(f"`{options.file}` is a folder: name one file, or use `contractlog check {options.file}`")
+    ((file,),) = collect_files([options.file], subject=options.subject, references=options.references).values()
+    with connect(options) as registry:
+        resolved = FileResolver(registry, options.normalize).resolve(file)
+        if options.version is None:
+            checker = SubjectChecker(registry, file.subject, options.normalize, options.level)
+            check = checker.check(resolved)
+        else:
+            check = _check_version(registry, resolved.file, resolved.parsed, options)
+    if options.format == "json":
+        print_json({"format": FORMAT, "compatible": check.outcome != "incompatible", **check.body()})
+    else:
+        print_check(check)
+    return _EXIT_CODES.get(check.outcome, exit_codes.CLEAN)
+
+
+def _check_version(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> FileCheck:
+    """Compare a file with one version, whichever versions the level would select.
+
+    The registry decides, unless another level than its own is given.
+    """
+    existing = registry.version(file.subject, options.version, deleted=options.version != "latest")
+    level = options.level or registry.level(file.subject)
+    policy = registry.policy(file.subject) if FORMATS[parsed.type].has_policies else Policy.STRICT
+    name = f"version {existing.version}"
+    earlier = parse_schema(existing.draft, registry.referenced(existing.draft, subject=file.subject), strict=False)
+    earlier_side = DiffSide(name, existing.text, earlier)
+    difference = diff_schemas(
+        earlier_side, DiffSide(str(file.path), file.draft.text, parsed), level=level, policy=policy
+    )
+    compatible = difference.compatible
+    messages: tuple[str, ...] = ()
+    if options.level is None and not existing.deleted:
+        answer = registry.check(
+            file.subject, file.draft, version=int(existing.version or 0), normalize=options.normalize
+        )
+        compatible, messages = answer.compatible, answer.messages
+    findings = [finding for finding in difference.findings if finding.direction in level.directions]
+    return FileCheck(
+        file,
+        "compatible" if compatible else "incompatible",
+        level,
+        compared=() if level is Level.NONE else (name,),
+        findings=tuple(findings[:MAX_FINDINGS]),
+        messages=messages,
+    )

@@ -1,0 +1,167 @@
+"""Lookups shared by the operations: versions by name, endpoints that a server may lack, times."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+from contractlog.clients.calls import VersionLike
+from contractlog.clients.cli.options import parse_version_name
+from contractlog.clients.cli.output import shell_command
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import (
+    MethodNotAllowed,
+    NotFound,
+    SubjectNotFound,
+    UnreadableAnswer,
+    UsageError,
+)
+from contractlog.compatibility.schema import RegisteredSchema
+
+__all__ = [
+    "add_limit",
+    "describe_time",
+    "fetch_if_supported",
+    "format_time",
+    "list_live",
+    "missing_versions_error",
+    "parse_subject_version",
+    "qualify_context",
+    "require_supported",
+    "state_of",
+    "version_body",
+]
+
+T = TypeVar("T")
+_MAX_LIMIT: Final = 1_000_000
+
+
+def add_limit(parser: ArgumentParser, default: int, items: str) -> None:
+    """Add ``--limit``."""
+    parser.add_argument(
+        "--limit", type=_parse_limit, default=default, metavar="N", help=f"{items} (default: %(default)s)"
+    )
+
+
+def parse_subject_version(text: str) -> tuple[str, VersionLike | None]:
+    """Parse SUBJECT or SUBJECT:VERSION; a subject that ends like a version is followed by one.
+
+    >>> parse_subject_version("orders-value:3"), parse_subject_version(":.eu:3")
+    (('orders-value', 3), (':.eu:3', None))
+    """
+    name = parse_version_name(text)
+    if name is None or (text.startswith(":.") and text.count(":") == 2):  # noqa: PLR2004 - `:.context:name`
+        return text, None
+    return name
+
+
+def qualify_context(context: str) -> str:
+    """Return the scope of a context given with or without its dot.
+
+    >>> qualify_context("eu"), qualify_context(".")
+    (':.eu:', ':.:')
+
+    Raises:
+        UsageError: it cannot be a context.
+    """
+    if ":" in context or not context:
+        raise UsageError(f"`{context}` is not a context: pass a name such as `.eu`, or `.` for the default context")
+    return f":{context}:" if context.startswith(".") else f":.{context}:"
+
+
+def fetch_if_supported(operation: Callable[[], T]) -> T | None:
+    """Return the result of an operation, or None if the server does not have its endpoint."""
+    try:
+        return operation()
+    except NotFound as error:
+        if type(error) is not NotFound:  # the endpoint exists, but the resource does not
+            raise
+    except (MethodNotAllowed, UnreadableAnswer):
+        pass
+    return None
+
+
+def require_supported(registry: Registry, operation: Callable[[], T], lack: str) -> T:
+    """Return the result of an operation.
+
+    Raises:
+        UsageError: the registry does not have its endpoint; ``lack`` says what it cannot do or has not.
+        UnreadableAnswer: the server is no registry.
+    """
+    result = fetch_if_supported(operation)
+    if result is None:
+        registry.answers()
+        raise UsageError(f"this registry {lack}")
+    return result
+
+
+def list_live(registry: Registry, subject: str) -> list[int]:
+    """Return the numbers of the live versions of a subject, if it has any."""
+    try:
+        return registry.versions(subject)
+    except SubjectNotFound:
+        return []
+
+
+def missing_versions_error(registry: Registry, subject: str, error: SubjectNotFound) -> SubjectNotFound:
+    """Return the error for a subject without live versions; it names the soft-deleted ones, if any."""
+    try:
+        number = len(registry.versions(subject, deleted=True))
+    except SubjectNotFound:
+        return error
+    every = "its only version is" if number == 1 else f"all its {number:,} versions are"
+    command = shell_command("versions --deleted", subject)
+    return SubjectNotFound(f"{str(error).rstrip('.')}: {every} soft-deleted; list them: {command}", subject=subject)
+
+
+def version_body(schema: RegisteredSchema, subject: str | None) -> dict[str, Any]:
+    """Return the JSON object of a version, without its text."""
+    return {
+        "subject": str(schema.subject) if schema.subject is not None else subject,
+        "version": schema.version,
+        "schema_id": schema.schema_id,
+        "guid": schema.guid,
+        "type": schema.type.value,
+        "state": state_of(schema),
+        "registered_at": format_time(schema.timestamp),
+    }
+
+
+def state_of(schema: RegisteredSchema) -> str:
+    """Return ``live`` or ``deleted``."""
+    return "deleted" if schema.deleted else "live"
+
+
+def format_time(milliseconds: int | None) -> str | None:
+    """Return a time as ISO text for programs.
+
+    >>> format_time(1372651920000)
+    '2013-07-01T04:12:00Z'
+    """
+    moment = _parse_time(milliseconds)
+    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def describe_time(milliseconds: int | None) -> str | None:
+    """Return a time as text for people.
+
+    >>> describe_time(1372651920000)
+    '1 July 2013 04:12 UTC'
+    """
+    moment = _parse_time(milliseconds)
+    return None if moment is None else f"{moment.day} {moment:%B %Y %H:%M} UTC"
+
+
+def _parse_time(milliseconds: Any) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):  # a server may send anything, or nothing
+        return None
+
+
+def _parse_limit(text: str) -> int:
+    if text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MAX_LIMIT:
+        return int(text)
+    raise ArgumentTypeError(f"`{text}` is not a number from 1 to {_MAX_LIMIT:,}")

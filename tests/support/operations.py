@@ -1,0 +1,81 @@
+"""Verbs of daily operations run against a registry in this process, with or without contractlog's own endpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import options as cli_options
+from contractlog.clients.cli.main import main
+from contractlog.clients.transport import ASGIApp
+from contractlog.compatibility.schema import Reference, SchemaDraft
+
+ID, NOTE = '{"name":"id","type":"long"}', '{"name":"note","type":["null","string"],"default":null}'
+
+
+def order(*fields: str) -> SchemaDraft:
+    return SchemaDraft(f'{{"type":"record","name":"Order","fields":[{",".join((ID, *fields))}]}}')
+
+
+LINE = SchemaDraft(
+    '{"type":"record","name":"Line","fields":[{"name":"order","type":"Order"}]}',
+    references=(Reference("Order", "orders-value", 1),),
+)
+
+
+@dataclass
+class Ran:
+    """A verb that has run."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+def without_extensions(app: ASGIApp) -> ASGIApp:
+    """Return an app that answers like the reference's: it has nothing under ``/contractlog/``."""
+    return without(app, lambda method, path: path.startswith("/contractlog/"))
+
+
+def without(app: ASGIApp, lacks: Callable[[str, str], bool]) -> ASGIApp:
+    """Return an app that lacks the requests of a method and a path."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and lacks(scope["method"], scope["path"]):
+            headers = [(b"content-type", b"application/vnd.schemaregistry.v1+json")]
+            await send({"type": "http.response.start", "status": 404, "headers": headers})
+            body = b'{"error_code":404,"message":"HTTP 404 Not Found"}'
+            await send({"type": "http.response.body", "body": body})
+            return
+        await app(scope, receive, send)
+
+    return answer
+
+
+def runner(app: ASGIApp, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a verb against an app."""
+
+    def connect(url: str, **settings: Any) -> Registry:
+        return Registry(app=app, **settings)
+
+    def run(*arguments: str) -> Ran:
+        patch.setattr(cli_options, "Registry", connect)  # here, because a test may use two servers
+        capsys.readouterr()
+        code = main(arguments)
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return Ran(code, printed.out, printed.err)
+
+    return run
