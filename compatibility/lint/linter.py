@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.fixes.edits import Edit, JsonSource, apply_edits
+from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, apply_edits
 from contractlog.compatibility.json_positions import add_position, locate_pointers
 from contractlog.compatibility.json_schema.parser import parse_json_schema
 from contractlog.compatibility.limits import truncate_message

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from contractlog.compatibility.fixes.edits import JsonSource
+from contractlog.compatibility.fixes.json_text_edits import JsonSource
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.lint.rule import Problem
 

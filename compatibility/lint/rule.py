@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from contractlog.compatibility.fixes.edits import Edit, JsonSource, JsonSpan
+from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, JsonSpan
 from contractlog.compatibility.json_positions import Position
 
 __all__ = [

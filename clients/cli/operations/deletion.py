@@ -35,7 +35,7 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Mode
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["delete", "undelete"]

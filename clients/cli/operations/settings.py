@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from contractlog.clients.calls.config import Config
+from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations.lookups import require_supported
 from contractlog.clients.cli.options import add_format, add_registry, connect, parse_level
@@ -17,7 +17,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import Forbidden, InvalidMode, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.level import Mode
+from contractlog.compatibility.mode import Mode
 
 __all__ = ["config", "mode"]
 

@@ -12,7 +12,8 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations import deletion
 from contractlog.compatibility.errors import ContractlogError, Unreachable
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, SchemaDraft
 
 from support.operations import LINE, NOTE, Run, order

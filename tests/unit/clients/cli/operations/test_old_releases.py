@@ -9,7 +9,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.transport import ASGIApp
-from contractlog.compatibility.level import Mode
+from contractlog.compatibility.mode import Mode
 
 from support.operations import LINE, NOTE, Run, order
 

@@ -11,7 +11,8 @@ from contractlog.clients.cli import exit_codes
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import LevelNotConfigured, ModeNotConfigured
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 
 from support.operations import Run
 

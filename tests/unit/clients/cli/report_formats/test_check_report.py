@@ -14,7 +14,8 @@ from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 SUBJECT = "orders-value"
