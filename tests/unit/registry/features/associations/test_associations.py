@@ -164,6 +164,10 @@ def test_a_type_is_bound_once(http: httpx2.Client) -> None:
         40903,
         "An association of type 'value' already exists for resource 'orders'",
     )
+    for change in (http.post, http.put):
+        path = "/associations" if change == http.post else "/associations/resources/r1"
+        answer = change(path, json=request({"subject": "two"}, resourceName="returns"))
+        assert told(answer) == (40903, "An association of type 'value' already exists for resource 'r1'")
 
 
 def test_a_topic_has_one_lifecycle(http: httpx2.Client) -> None:
