@@ -21,7 +21,9 @@ def file_stamp(path: str | Path) -> tuple[int, ...]:
 
 
 def open_regular_file(path: str | Path) -> BinaryIO:
-    """Open a file to read, without waiting: a pipe without a writer would stop the event loop, a device never ends.
+    """Open a regular file to read, and nothing else.
+
+    Opening a pipe would wait for its writer and stop the event loop, and reading a device may never end.
 
     Raises:
         OSError: it cannot be opened, or is not a regular file.

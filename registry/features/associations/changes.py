@@ -176,7 +176,10 @@ def _find_existing(transaction: Transaction, resource: Resource, change: Associa
 
 
 def _type_exists_error(existing: StoredAssociation, resource: Resource) -> AssociationTypeExists:
-    """Return the error for a resource that has an association of the type; it names the id if only that is the same."""
+    """Return the error for a resource that has an association of the type.
+
+    It names the resource by its id if only that is the same.
+    """
     named = (existing.resource.name, existing.resource.namespace) == (resource.name, resource.namespace)
     return AssociationTypeExists(type=existing.association_type, resource=resource.name if named else resource.id)
 
