@@ -90,13 +90,23 @@ def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
         return []
     try:
         body = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+        json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again
+    except (OSError, ValueError, RecursionError) as error:
         message = f"`{path}` cannot be read ({error}): `contractlog pull` writes it"
         raise UsageError(message) from None
     entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == _FORMAT else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(f"`{path}` is not of the format {_FORMAT}, which `contractlog pull` writes")
+    for entry in entries:
+        file = entry.get("file", "")
+        named = isinstance(entry.get("subject"), str) and type(entry.get("version")) is int
+        if not named or not isinstance(file, str) or "\0" in file:
+            raise _entry_error(folder, entry)
     return entries
+
+
+def _entry_error(folder: Path, entry: Mapping[str, Any]) -> UsageError:
+    return UsageError(f"an entry of `{folder / INDEX}` is none that `contractlog pull` writes, of id {entry.get('id')}")
 
 
 def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
@@ -114,8 +124,7 @@ def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
     try:
         return PulledSchema(RegisteredSchema.from_body(body | {"schema": body["schema"]}), file)
     except (KeyError, TypeError, ValueError, AttributeError):
-        message = f"an entry of `{folder / INDEX}` is none that `contractlog pull` writes, of id {entry.get('id')}"
-        raise UsageError(message) from None
+        raise _entry_error(folder, entry) from None
 
 
 def _build_entry(folder: Path, pulled: PulledSchema) -> dict[str, Any]:
@@ -144,4 +153,7 @@ def _version_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _file_exists(folder: Path, entry: Mapping[str, Any]) -> bool:
-    return "file" not in entry or (folder / entry["file"]).exists()
+    try:
+        return "file" not in entry or (folder / entry["file"]).exists()
+    except OSError:  # a name that no file can have
+        return False

@@ -116,7 +116,7 @@ def read_state(folder: Path) -> AuditState:
             read_samples(folder),
             frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
         )
-    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions, topic_permission_subject
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
 
 __all__ = [
     "ANONYMOUS",
@@ -62,11 +62,8 @@ def may_read_in_context(context: str) -> bool:
 
 
 def may_read_association(subject: Subject, topic: str, part: str) -> bool:
-    """Return True if the caller may see that a subject is bound to a topic.
-
-    This requires read permission on the subject, or on the topic's own subject.
-    """
-    return may_read(subject) or may_read(topic_permission_subject(topic, part))
+    """Return True if the caller may see that a subject is bound to a topic."""
+    return current_permissions.get().permits_association(subject, topic, part)
 
 
 def require_alias_permission(scope: Subject, alias: str | None) -> None:

@@ -169,6 +169,15 @@ class Permissions:
         """Return True if the operation is permitted on a subject, or on a context as a whole."""
         return any(pattern.covers(subject) for pattern in self._patterns(operation))
 
+    def permits_association(self, subject: Subject, topic: str, part: str) -> bool:
+        """Return True if the caller may see that a subject is bound to a topic.
+
+        This requires read permission on the subject, or on the topic's own subject.
+        """
+        return self.permits(Permission.READ, subject) or self.permits(
+            Permission.READ, topic_permission_subject(topic, part)
+        )
+
     def permits_all(self, operation: Permission, context: str | None = None, start: str = "") -> bool:
         """Return True if the operation is permitted on all subjects with this prefix; by default, on all."""
         return self._covers(operation, SubjectRange(context, start))

@@ -7,7 +7,6 @@ a password authenticate with a client certificate.
 from __future__ import annotations
 
 import logging
-import os
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -25,6 +24,7 @@ from contractlog.registry.access.certificate_names import (
 )
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions, explain_pattern_mistake
+from contractlog.registry.access.watched_file import file_stamp, open_regular_file
 
 __all__ = [
     "User",
@@ -32,6 +32,7 @@ __all__ = [
     "UsersFile",
     "check_name",
     "parse_users",
+    "read_users_text",
     "unreadable_file_error",
 ]
 
@@ -102,7 +103,10 @@ def parse_users(text: str) -> Users:
     Raises:
         ValueError: it is not TOML, or an entry is invalid.
     """
-    document = tomllib.loads(text)
+    try:
+        document = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if document.keys() - {"users"}:
         raise ValueError(f"it holds `{min(document.keys() - {'users'})}`; users are tables [users.NAME]")
     users = document.get("users", {})
@@ -166,6 +170,17 @@ def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
     return parse_alternative_name(user.name) or parse_certificate_subject(user.name) or user.name
 
 
+def read_users_text(path: Path) -> str:
+    """Read the text of a users file.
+
+    Raises:
+        OSError: it cannot be read, or is not a regular file.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    with open_regular_file(path) as file:
+        return file.read().decode()
+
+
 def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
     """Return the error for an unreadable users file; for a missing one, it says how to create it."""
     if isinstance(error, UnicodeDecodeError):
@@ -184,9 +199,9 @@ class UsersFile:
         self._path = Path(path)
         self._clock = clock
         self._checked_at = clock()
-        self._stamp_of_loaded = self._stamp()
+        self._stamp_of_loaded = file_stamp(self._path)
         try:
-            self._users = parse_users(self._path.read_text("utf-8"))
+            self._users = parse_users(read_users_text(self._path))
         except (OSError, UnicodeDecodeError) as error:
             raise unreadable_file_error(self._path, error) from None
         except ValueError as error:
@@ -202,20 +217,13 @@ class UsersFile:
         return self._users
 
     def _reload_if_changed(self) -> None:
-        stamp = self._stamp()
+        stamp = file_stamp(self._path)
         if stamp == self._stamp_of_loaded:
             return
         self._stamp_of_loaded = stamp
         try:
-            self._users = parse_users(self._path.read_text("utf-8"))
+            self._users = parse_users(read_users_text(self._path))
         except (OSError, ValueError) as error:
             _LOG.error("the users file %s cannot be used, so those known before stay: %s", self._path, error)
         else:
             _LOG.info("the users file %s was read again: %d users", self._path, len(self._users.by_name))
-
-    def _stamp(self) -> tuple[int, ...]:
-        try:
-            status = os.stat(self._path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
-        except OSError:
-            return ()
-        return status.st_mtime_ns, status.st_size, status.st_ino

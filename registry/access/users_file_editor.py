@@ -19,7 +19,7 @@ import tomlkit
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import Users, parse_users, unreadable_file_error
+from contractlog.registry.access.users_file import Users, parse_users, read_users_text, unreadable_file_error
 
 __all__ = [
     "add_user",
@@ -44,7 +44,7 @@ def read_users(path: Path) -> tuple[str, Users]:
         UsageError: it cannot be read, or is invalid.
     """
     try:
-        text = path.read_bytes().decode()
+        text = read_users_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable_file_error(path, error) from None
     try:

@@ -35,6 +35,7 @@ __all__ = [
     "parse_members",
     "parse_object",
     "require_json_content",
+    "require_uncompressed_body",
 ]
 
 _MAX_REFERENCES: Final = 1_000
@@ -71,12 +72,26 @@ def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
+async def require_uncompressed_body(request: Request) -> None:
+    """Require a body without a content encoding: none is decoded.
+
+    Raises:
+        UnsupportedMediaType: the body is declared as compressed.
+    """
+    encoding = request.headers.get("content-encoding", "").strip()
+    if encoding.lower() not in {"", "identity"}:
+        raise UnsupportedMediaType(
+            f"HTTP 415 Unsupported Media Type: send the body uncompressed, without Content-Encoding: {encoding}"
+        )
+
+
 async def require_json_content(request: Request) -> None:
-    """Require the request's content type to be JSON or unspecific.
+    """Require an uncompressed body whose content type is JSON or unspecific.
 
     Raises:
         UnsupportedMediaType: the body is declared as something else.
     """
+    await require_uncompressed_body(request)
     content_type = request.headers.get("content-type", "")
     if _media_type(content_type) not in _UNSPECIFIC and not is_json(content_type):
         raise UnsupportedMediaType

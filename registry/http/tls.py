@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import ssl
 from asyncio import Transport
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
+from contractlog.registry.access.watched_file import file_stamp, open_regular_file
 from contractlog.registry.http.request_head_limits import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
@@ -76,6 +77,8 @@ class Certificates:
             return False
         self._stamps_of_loaded = stamps
         try:
+            for path in self._paths():
+                open_regular_file(path).close()  # OpenSSL would wait for the writer of a pipe, and stop the event loop
             self._load()  # into a new context: a chain that fails half way leaves a context without its key
             self._load_chain(self.context)
             if self._client_ca:
@@ -93,15 +96,10 @@ class Certificates:
             self.refresh()
 
     def _stamps(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(_stamp(path) for path in (*self._files, self._client_ca) if path)
+        return tuple(map(file_stamp, self._paths()))
 
-
-def _stamp(path: str) -> tuple[int, ...]:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
-    except OSError:
-        return ()
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    def _paths(self) -> Iterator[str]:
+        return filter(None, (*self._files, self._client_ca))
 
 
 def _has_no_key(path: str) -> bool:

@@ -36,6 +36,7 @@ _DIGITS: Final = 10
 MASK: Final = "***"  #: replaces the value of a sensitive property
 _METADATA: Final = ("default_metadata", "override_metadata")
 _CHUNK: Final = 200  #: keys per statement
+_MAX_PAGE_CHARACTERS: Final = 4_000_000  #: characters of the details of listed entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,20 @@ def newest_sequence(snapshot: Snapshot) -> int:
 
 
 def list_changes_after(snapshot: Snapshot, since: int, limit: int) -> list[RecordedChange]:
-    """List the entries after a number, oldest first."""
-    statement = select(tables.changes).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
+    """List the entries after a number, oldest first.
+
+    There are fewer than ``limit``, but at least one, if their details are long: an entry can have a megabyte.
+    """
+    sizes = select(_C.sequence, func.length(_C.details)).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
+    last, characters = since, 0
+    for sequence, length in snapshot.connection.execute(sizes):
+        characters += length or 0
+        if characters > _MAX_PAGE_CHARACTERS and last > since:
+            break
+        last = sequence
+    if last == since:
+        return []
+    statement = select(tables.changes).where(_C.sequence > since, _C.sequence <= last).order_by(_C.sequence)
     return [
         RecordedChange(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
         for row in snapshot.connection.execute(statement)

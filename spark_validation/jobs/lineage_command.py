@@ -139,7 +139,7 @@ def _namespace(options: Namespace) -> str:
     for report in () if state is None else (state / "report.json", state.parent / "report.json"):
         try:
             return kafka_namespace(json.loads(report.read_text(encoding="utf-8"))["source"]["bootstrap_servers"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
     raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
 

@@ -104,17 +104,23 @@ def remove_associations(
     """Remove associations of a resource; ``cascade`` deletes the subjects that it owns.
 
     Raises:
-        AssociationNotFound: there are none of these types.
+        AssociationNotFound: there are none of these types that the caller may see; lists leave out the others, too.
         AssociationFrozen: the resource owns a subject, and ``cascade`` is not set.
         Denied: the caller may not write one of their subjects, or the topic's own.
         SubjectReadOnly: one of their subjects is read-only.
     """
     association_filter = AssociationFilter(resource_id=resource_id, types=types, resource_type=resource_type)
     matches = associations.find_associations(transaction, association_filter)
-    if not matches:
+    if not any(
+        rights.permits_association(association.subject, association.resource_name, association.association_type)
+        for association in matches
+    ):
         raise AssociationNotFound(resource=resource_id)
     for association in matches:
-        require_write_permission(rights, association.subject, association.resource, association.association_type)
+        # The topic's own subject first: the error must not name a subject that the caller may not see.
+        topic_subject = topic_permission_subject(association.resource_name, association.association_type)
+        rights.require(access.Permission.WRITE, topic_subject)
+        rights.require(access.Permission.WRITE, association.subject)
         if association.frozen and not cascade:
             raise AssociationFrozen(type=association.association_type, subject=str(association.subject))
         reject_read_only(association.subject, transaction.read_effective_settings(association.subject))
@@ -145,7 +151,7 @@ def _change_association(
         return _create_association(transaction, resource, change, proposal, new_guid)
     if change.operation is AssociationOperation.CREATE:
         if not _is_same_association(existing, resource, change):
-            raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
+            raise _type_exists_error(existing, resource)
     else:
         _reject_conflict(existing, resource, change)
     if proposal is None:
@@ -168,6 +174,15 @@ def _find_existing(transaction: Transaction, resource: Resource, change: Associa
     return matches[0] if matches else None
 
 
+def _type_exists_error(existing: StoredAssociation, resource: Resource) -> AssociationTypeExists:
+    """Return the error for a resource that has an association of the type.
+
+    It names the resource by its id if only that is the same.
+    """
+    named = (existing.resource.name, existing.resource.namespace) == (resource.name, resource.namespace)
+    return AssociationTypeExists(type=existing.association_type, resource=resource.name if named else resource.id)
+
+
 def _is_same_association(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> bool:
     subject = change.subject or default_subject(resource, existing.association_type)
     return (_is_same_resource(existing.resource, resource), existing.subject, existing.lifecycle, existing.frozen) == (
@@ -186,7 +201,7 @@ def _is_same_resource(existing: Resource, requested: Resource) -> bool:
 def _reject_conflict(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> None:
     """Reject an upsert that would change an existing association."""
     if not _is_same_resource(existing.resource, resource):
-        raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
+        raise _type_exists_error(existing, resource)
     if change.subject not in {None, existing.subject}:
         reject_member("subject", "cannot be changed")
     if change.frozen not in {None, existing.frozen}:

@@ -5,8 +5,10 @@ Serializers request these before anything else.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Annotated, Any, Final, TypeVar
 
+import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 
 from contractlog.compatibility.associations import TOPIC, Lifecycle
@@ -43,7 +45,7 @@ from contractlog.registry.features.associations.bodies import (
     AssociationResultBody,
     AssociationResultsBody,
 )
-from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.associations.service import AssociationService, BatchBudget
 from contractlog.registry.features.associations.validation import AssociationOperation
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
@@ -55,6 +57,8 @@ from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.store_values import Page
 
 __all__ = ["router"]
+
+M = TypeVar("M")
 
 router: Final = APIRouter(tags=["associations"])
 
@@ -223,18 +227,19 @@ async def get_associations_in_batch(
     *,
     schemas: Annotated[Flag, Query(alias="includeSchemas")] = False,
 ) -> ApiResponse:
-    """List the associations of many resources, optionally with the latest schemas."""
-    results = []
-    for member in parse_members(await request.body(), AssociationGetRequest, MAX_MEMBERS):
-        if isinstance(member, BadRequest):
-            results.append(AssociationResultBody.failed(member))
-        elif member.resource_id or member.resource_name:
-            matches = await associations.find(member.filter(), schemas=schemas)
-            results.append(AssociationResultBody(result=member.response(matches)))
-        else:
-            error = InvalidAssociation(property="resourceName", detail="cannot be null or empty")
-            results.append(AssociationResultBody.failed(error))
-    return ApiResponse(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+    """List the associations of many resources, optionally with the latest schemas.
+
+    Requests beyond 16 MiB of results fail, each on its own.
+    """
+
+    async def find(member: AssociationGetRequest, budget: BatchBudget) -> AssociationResponseBody:
+        if not (member.resource_id or member.resource_name):
+            raise InvalidAssociation(property="resourceName", detail="cannot be null or empty")
+        return member.response(await associations.find(member.filter(), schemas=schemas, budget=budget))
+
+    return await _process_members(
+        parse_members(await request.body(), AssociationGetRequest, MAX_MEMBERS), find, (BadRequest, Unprocessable)
+    )
 
 
 @router.post("/associations%3AbatchMutate", include_in_schema=False)
@@ -251,24 +256,47 @@ async def change_associations_in_batch(
     """Change the associations of many resources, in order; each succeeds or fails independently.
 
     A DELETE needs only the id of its resource; without ``associations`` it removes all associations of the resource.
+    Requests beyond 16 MiB of results fail, and change nothing.
     """
-    results = []
-    for member in parse_members(await request.body(), AssociationRequest, MAX_MEMBERS):
+
+    async def apply(member: AssociationRequest, _budget: BatchBudget) -> AssociationResponseBody:
+        return await _apply_member(associations, member, context, dry_run=dry_run)
+
+    return await _process_members(
+        parse_members(await request.body(), AssociationRequest, MAX_MEMBERS), apply, (RegistryError,)
+    )
+
+
+async def _process_members(
+    members: Iterable[M | BadRequest],
+    process: Callable[[M, BatchBudget], Awaitable[AssociationResponseBody]],
+    member_errors: tuple[type[RegistryError], ...],
+) -> ApiResponse:
+    """Process the members of a batch in order, as long as the response is not too large.
+
+    Args:
+        members: parsed members, or the error of a member that cannot be parsed.
+        process: returns the result of a member, and may spend some of the budget.
+        member_errors: fail a member alone; any other error fails the batch.
+    """
+    budget, results = BatchBudget(), []
+    for member in members:
         try:
-            results.append(
-                AssociationResultBody(result=await _apply_member(associations, member, context, dry_run=dry_run))
-            )
-        except RegistryError as error:
-            results.append(AssociationResultBody.failed(error))
+            if isinstance(member, BadRequest):
+                raise member
+            budget.require_remainder()
+            result = AssociationResultBody(result=await process(member, budget))
+        except member_errors as error:
+            result = AssociationResultBody.failed(error)
+        budget.spend(len(msgspec.json.encode(result)))
+        results.append(result)
     return ApiResponse(AssociationResultsBody(results), status_code=_MULTI_STATUS)
 
 
 async def _apply_member(
-    associations: AssociationService, member: AssociationRequest | BadRequest, context: str, *, dry_run: bool
+    associations: AssociationService, member: AssociationRequest, context: str, *, dry_run: bool
 ) -> AssociationResponseBody:
     """Apply one member of a batch."""
-    if isinstance(member, BadRequest):
-        raise member
     resource, bound = member.resource(), []
     if member.op_type is AssociationOperation.DELETE and not member.associations:
         association_filter = AssociationFilter(resource_id=resource.id, resource_type=resource.type)

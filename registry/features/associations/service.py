@@ -6,9 +6,10 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from contractlog.compatibility.associations import Resource
+from contractlog.compatibility.errors import Unprocessable
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.changes import (
@@ -38,9 +39,36 @@ from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import Append, Stale
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["AssociationService"]
+__all__ = ["MAX_BATCH_BYTES", "AssociationService", "BatchBudget"]
 
 T = TypeVar("T")
+
+MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
+_ROW_BYTES: Final = 200  #: for an association that was read, even if the caller may not see it
+
+
+class BatchBudget:
+    """Limit on the work and the response of one batch.
+
+    Without it, a request of a few kilobytes could return the largest schema of the registry a thousand times.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = MAX_BATCH_BYTES
+
+    def spend(self, size: int) -> None:
+        """Count bytes of the response."""
+        self._bytes -= size
+
+    def require_remainder(self) -> None:
+        """Raise unless the next member may be processed.
+
+        Raises:
+            Unprocessable: the members before it have used up the budget.
+        """
+        if self._bytes <= 0:
+            limit = f"{MAX_BATCH_BYTES // 1024**2} MiB"
+            raise Unprocessable(f"The response to this batch would exceed {limit}: send fewer requests per batch")
 
 
 class _DryRunResult(Exception):
@@ -65,19 +93,24 @@ class AssociationService(ReadService):
         self._registration = registration
         self._new_guid = new_guid
 
-    async def find(self, association_filter: AssociationFilter, *, schemas: bool = False) -> list[BoundAssociation]:
+    async def find(
+        self, association_filter: AssociationFilter, *, schemas: bool = False, budget: BatchBudget | None = None
+    ) -> list[BoundAssociation]:
         """List associations, by resource, type and subject; optionally with their subjects' newest schemas.
 
         Associations are left out if the caller may read neither the subject nor the topic.
         """
 
         def query(snapshot: Snapshot) -> list[BoundAssociation]:
+            matches = associations.find_associations(snapshot, association_filter)
+            if budget is not None:
+                budget.spend(len(matches) * _ROW_BYTES)
             return [
                 BoundAssociation(
                     association,
                     snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
                 )
-                for association in associations.find_associations(snapshot, association_filter)
+                for association in matches
                 if may_read_association(association.subject, association.resource_name, association.association_type)
             ]
 

@@ -168,7 +168,7 @@ class JournalFollower:
             for listener in self._listeners:
                 listener(changes)
             self._add_entries(changes[-1].sequence, changes)
-        return len(changes) == _BATCH_SIZE
+        return bool(changes)
 
     def _add_entries(self, head: int, changes: Sequence[RecordedChange]) -> None:
         with self._lock:

@@ -20,6 +20,7 @@ from contractlog.registry.storage.store_values import ScopeSettings
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
 
 _POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: policies that clients know
+_MAX_GROUP_LENGTH: Final = 255
 #: Members of the bodies that have another name than the setting.
 _MEMBERS: Final = {"level": "compatibility_level", "own_policy": "contractlog_policy"}
 
@@ -28,6 +29,12 @@ def _parse_text(name: str, text: str) -> str | None:
     if "\0" in text:
         raise Unprocessable(f"{name} holds a control character")
     return text or None
+
+
+def _parse_group(text: str) -> str | None:
+    if len(text) > _MAX_GROUP_LENGTH:  # the change log has it for every registration
+        raise Unprocessable(f"compatibilityGroup has more than {_MAX_GROUP_LENGTH} characters")
+    return _parse_text("compatibilityGroup", text)
 
 
 def _parse_contractlog_policy(text: str) -> Policy:
@@ -46,7 +53,7 @@ _PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "strict_json_schemas": bool,
     "alias": partial(_parse_text, "alias"),
     "alias_for_deks": partial(_parse_text, "aliasForDeks"),
-    "compatibility_group": partial(_parse_text, "compatibilityGroup"),
+    "compatibility_group": _parse_group,
     "compatibility_policy": lambda text: Policy(text.upper()),
     "own_policy": _parse_contractlog_policy,
     "default_metadata": parse_metadata,

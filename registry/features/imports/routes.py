@@ -5,7 +5,7 @@ from __future__ import annotations
 from tempfile import SpooledTemporaryFile
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -14,17 +14,19 @@ from contractlog.compatibility.errors import (
     Overloaded,
     PayloadTooLarge,
     RequestTimeout,
+    UnsupportedMediaType,
 )
 from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters, StrictBoolean
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.request_bodies import require_uncompressed_body
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
 from contractlog.registry.http.services import ImportDependency, ThreadsDependency
 
 __all__ = ["IMPORT_PATH", "router"]
 
-router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters, Depends(require_uncompressed_body)])
 IMPORT_PATH: Final = "/contractlog/v1/import"
 _MEMORY_BYTES: Final = 1024 * 1024
 _REPORT: Final[dict[str, Any]] = {
@@ -41,7 +43,14 @@ _Modes = Annotated[
     bool, Query(description="`false` does not import modes (READONLY …)."), StrictBoolean("modes", default=True)
 ]
 _DOCUMENTED: Final = describe_route(
-    _REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, InvalidQuery, Overloaded
+    _REPORT,
+    BadRequest,
+    RequestTimeout,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    ImportRefused,
+    InvalidQuery,
+    Overloaded,
 )
 
 

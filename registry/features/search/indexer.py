@@ -75,9 +75,10 @@ class SearchIndexer:
             more = True
             self._index_missing()
         else:
-            more = len(changes) == _BATCH_SIZE
+            reached = changes[-1].sequence if changes else head
+            more = reached < head
             self._index(self._find_changed(changes))
-            head = changes[-1].sequence if changes else head
+            head = reached
         if not self._closed.is_set():
             self._store.transact(partial(search_index.advance_position, sequence=head), contexts=()).result()
         return more and not self._closed.is_set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from typing import Any
@@ -420,6 +421,18 @@ def test_a_body_that_says_it_is_no_json_is_refused(http: httpx2.Client, kind: st
     told = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
     assert answer.json() == {"error_code": 415, "message": told}
     assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("path", ["/subjects/s/versions", "/contractlog/v1/lookup", "/contractlog/v1/import"])
+@pytest.mark.parametrize("encoding", ["gzip", "GZip", "br, gzip"])
+def test_a_compressed_body_is_refused_by_its_encoding(http: httpx2.Client, path: str, encoding: str) -> None:
+    body, kind = gzip.compress(b'{"schema":"\\"int\\""}'), "application/json"
+    answer = http.post(path, content=body, headers={"Content-Type": kind, "Content-Encoding": encoding})
+    told = f"HTTP 415 Unsupported Media Type: send the body uncompressed, without Content-Encoding: {encoding}"
+    assert answer.json() == {"error_code": 415, "message": told}
+    assert answer.status_code == 415
+    headers = {"Content-Type": kind, "Content-Encoding": "identity"}
+    assert http.post("/subjects/s/versions", content=b'{"schema":"\\"int\\""}', headers=headers).status_code == 200
 
 
 def test_answers_carry_the_headers_of_the_reference(http: httpx2.Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import explain_pattern_mistake
 from contractlog.registry.access.users_file import UsersFile, parse_users
-from contractlog.registry.access.users_file_editor import format_entry, remove_entry
+from contractlog.registry.access.users_file_editor import format_entry, read_users, remove_entry
 
 CHEAP = HashedPassword.of("secret", n=2, r=1, p=1)
 names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=":"), min_size=1, max_size=8)
@@ -139,6 +140,13 @@ def test_a_file_is_read_again_when_it_changes_and_stays_when_it_breaks(
     before = ["b"]
     assert change("[users") == ["b"]
     assert "cannot be used" in caplog.text
+    assert change("users = " + "[" * 100_000) == ["b"]
+    assert "it is nested too deeply" in caplog.text
+    path.unlink()
+    os.mkfifo(path)  # opening it to read waits for a writer
+    now[0] += 1
+    assert list(file.users.by_name) == ["b"]
+    assert "it is not a regular file" in caplog.text
     assert caplog.records[-1].levelno == logging.ERROR
     path.unlink()
     now[0] += 1
@@ -154,3 +162,10 @@ def test_a_file_that_is_not_there_or_broken_stops_the_start(tmp_path: Path) -> N
     (tmp_path / "broken").write_text("[users")
     with pytest.raises(UsageError, match="cannot be used"):
         UsersFile(str(tmp_path / "broken"))
+    for no_file in (tmp_path / "pipe", Path("/dev/zero")):
+        if no_file.name == "pipe":
+            os.mkfifo(no_file)
+        with pytest.raises(UsageError, match="it is not a regular file"):
+            UsersFile(str(no_file))
+        with pytest.raises(UsageError, match="it is not a regular file"):
+            read_users(no_file)

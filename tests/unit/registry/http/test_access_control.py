@@ -188,7 +188,9 @@ def test_associations_need_the_right_to_write_the_subjects_they_bind(file: Path)
         assert http.get("/subjects?subjectPrefix=:*:", auth=("admin", "p")).json() == ["users-x"]
         assert http.post("/associations", json=owned | {"resourceName": "orders"}, auth=("p", "p")).status_code == 200
         http.post("/associations", json=weak | {"resourceId": "r2"}, auth=("admin", "p"))
-        assert told(http.delete("/associations/resources/r2", auth=("p", "p")))[1] == 40301
+        for hidden in ("r2", "r2?dryRun=true"):
+            refused = (404, 40410, "Association for 'r2' not found.")  # as for one that does not exist
+            assert told(http.delete(f"/associations/resources/{hidden}", auth=("p", "p"))) == refused
         cascade = "/associations/resources/r1?cascadeLifecycle=true"
         assert http.delete(cascade, auth=("p", "p")).status_code == 204
 
@@ -263,6 +265,19 @@ def test_changing_or_removing_a_binding_needs_write_on_the_topics_own_subject(sh
     answer = shared.post("/associations:batchMutate", json={"requests": [one]}, auth=("owner", "p"))
     assert "result" in answer.json()["results"][0]
     assert bound(shared) == []
+
+
+def test_who_sees_one_binding_of_a_topic_is_not_told_the_subject_of_the_other(shared: httpx2.Client) -> None:
+    shared.post("/subjects/secret/versions", json=STRING, auth=("admin", "p"))
+    shared.post("/associations", json=binding("key"), auth=("admin", "p"))
+    shared.post("/associations", json=binding("value", subject="secret"), auth=("admin", "p"))
+    for query in ("", "?associationType=key"):
+        refused = told(shared.delete(f"/associations/resources/r1{query}", auth=("mine", "p")))
+        assert refused[1] == 40301
+        assert "payments-" in refused[2]
+    answer = shared.delete("/associations/resources/r1?associationType=value", auth=("mine", "p"))
+    assert told(answer) == (404, 40410, "Association for 'r1' not found.")
+    assert bound(shared) == ["key: mine-x", "value: secret"]
 
 
 def test_anonymous_reads_are_a_setting(file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from pathlib import Path
 
@@ -43,3 +44,18 @@ def test_files_are_loaded_again_when_they_changed_and_fit_together(authority: Au
     authority.server()
     assert loaded.refresh()
     assert not loaded.refresh()
+
+
+def test_a_file_that_became_a_pipe_is_not_waited_for(authority: Authority, caplog: pytest.LogCaptureFixture) -> None:
+    pair = authority.server()
+    loaded = certificates(pair.certificate, pair.key)
+    for file in (pair.certificate, pair.key):
+        text = file.read_bytes()
+        file.unlink()
+        os.mkfifo(file)
+        assert not loaded.refresh()
+        assert "it is not a regular file" in caplog.text
+        caplog.clear()
+        file.unlink()
+        file.write_bytes(text)
+        assert loaded.refresh()

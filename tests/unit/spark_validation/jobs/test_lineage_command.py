@@ -109,6 +109,9 @@ def test_what_cannot_be_read_or_written_ends_with_usage(
     (audited / "state" / "samples.parquet").write_bytes(b"no table")
     assert main(["lineage", "--state", str(audited)]) == 2
     assert "has no readable state of an audit" in capsys.readouterr().err
+    (audited / "state" / "state.json").write_text("[" * 100_000)
+    assert main(["lineage", "--state", str(audited)]) == 2
+    assert "has no readable state of an audit" in capsys.readouterr().err
 
 
 def test_without_a_state_or_a_place_to_audit_it_asks_for_one(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:

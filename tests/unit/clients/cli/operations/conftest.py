@@ -12,7 +12,7 @@ from contractlog.clients import Registry, Security
 from contractlog.clients.transport import ASGIApp
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
-from contractlog.registry.http.response_profiles import Profile
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
 from support.operations import LINE, NOTE, Run, order, runner, without, without_extensions

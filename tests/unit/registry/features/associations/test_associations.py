@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 
+from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
+from contractlog.registry.features.associations.service import MAX_BATCH_BYTES, BatchBudget
 from contractlog.registry.storage import tables
 
 if TYPE_CHECKING:
@@ -162,6 +164,10 @@ def test_a_type_is_bound_once(http: httpx2.Client) -> None:
         40903,
         "An association of type 'value' already exists for resource 'orders'",
     )
+    for change in (http.post, http.put):
+        path = "/associations" if change == http.post else "/associations/resources/r1"
+        answer = change(path, json=request({"subject": "two"}, resourceName="returns"))
+        assert told(answer) == (40903, "An association of type 'value' already exists for resource 'r1'")
 
 
 def test_a_topic_has_one_lifecycle(http: httpx2.Client) -> None:
@@ -446,6 +452,36 @@ def test_a_batch_of_questions_answers_with_schemas_where_asked(http: httpx2.Clie
     assert answer.json()["results"][1]["error"]["error_code"] == 42212
     full = http.post("/associations:batchGet?includeSchemas=true", json=asked).json()
     assert full["results"][0]["result"]["associations"][0]["schema"]["schema"] == '"string"'
+
+
+def test_a_small_batch_returns_a_large_schema_a_few_times_only(http: httpx2.Client) -> None:
+    """16 MiB in all: a caller could otherwise have a gigabyte built, a thousand times the largest schema."""
+    text = json.dumps({"type": "record", "name": "R", "doc": "d" * 900_000, "fields": []})
+    whole = request(owned(schema={"schema": text}))
+    assert http.post("/associations", json=whole).status_code == 200
+    again = request(owned(schema={"schema": ""})) | {"opType": "CREATE"}  # an empty text is that of the latest version
+    for path, member in (
+        ("/associations:batchGet?includeSchemas=true", {"resourceId": "r1"}),
+        ("/associations:batchGet?includeSchemas=true", {"resourceName": "-"}),
+        ("/associations:batchMutate", again),
+    ):
+        response = http.post(path, json={"requests": [member] * 100})
+        results = response.json()["results"]
+        assert len(response.content) < 18 * 1024 * 1024
+        assert [list(result) for result in results] == [["result"]] * 19 + [["error"]] * 81
+        assert results[-1]["error"] == {
+            "error_code": 422,
+            "message": "The response to this batch would exceed 16 MiB: send fewer requests per batch",
+        }
+
+
+def test_a_batch_whose_budget_is_used_up_goes_no_further() -> None:
+    budget = BatchBudget()
+    budget.spend(MAX_BATCH_BYTES - 1)
+    budget.require_remainder()
+    budget.spend(1)
+    with pytest.raises(Unprocessable, match="send fewer requests per batch"):
+        budget.require_remainder()
 
 
 def test_a_subject_that_is_read_only_keeps_its_associations(http: httpx2.Client) -> None:

@@ -79,6 +79,21 @@ def test_pages_of_any_size_tell_every_change_once(node: httpx2.Client) -> None:
         assert since == page["head"] == 7
 
 
+def test_a_page_of_long_changes_ends_early_and_every_change_is_told_once(node: httpx2.Client) -> None:
+    register(node, "first")
+    for number in range(9):
+        body = {"defaultMetadata": {"properties": {"text": str(number) * 900_000}}}
+        assert node.put("/config/s", json=body).status_code == 200
+    register(node, "last")
+    told, pages, since = [], 0, 0
+    while (page := ask(node, since=since, limit=1_000))["changes"]:
+        assert page["head"] == 11
+        told += [change["sequence"] for change in page["changes"]]
+        pages, since = pages + 1, page["next"]
+    assert (told, pages) == (list(range(1, 12)), 3)
+    assert ask(node, since=10)["changes"][0]["target"] == "last/1"
+
+
 def test_latest_tells_where_the_journal_ends(node: httpx2.Client) -> None:
     assert ask(node, since="latest") == {"changes": [], "next": 0, "head": 0}
     register(node, "a")

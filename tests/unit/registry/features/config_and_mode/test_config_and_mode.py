@@ -58,6 +58,13 @@ def test_every_member_is_kept_and_echoed_in_the_reference_s_order(http: httpx2.C
     assert list(shown)[6] == "compatibilityLevel"
 
 
+def test_a_compatibility_group_is_the_name_of_a_property(http: httpx2.Client) -> None:
+    """The change log has it for every registration."""
+    assert http.put("/config/s", json={"compatibilityGroup": "g" * 255}).status_code == 200
+    assert refused(http.put("/config/s", json={"compatibilityGroup": "g" * 256})) == (
+        422, "compatibilityGroup has more than 255 characters")  # fmt: skip
+
+
 def test_a_put_is_a_patch(http: httpx2.Client) -> None:
     http.put("/config/s", json=FULL)
     assert http.put("/config/s", json={"normalize": False}).json() == FULL | {"normalize": False}

@@ -44,6 +44,24 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
         assert len(node.get("/contractlog/v1/search", params={"field": "f10"}).json()["hits"]) == 1
 
 
+def test_long_changes_are_taken_by_several_looks() -> None:
+    with in_process(Settings(database_url="sqlite://")) as node:
+        store = node.app.state.services.store  # type: ignore[attr-defined]
+        indexer = SearchIndexer(store, JournalFollower(store))
+        while indexer.catch_up():
+            pass
+        for number in range(9):
+            body = {"defaultMetadata": {"properties": {"text": str(number) * 900_000}}}
+            assert node.put("/config/s", json=body).status_code == 200
+        positions = []
+        more = True
+        while more:
+            more = indexer.catch_up()
+            with store.open_snapshot() as snapshot:
+                positions.append(search_index.read_position(snapshot))
+        assert positions == [4, 8, 9]
+
+
 def test_a_schema_without_words_is_indexed_once() -> None:
     with in_process(Settings(database_url="sqlite://")) as node:
         store = node.app.state.services.store  # type: ignore[attr-defined]
