@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -15,7 +16,8 @@ from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
-from contractlog.clients.cli.report_formats.renderer import output_check
+from contractlog.clients.cli.report_formats.check_report import check_report
+from contractlog.clients.cli.report_formats.renderer import output_report
 from contractlog.clients.cli.schema_files import SchemaFile
 
 __all__ = ["print_check", "run"]
@@ -41,7 +43,7 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
                     print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
-    output_check(options, checks, unreadable.problems)
+    output_report(options, partial(check_report, checks, unreadable.problems))
     if options.format == "json":
         print_json(_json_body(checks, incompatible, unreadable))
     elif options.format == "text" and not unreadable.problems:

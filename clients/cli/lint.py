@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_format
+from contractlog.clients.cli.options import REPORT_FORMATS, add_format, add_output, add_reports
+from contractlog.clients.cli.output import apply_output_options
 
 __all__ = ["lint"]
 
@@ -31,10 +32,13 @@ def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--rules", action="store_true", help="list the rules and exit")
     parser.add_argument("--explain", metavar="RULE", help="show a rule with a bad and a good example, and exit")
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
+    add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if not (options.files or options.rules or options.explain):
         parser.error("name a schema file or a folder, or pass --rules or --explain")
     from contractlog.clients.cli.lint_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
-    return run(options)
+    with apply_output_options(options):
+        return run(options)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_collection import UnreadableFiles, list_files
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result
+from contractlog.clients.cli.report_formats.lint_report import lint_report
+from contractlog.clients.cli.report_formats.renderer import output_report
 from contractlog.clients.cli.schema_files import SchemaFile, read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
@@ -56,17 +59,12 @@ class FileFinding:
 def run(options: Namespace) -> int:
     """Lint every file, print the findings, and return the exit code."""
     if options.rules or options.explain:
-        rules = [_find_rule(options.explain)] if options.explain else list(LINT_RULES.values())
-        if options.format == "json":
-            print_json({"format": RULES_FORMAT, "rules": [_rule_body(rule) for rule in rules]})
-        else:
-            for line in _explain(rules[0]) if options.explain else _list_rules(rules):
-                print_result(line)
-        return exit_codes.CLEAN
+        return _print_rules(options)
     rules = _select_rules(options.only, options.disable)
     unreadable = UnreadableFiles()
     findings: list[FileFinding] = []
     fixed: list[FileFinding] = []
+    by_path: dict[Path, Sequence[LintFinding]] = {}
     paths: dict[Path, None] = {}
     for path in map(Path, options.files):
         with unreadable.collect(path):
@@ -77,19 +75,41 @@ def run(options: Namespace) -> int:
             repaired, remaining = _lint_file(file, rules, fix=options.fix)
             fixed += (FileFinding(path, finding) for finding in repaired)
             findings += (FileFinding(path, finding) for finding in remaining)
+            by_path[path] = remaining
+    threshold = Severity(options.fail_on)
+    output_report(options, partial(lint_report, by_path, unreadable.problems, threshold))
+    _print_findings(options, len(paths), findings, fixed, unreadable)
+    unreadable.raise_errors()
+    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
+    return exit_codes.FINDINGS if failed else exit_codes.CLEAN
+
+
+def _print_findings(
+    options: Namespace,
+    count: int,
+    findings: Sequence[FileFinding],
+    fixed: Sequence[FileFinding],
+    unreadable: UnreadableFiles,
+) -> None:
     if options.format == "json":
-        print_json(_json_body(len(paths), findings, fixed, unreadable))
-    else:
+        print_json(_json_body(count, findings, fixed, unreadable))
+    elif options.format == "text":
         for finding in findings:
             print_result(finding.line())
         for warning in unreadable.warnings:
             print_message(f"note: {warning}")
-        for line in _summary(len(paths), findings, fixed):
+        for line in _summary(count, findings, fixed):
             print_message(line)
-    unreadable.raise_errors()
-    threshold = Severity(options.fail_on)
-    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
-    return exit_codes.FINDINGS if failed else exit_codes.CLEAN
+
+
+def _print_rules(options: Namespace) -> int:
+    rules = [_find_rule(options.explain)] if options.explain else list(LINT_RULES.values())
+    if options.format == "json":
+        print_json({"format": RULES_FORMAT, "rules": [_rule_body(rule) for rule in rules]})
+    else:
+        for line in _explain(rules[0]) if options.explain else _list_rules(rules):
+            print_result(line)
+    return exit_codes.CLEAN
 
 
 def _lint_file(

@@ -22,7 +22,7 @@ from contractlog.clients.cli.report_formats.report import (
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.located_finding import LocatedFinding
 
-__all__ = ["check_report", "list_rules", "report_finding"]
+__all__ = ["UNREADABLE_FILE", "check_report", "list_rules", "relative_path", "report_finding", "report_unreadable"]
 
 _POSITION: Final = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)  # at the begin of a message about a file, after its path
 
@@ -47,7 +47,7 @@ _OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED
 
 
 def check_report(
-    checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]], *, root: Path, tool_version: str = ""
+    checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]], root: Path, tool_version: str = ""
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -58,7 +58,7 @@ def check_report(
         tool_version: the version of contractlog.
     """
     files = [_report_file(check, root) for check in checks]
-    files += [_report_unreadable(path, str(error), root) for path, error in unreadable]
+    files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     return Report(
         command="contractlog check",
         summary=_summary(checks, len(files)),
@@ -115,7 +115,7 @@ def report_finding(
 
 
 def _report_file(check: FileCheck, root: Path) -> ReportedFile:
-    path = _relative_path(check.file.path, root)
+    path = relative_path(check.file.path, root)
     return ReportedFile(
         path=path,
         outcome="passed" if check.outcome in {"registered", "unchanged", "compatible"} else "failed",
@@ -137,8 +137,9 @@ def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
             yield ReportedFinding(path, None, None, NOT_PERMITTED.id, "error", message)
 
 
-def _report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
-    name = _relative_path(path, root)
+def report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
+    """Return a file that cannot be read, with the position from its message."""
+    name = relative_path(path, root)
     line = column = None
     match = _POSITION.fullmatch(message.removeprefix(f"{path}:"))
     if match and message.startswith(f"{path}:"):
@@ -147,7 +148,7 @@ def _report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
     return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
 
 
-def _relative_path(path: Path, root: Path) -> str:
+def relative_path(path: Path, root: Path) -> str:
     """Return a path relative to ``root`` if it is below it, without ``..`` where possible, with ``/``."""
     absolute = Path(os.path.normpath(root / path))
     return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()

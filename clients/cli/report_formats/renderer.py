@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.atomic_file import open_atomically
-from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.output import print_document
-from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.github import render_github
 from contractlog.clients.cli.report_formats.gitlab import render_gitlab
 from contractlog.clients.cli.report_formats.junit import render_junit
@@ -19,7 +17,7 @@ from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.report_formats.sarif import render_sarif
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["RENDERERS", "output_check", "render"]
+__all__ = ["RENDERERS", "output_report", "render"]
 
 RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
     "junit": render_junit,
@@ -35,8 +33,12 @@ def render(report: Report, format_name: str) -> str:
     return RENDERERS[format_name](report)
 
 
-def output_check(options: Namespace, checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]]) -> None:
-    """Print the report of a check if ``--format`` requests one, and write the files of ``--report``.
+def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> None:
+    """Print a report if ``--format`` requests one, and write the files of ``--report``.
+
+    Args:
+        options: the arguments of the command.
+        build: called with the working directory and the version of contractlog, if a report is requested.
 
     Raises:
         UsageError: a file cannot be written.
@@ -44,7 +46,7 @@ def output_check(options: Namespace, checks: Sequence[FileCheck], unreadable: It
     if options.format in RENDERERS or options.reports:
         from importlib.metadata import version  # noqa: PLC0415 - slow to import, and only needed for reports
 
-        report = check_report(checks, unreadable, root=Path.cwd(), tool_version=version("contractlog"))
+        report = build(Path.cwd(), version("contractlog"))
         if options.format in RENDERERS:
             print_document(render(report, options.format))
         for format_name, path in options.reports:

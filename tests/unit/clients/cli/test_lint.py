@@ -220,3 +220,26 @@ def test_names_in_files_cannot_break_a_line(folder: Folder) -> None:
     (line,) = folder.lint(folder.path)[1].splitlines()
     assert os.linesep not in line
     assert r"orders\n::error::x-value.avsc:1:" in line
+
+
+def test_findings_are_reported_in_the_formats_of_ci(folder: Folder) -> None:
+    path = folder.put("orders-value.avsc", ERROR)
+    folder.put("broken-value.avsc", "{")
+    code, out, _ = folder.lint(folder.path, "--format", "github")
+    assert code == exit_codes.USAGE
+    assert out.startswith("::error file=")
+    assert "LINT_AVRO_ENUM_EMPTY" in out
+    assert "UNREADABLE_FILE" in out
+    report = folder.path / "report.sarif"
+    code, _, _ = folder.lint(path, "--report", f"sarif={report}")
+    assert code == exit_codes.FINDINGS
+    [run] = json.loads(report.read_text())["runs"]
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("LINT_AVRO_ENUM_EMPTY", "error")]
+    assert "LINT_AVRO_ENUM_EMPTY" in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+
+@pytest.mark.parametrize(("text", "failures"), [(CLEAN, 0), (NOTE, 0), (ERROR, 1)])
+def test_a_test_case_fails_from_the_given_severity_on(folder: Folder, text: str, failures: int) -> None:
+    folder.put("a-value.schema.json" if text == NOTE else "a-value.avsc", text)
+    _, out, _ = folder.lint(folder.path, "--format", "junit")
+    assert f'tests="1" failures="{failures}" errors="0"' in out
