@@ -201,7 +201,7 @@ def checked_out(name: str, paths: Sequence[Path]) -> Iterator[Mapping[Path, Path
         tree = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
     except UsageError:
         raise UsageError(
-            f"git knows no revision `{revision}` in `{top}`: fetch it first, with its history in CI"
+            f"git has no revision `{revision}` in `{top}`; fetch it first (a shallow clone lacks the history)"
         ) from None
     relative = {path: _relative_path(path, top) for path in paths}
     with tempfile.TemporaryDirectory(prefix="contractlog-") as folder:

@@ -19,6 +19,8 @@ from contractlog.clients.cli.output import count_noun, print_json, print_message
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.renderer import output_report
 from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.level import Level
 
 __all__ = ["print_check", "run"]
 
@@ -36,7 +38,10 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
         checkers: dict[str, SubjectChecker] = {}
         for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
             subject = resolved.file.subject
-            checker = checkers.setdefault(subject, SubjectChecker(registry, subject, options.normalize))
+            if subject not in checkers:
+                level = _planned_level(options, registry, subject)
+                checkers[subject] = SubjectChecker(registry, subject, options.normalize, level)
+            checker = checkers[subject]
             with unreadable.collect(resolved.file.path):
                 checks.append(checker.check(resolved))
                 if options.format == "text":
@@ -67,7 +72,15 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
 def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
     removed = sorted(baseline.subjects.keys() - {file.subject for file in files})
     if removed:
-        print_message(f"note: {baseline.name} has files of subjects that have none any more: {', '.join(removed)}")
+        print_message(
+            f"note: subjects with files in {baseline.name}, but no longer in the folder: {', '.join(removed)}"
+        )
+
+
+def _planned_level(options: Namespace, registry: Registry | Baseline, subject: str) -> Level | None:
+    """Return the level that the manifest would set; None if the subject has it already, or none is set."""
+    level: Level | None = options.manifest and options.manifest.find_level(subject)
+    return None if level is None or level is registry.level(subject) else level
 
 
 def print_check(check: FileCheck) -> None:
@@ -98,7 +111,8 @@ def _print_summary(
         )
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
-        print_message(f"{count_noun(new, 'file')} can be registered: contractlog register {arguments}")
+        command = "apply" if options.manifest is not None and options.manifest.subjects else "register"
+        print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")
 

@@ -21,7 +21,7 @@ from contractlog.clients.cli.file_discovery import discover_files
 from contractlog.clients.cli.manifest import Manifest
 from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
 from contractlog.clients.pull_index import IndexEntry, pulled_files
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
@@ -99,7 +99,9 @@ def collect_files(
     groups: dict[str, list[SchemaFile]] = {}
     for file in files:
         name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject
-        groups.setdefault(name, []).append(replace(file, subject=name))
+        with problems.collect(file.path):
+            _validate_subject(name, file.path)
+            groups.setdefault(name, []).append(replace(file, subject=name))
     problems.warnings += _describe_similar(groups)
     for group, versions in list(groups.items()):
         versions.sort(key=lambda file: (file.version is None, file.version or 0))
@@ -217,6 +219,15 @@ def _reject_duplicates(files: list[SchemaFile], *, ordered_by_hand: bool) -> Non
                 f"`{first.path}` and `{second.path}` are both {version}`{first.subject}`: "
                 "put versions into folders 1/, 2/ or name one file"
             )
+
+
+def _validate_subject(subject: str, path: Path) -> None:
+    try:
+        Subject.parse(subject).validate()
+    except InvalidSubject:
+        raise UsageError(
+            f"{path}: `{subject}` cannot be a subject: the name is reserved or has a control character; rename the file"
+        ) from None
 
 
 def _describe_similar(subjects: Iterable[str]) -> Iterator[str]:

@@ -46,7 +46,7 @@ class DiscoveredFiles:
         if ignored:
             names = ", ".join(str(path) for path in ignored[:_MAX_NAMED])
             more = f" and {len(ignored) - _MAX_NAMED:,} more" if len(ignored) > _MAX_NAMED else ""
-            yield f"not read, as not named like schemas: {names}{more} (list them in {IGNORE_FILE} to silence this)"
+            yield f"files without the name of a schema are left out: {names}{more}; {IGNORE_FILE} silences this"
 
 
 def discover_files(folder: Path) -> DiscoveredFiles:

@@ -20,6 +20,7 @@ from contractlog.compatibility.terminal_text import escape_json_line, escape_lin
 __all__ = [
     "Tone",
     "apply_output_options",
+    "continue_without_reader",
     "count_noun",
     "is_quiet",
     "print_document",
@@ -133,6 +134,19 @@ def _display_width(text: str) -> int:
     return sum(
         0 if unicodedata.category(c) in {"Mn", "Me"} else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text
     )
+
+
+@contextmanager
+def continue_without_reader() -> Iterator[None]:
+    """Continue if nobody reads the output any more, so that a change that was begun is completed."""
+    try:
+        yield
+    except BrokenPipeError:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_message(text: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +19,25 @@ from contractlog.clients.cli.command_files import read_files
 from contractlog.clients.cli.file_collection import UnreadableFiles
 from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.options import connect, format_reference, parse_reference
-from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
-from contractlog.clients.cli.register_runner import FileRegistration, Registration, all_unpermitted, print_step
+from contractlog.clients.cli.output import (
+    Tone,
+    continue_without_reader,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    with_tone,
+)
+from contractlog.clients.cli.register_runner import (
+    FileRegistration,
+    Registration,
+    all_unpermitted,
+    print_step,
+    report_interruption,
+)
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
+from contractlog.clients.settings import URL_VARIABLES, registry_url
 from contractlog.compatibility.errors import SubjectNotFound, UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
@@ -69,7 +87,7 @@ class Plan:
                 "subject": each.file.subject,
                 "after_version": self.latest[each.file.subject],
                 "file": str(each.file.path),
-                "sha256": sha256(each.file.draft.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                "sha256": _digest(each.file),
                 "references": each.file.reference_bodies(),
             }
             for each in self.registrations
@@ -104,7 +122,8 @@ def run_plan(options: Namespace) -> int:
         _print_plan(plan)
     if plan.refused:
         return _refusal_code(plan.refused)
-    return exit_codes.FINDINGS if options.exit_code and not plan.is_empty else exit_codes.CLEAN
+    differs = not plan.is_empty or any(plan.drift())
+    return exit_codes.FINDINGS if options.exit_code and differs else exit_codes.CLEAN
 
 
 def run_apply(options: Namespace) -> int:
@@ -119,11 +138,39 @@ def run_apply(options: Namespace) -> int:
             _print_plan(plan)
             print_message("nothing was applied")
             return _refusal_code(plan.refused)
-        if saved is not None and saved != json.loads(json.dumps(plan.steps())):
-            _print_plan(plan)
+        if saved is not None and not _is_rest_of(saved, plan, options):
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
             return exit_codes.FINDINGS
         return _apply(options, registry, registration, plan, files)
+
+
+def _is_rest_of(saved: Sequence[Any], plan: Plan, options: Namespace) -> bool:
+    """Return whether the steps that are left are those of a saved plan, of which some may be done already."""
+    left = {_step_key(step): step for step in plan.steps()}
+    registered = {(each.file.subject, _digest(each.file)) for each in plan.registrations if each.outcome == "unchanged"}
+    done_versions: Counter[str] = Counter()
+    for step in saved:
+        current = left.pop(_step_key(step), None)
+        subject = step["subject"]
+        if step["action"] == "set level":
+            wanted = options.manifest and options.manifest.find_level(subject)
+            if (current != step) if current is not None else wanted != step["to"]:
+                return False
+        elif current is None:
+            if (subject, step["sha256"]) not in registered:
+                return False
+            done_versions[subject] += 1
+        elif current["after_version"] != step["after_version"] + done_versions[subject]:
+            return False
+    return not left
+
+
+def _step_key(step: Mapping[str, Any]) -> tuple[str, ...]:
+    return step["action"], step["subject"], str(step.get("file", "")), str(step.get("sha256", ""))
+
+
+def _digest(file: SchemaFile) -> str:
+    return sha256(file.draft.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _apply(
@@ -134,11 +181,16 @@ def _apply(
         for change in plan.levels:
             registry.set_level(change.after, change.subject)
             if options.format == "text":
-                print_result(with_tone(Tone.GOOD, escape_line(_describe_level(change))))
+                with continue_without_reader():
+                    print_result(with_tone(Tone.GOOD, escape_line(_describe_level(change))))
         for step in registration.register_planned(files):
             done.append(step)
-            if options.format == "text":
-                print_step(step)
+            if options.format == "text" and step.outcome != "unchanged":
+                with continue_without_reader():
+                    print_step(step)
+    except Exception:
+        report_interruption(done, len(files))
+        raise
     finally:
         if options.format == "json":
             levels = [{"subject": change.subject, "level": change.after} for change in plan.levels]
@@ -191,12 +243,14 @@ def _plan_body(plan: Plan) -> dict[str, Any]:
 
 def _write_plan(options: Namespace, plan: Plan) -> None:
     if plan.refused:
+        options.out.unlink(missing_ok=True)  # an earlier plan must not be applied in its place
         print_message(f"{options.out} was not written: the plan cannot be applied")
         return
     arguments = {name: getattr(options, name) for name in ("files", "subject", "normalize", "environment")}
     arguments["manifest"] = None if options.manifest is None else str(options.manifest.path)
     arguments["references"] = [format_reference(each) for each in options.references]
-    body = {"format": PLAN_FORMAT, "arguments": arguments, "steps": plan.steps()}
+    url = _without_credentials(registry_url(options.registry))
+    body = {"format": PLAN_FORMAT, "registry": url, "arguments": arguments, "steps": plan.steps()}
     try:
         with open_atomically(options.out) as file:
             file.write((json.dumps(body, indent=2) + "\n").encode())
@@ -229,14 +283,41 @@ def _read_plan(options: Namespace) -> Any:
                 "manifest": (str() | None) as manifest,
                 "references": [*references],
             },
-            "steps": steps,
-        }:
+            "registry": str() as url,
+            "steps": [*steps],
+        } if all(map(_is_step, steps)):
+            _require_registry(options, url)
             options.files, options.subject = list(map(str, files)), subject
             options.normalize, options.environment = normalize, environment
             options.manifest = None if manifest is None else Path(manifest)
             options.references = [parse_reference(str(each)) for each in references]
             return steps
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
+
+
+def _is_step(step: Any) -> bool:
+    match step:
+        case {"action": "set level", "subject": str(), "from": str(), "to": str()}:
+            return True
+        case {"action": "register", "subject": str(), "after_version": int(), "file": str(), "sha256": str()}:
+            return True
+    return False
+
+
+def _require_registry(options: Namespace, planned: str) -> None:
+    """Take the registry of a plan, and its credentials from the environment.
+
+    Raises:
+        UsageError: another registry was named.
+    """
+    chosen = options.registry or next(filter(None, map(os.environ.get, URL_VARIABLES)), planned)
+    if _without_credentials(chosen) != planned:
+        raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: plan again")
+    options.registry = chosen
+
+
+def _without_credentials(url: str) -> str:
+    return re.sub(r"(?<=://)[^/@]*@", "", url)
 
 
 def _print_plan(plan: Plan) -> None:
@@ -251,7 +332,7 @@ def _print_plan(plan: Plan) -> None:
     if plan.refused:
         print_message(f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above")
     elif plan.is_empty:
-        print_message("nothing to change")
+        print_message("nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else ""))
     else:
         new = sum(each.outcome == "would register" for each in plan.registrations)
         levels = count_noun(len(plan.levels), "level")

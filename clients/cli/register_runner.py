@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,7 +15,15 @@ from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
 from contractlog.clients.cli.file_collection import UnreadableFiles
 from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
+from contractlog.clients.cli.output import (
+    Tone,
+    continue_without_reader,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    with_tone,
+)
 from contractlog.clients.cli.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
@@ -29,7 +37,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["FileRegistration", "Registration", "all_unpermitted", "print_step", "run"]
+__all__ = ["FileRegistration", "Registration", "all_unpermitted", "print_step", "report_interruption", "run"]
 
 FORMAT: Final = "contractlog.register/1"
 
@@ -76,7 +84,11 @@ def run(options: Namespace) -> int:
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
-                    print_step(step)
+                    with continue_without_reader():
+                        print_step(step)
+    except Exception:
+        report_interruption(steps, len(files))
+        raise
     finally:
         if options.format == "json":
             print_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in steps]})
@@ -200,6 +212,13 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
     if check.outcome == "incompatible":
         return check
     return FileCheck(check.file, "incompatible", check.level, messages=(str(error),), compared=check.compared)
+
+
+def report_interruption(steps: Sequence[FileRegistration], files: int) -> None:
+    """Print what was registered before an error."""
+    new = sum(step.outcome == "registered" for step in steps)
+    if new:
+        print_message(f"{new:,} of {count_noun(files, 'file')} were registered before the error; run the command again")
 
 
 def print_step(step: FileRegistration) -> None:

@@ -103,7 +103,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "lint": Verb(
         "contractlog.clients.cli.lint:lint",
-        "check schema files by themselves: names, documentation, defaults, types; no registry is needed",
+        "check schema files by rules, without a registry: names, documentation, defaults, types",
         "contractlog lint schemas/ --fix",
     ),
     "pull": Verb(

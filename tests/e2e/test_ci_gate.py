@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import socket
@@ -536,3 +537,17 @@ def test_concurrent_applies_end_in_one_state(gate: Gate, server: Registry) -> No
     assert [result.returncode for result in results] == [0, 0, 0], results
     assert "nothing to change" in gate.process("plan", ".", "--exit-code").stderr
     assert all(server.versions(f"{gate.topic}-{number}-value") == [1] for number in range(5))
+
+
+def test_a_reader_that_closes_the_pipe_does_not_stop_a_registration(gate: Gate, server: Registry) -> None:
+    for number in range(20):
+        gate.put(f"{{}}-{number:02}-value.avsc", f'{{"type": "fixed", "name": "{"F" * 1_000}{number}", "size": 1}}')
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "register", "."]
+    environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": gate.url, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command, cwd=gate.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    process.wait(WAIT_SECONDS)
+    assert len(server.subjects(prefix=gate.topic)) == 20

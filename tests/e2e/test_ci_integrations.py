@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import threading
@@ -312,7 +311,7 @@ def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate)
     assert [(one["location"]["path"], one["location"]["lines"]["begin"]) for one in quality] == [(name, 9)]
 
 
-def test_the_pre_commit_hook_checks_the_files_that_it_is_given(repository: Gate) -> None:
+def test_the_pre_commit_hook_checks_the_folder_if_a_schema_is_staged(repository: Gate) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     good = repository.put("schemas/{}-key.avsc", '"string"')
     bad = repository.put("schemas/{}-value.avsc", order(TOTAL))
@@ -323,9 +322,11 @@ def test_the_pre_commit_hook_checks_the_files_that_it_is_given(repository: Gate)
     )
     staged = [name for name in listed.stdout.splitlines() if re.search(hook["files"], name)]
     assert staged == [good, bad]
-    for names, code in ((staged, 1), ([good], 0)):
-        script = f"{hook['entry']} {shlex.join(names)}"
-        done = run_bash(script, repository.folder, {"CONTRACTLOG_REGISTRY_URL": repository.url})
+    assert hook["pass_filenames"] is False
+    for changed, code in ((True, 1), (False, 0)):
+        if not changed:
+            (repository.folder / bad).unlink()
+        done = run_bash(f"{hook['entry']} schemas", repository.folder, {"CONTRACTLOG_REGISTRY_URL": repository.url})
         assert done.returncode == code
         assert (bad in done.stdout, good in done.stdout) == (bool(code), False)
 
@@ -372,4 +373,4 @@ def test_the_page_uses_inputs_variables_and_hooks_that_exist() -> None:
     variables = pipeline["contractlog-check"]["variables"]
     assert variables.keys() - template["contractlog-check"]["variables"].keys() == {"CONTRACTLOG_REGISTRY_URL"}
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
-    assert hooks["repos"][0]["hooks"] == [{"id": hook["id"]}]
+    assert hooks["repos"][0]["hooks"] == [{"id": hook["id"], "args": ["schemas"]}]

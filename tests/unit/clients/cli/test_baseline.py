@@ -71,7 +71,7 @@ def test_another_folder_takes_the_place_of_a_revision(repository: Path, capsys: 
 def test_removed_subjects_are_mentioned(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "in" / "orders-value.avsc").unlink()
     assert main(["check", "in", "--against", "git:HEAD"]) == exit_codes.CLEAN
-    assert "subjects that have none any more: orders-value" in capsys.readouterr().err
+    assert "in git:HEAD, but no longer in the folder: orders-value" in capsys.readouterr().err
 
 
 def test_a_folder_that_the_revision_lacks_is_all_new(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,9 +96,9 @@ def test_links_of_a_revision_are_not_followed(repository: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["in", "--against", "git:nosuch"], "git knows no revision `nosuch`"),
-        (["in", "--against", "git:--all"], "git knows no revision `--all`"),
-        (["in", "--against", "git:"], "git knows no revision"),
+        (["in", "--against", "git:nosuch"], "git has no revision `nosuch`"),
+        (["in", "--against", "git:--all"], "git has no revision `--all`"),
+        (["in", "--against", "git:"], "git has no revision"),
         (["in", "--against", "nosuch"], "`nosuch` does not exist"),
         (["/", "--against", "git:HEAD"], "git cannot read what to compare with"),
         (["in", "--level", "FULL"], "--level needs --against"),

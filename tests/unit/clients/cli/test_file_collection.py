@@ -183,3 +183,9 @@ def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
     unreadable = UnreadableFiles()
     collect_files([str(folder)], unreadable=unreadable)
     assert unreadable.warnings == ["these subjects differ only in case: Orders-value, orders-value"]
+
+
+def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:
+    put(folder, "a\nb-value.avsc")
+    with pytest.raises(UsageError, match=r"`a\nb-value` cannot be a subject"):
+        collect_files([str(folder)])

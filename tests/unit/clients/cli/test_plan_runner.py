@@ -90,8 +90,8 @@ def test_a_saved_plan_is_applied_as_it_was_shown(
     assert main(["plan", ".", "--out", "plan.json"]) == exit_codes.CLEAN
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
     assert registry.level("orders-value") is Level.FULL
-    assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
-    assert "have changed since the plan" in capsys.readouterr().err
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert registry.versions("orders-value") == [1]
 
 
 @pytest.mark.parametrize("mover", ["file", "registry", "level"])
@@ -110,6 +110,38 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     assert "orders-value" not in registry.subjects()
 
 
+def test_a_plan_that_was_applied_in_part_is_completed(registry: Registry, folder: Path) -> None:
+    put(folder, **{"other-value": "int"})
+    main(["plan", ".", "--out", "plan.json"])
+    registry.set_level(Level.FULL, "orders-value")
+    registry.register("Money", SchemaDraft(json.dumps(MONEY)))
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert registry.subjects() == ["Money", "orders-value", "other-value"]
+
+
+def test_a_plan_is_for_one_registry(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://me:secret@one:8081")
+    main(["plan", ".", "--out", "plan.json"])
+    assert "secret" not in (folder / "plan.json").read_text()
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://two:8081")
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
+    assert "the plan is for the registry http://one:8081, not for http://two:8081" in capsys.readouterr().err
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://other:password@one:8081")
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+
+
+def test_check_judges_by_the_level_that_the_manifest_sets(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contractlog.clients.cli.check_runner.connect", lambda _: nullcontext(registry))
+    main(["register", "."])
+    put(folder, **{"orders-value": {**ORDER, "fields": []}})
+    assert main(["check", "."]) == exit_codes.FINDINGS
+    assert "at level FULL" in capsys.readouterr().out
+
+
 def test_drift_is_a_version_that_the_files_do_not_have(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,7 +156,7 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
     }
-    main(["plan", "."])
+    assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
     assert "drift: `Money`: version 2 of the registry is not in the files" in capsys.readouterr().out
 
 
@@ -155,5 +187,6 @@ def test_a_plan_takes_no_other_files(folder: Path, capsys: pytest.CaptureFixture
 def test_a_plan_that_cannot_be_applied_is_not_written(registry: Registry, folder: Path) -> None:
     main(["apply", "."])
     put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    (folder / "plan.json").write_text("an earlier plan")
     assert main(["plan", ".", "--out", "plan.json"]) == exit_codes.FINDINGS
     assert not (folder / "plan.json").exists()
