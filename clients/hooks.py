@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 __all__ = ["Exchange", "Watch"]
@@ -19,7 +19,7 @@ class Exchange:
     seconds: float
     status: int | None = None  #: None without a response
     reason: str | None = None  #: why there is no response
-    target: str = ""  #: path and query, with names; not for metric labels
+    target: str = field(default="", repr=False)  #: path and query, with names; for neither logs nor metric labels
 
 
 class Watch(Protocol):

@@ -35,8 +35,8 @@ class PulledSchema:
 class IndexEntry:
     """A file as it was pulled."""
 
-    subject: str  #: empty if the index does not tell
-    version: int | None
+    subject: str
+    version: int
     references: tuple[Reference, ...] = ()
 
 
@@ -62,9 +62,9 @@ def pulled_files(folder: Path) -> dict[str, IndexEntry]:
     except UsageError:  # another program's file of this name
         return {}
     return {
-        entry["file"]: IndexEntry(str(entry.get("subject") or ""), entry.get("version"), _parse_references(entry))
+        entry["file"]: IndexEntry(entry["subject"], entry["version"], _parse_references(entry))
         for entry in entries
-        if isinstance(entry.get("file"), str)
+        if "file" in entry
     }
 
 

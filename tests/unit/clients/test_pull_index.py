@@ -14,7 +14,7 @@ from contractlog.clients.pull_index import (
     INDEX,
     PulledSchema,
     file_digests,
-    file_references,
+    pulled_files,
     read_index,
     write_index,
 )
@@ -35,7 +35,7 @@ ANOTHER = PulledSchema(RegisteredSchema(2, '"int"', subject=Subject.parse("anoth
 
 uses = pytest.mark.parametrize(
     "use",
-    [read_index, file_digests, file_references, lambda folder: write_index(folder, [ANOTHER])],
+    [read_index, file_digests, pulled_files, lambda folder: write_index(folder, [ANOTHER])],
     ids=["read", "digests", "references", "write"],
 )
 
@@ -56,8 +56,8 @@ def test_an_entry_with_any_value_is_used_or_is_a_usage_error(
 @pytest.mark.parametrize("text", ["[" * 100_000, "[]", "null", '{"format": "contractlog.pulled/1", "schemas": [5]}'])
 def test_a_file_that_is_no_index_is_a_usage_error(tmp_path: Path, use: Callable[[Path], object], text: str) -> None:
     (tmp_path / INDEX).write_text(text)
-    if use is file_references:
-        assert file_references(tmp_path) == {}  # another program's file of this name
+    if use is pulled_files:
+        assert pulled_files(tmp_path) == {}  # another program's file of this name
         return
     with pytest.raises(UsageError, match=INDEX):
         use(tmp_path)
