@@ -60,7 +60,9 @@ def test_a_sqlite_file_without_room_answers_reads_and_refuses_writes_in_words(
                 refused = http.post(f"/subjects/t{number}/versions", json=schema(number))
                 assert (refused.status_code, refused.json()) == (500, FULL)
                 assert_reads_stay(http)
-            change = http.put("/config/s", json={"compatibility": "FULL", "compatibilityGroup": "x" * 30_000})
+            change = http.put(
+                "/config/s", json={"compatibility": "FULL", "defaultMetadata": {"properties": {"x": "x" * 30_000}}}
+            )
             assert (change.status_code, change.json()) == (500, FULL)
         assert "disk full" in caplog.text
         assert disk_full(http)
