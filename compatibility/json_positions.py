@@ -21,7 +21,6 @@ __all__ = [
     "Position",
     "add_position",
     "candidate_pointer",
-    "find_duplicate_name",
     "find_position",
     "find_positions",
     "find_syntax_error",
@@ -149,25 +148,6 @@ def find_syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | No
         return error.msg, position_at_offset(text, error.pos)
     except (RecursionError, ValueError):
         pass
-    return None
-
-
-def find_duplicate_name(text: str) -> tuple[str, Position] | None:
-    """Return the first name that an object has twice, and where it is repeated; None if there is none.
-
-    >>> find_duplicate_name('[{"a": 1, "b": {"a": 2}, "a": 3}]')
-    ('a', Position(line=1, column=26))
-    """
-    open_objects: list[set[str]] = []
-    for role, piece, offset in _scan_tokens(text):
-        if role is _TokenRole.CLOSE:
-            open_objects.pop()
-        elif role is _TokenRole.NAME:
-            if piece in open_objects[-1]:
-                return piece, position_at_offset(text, offset)
-            open_objects[-1].add(piece)
-        elif piece in _OPENING:
-            open_objects.append(set())
     return None
 
 

@@ -22,7 +22,8 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.formats import allows_comments, parse_schema
-from contractlog.compatibility.json_positions import find_duplicate_name, find_syntax_error, locate_pointer
+from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
+from contractlog.compatibility.lint.repeated_members import check_repeated_members
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -192,10 +193,9 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
         raise UsageError(invalid_file_message(file, error)) from None
-    repeated = find_duplicate_name(file.draft.text) if strict else None
-    if repeated is not None:
-        name, position = repeated
-        raise UsageError(f"{file.path}:{position}: the object has two members `{name}`, of which only one counts")
+    for repeated in check_repeated_members(None, file.draft.text) if strict else ():
+        position = locate_pointer(file.draft.text, repeated.at)
+        raise UsageError(f"{file.path}:{position}: {repeated.message}; remove the others")
     return parsed
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ from contractlog.clients.cli.register_runner import (
 )
 from contractlog.clients.cli.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
-from contractlog.clients.settings import URL_VARIABLES, registry_url
+from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registry_url
 from contractlog.compatibility.errors import SubjectNotFound, UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
@@ -116,10 +115,7 @@ def run_plan(options: Namespace) -> int:
     unreadable.raise_errors()
     if options.out is not None:
         _write_plan(options, plan)
-    if options.format == "json":
-        print_json({"format": PLAN_FORMAT, **_plan_body(plan)})
-    else:
-        _print_plan(plan)
+    _print_plan(options, plan)
     if plan.refused:
         return _refusal_code(plan.refused)
     differs = not plan.is_empty or any(plan.drift())
@@ -135,7 +131,7 @@ def run_apply(options: Namespace) -> int:
         registration, plan = _make_plan(options, registry, files, unreadable)
         unreadable.raise_errors("nothing was applied")
         if plan.refused:
-            _print_plan(plan)
+            _print_plan(options, plan)
             print_message("nothing was applied")
             return _refusal_code(plan.refused)
         if saved is not None and not _is_rest_of(saved, plan, options):
@@ -188,7 +184,7 @@ def _apply(
             if options.format == "text" and step.outcome != "unchanged":
                 with continue_without_reader():
                     print_step(step)
-    except Exception:
+    except BaseException:
         report_interruption(done, len(files))
         raise
     finally:
@@ -231,14 +227,6 @@ def _latest_version(registry: Registry, subject: str) -> int:
         return max(registry.versions(subject), default=0)
     except SubjectNotFound:
         return 0
-
-
-def _plan_body(plan: Plan) -> dict[str, Any]:
-    return {
-        "steps": plan.steps(),
-        "refused": [each.check.body() for each in plan.refused if each.check is not None],
-        "drift": [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()],
-    }
 
 
 def _write_plan(options: Namespace, plan: Plan) -> None:
@@ -286,9 +274,9 @@ def _read_plan(options: Namespace) -> Any:
             "registry": str() as url,
             "steps": [*steps],
         } if all(map(_is_step, steps)):
-            _require_registry(options, url)
             options.files, options.subject = list(map(str, files)), subject
             options.normalize, options.environment = normalize, environment
+            _require_registry(options, url)
             options.manifest = None if manifest is None else Path(manifest)
             options.references = [parse_reference(str(each)) for each in references]
             return steps
@@ -310,17 +298,23 @@ def _require_registry(options: Namespace, planned: str) -> None:
     Raises:
         UsageError: another registry was named.
     """
-    chosen = options.registry or next(filter(None, map(os.environ.get, URL_VARIABLES)), planned)
+    variables = () if options.environment else URL_VARIABLES  # an environment of the manifest names its registry
+    chosen = options.registry or next(filter(None, map(os.environ.get, variables)), planned)
     if _without_credentials(chosen) != planned:
         raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: plan again")
     options.registry = chosen
 
 
 def _without_credentials(url: str) -> str:
-    return re.sub(r"(?<=://)[^/@]*@", "", url)
+    return ",".join(address.url for address in RegistryAddress.parse(url))
 
 
-def _print_plan(plan: Plan) -> None:
+def _print_plan(options: Namespace, plan: Plan) -> None:
+    if options.format == "json":
+        drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
+        refused = [each.check.body() for each in plan.refused if each.check is not None]
+        print_json({"format": PLAN_FORMAT, "steps": plan.steps(), "refused": refused, "drift": drift})
+        return
     for change in plan.levels:
         print_result(with_tone(Tone.GOOD, escape_line(_describe_level(change))))
     for each in plan.registrations:

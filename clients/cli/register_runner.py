@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
                 if options.format == "text":
                     with continue_without_reader():
                         print_step(step)
-    except Exception:
+    except BaseException:
         report_interruption(steps, len(files))
         raise
     finally:

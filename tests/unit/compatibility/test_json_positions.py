@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import (
-    find_duplicate_name,
     find_position,
     find_syntax_error,
     locate_pointer,
@@ -137,21 +136,6 @@ def test_a_pointer_tells_which_text_it_leads_into() -> None:
 )
 def test_what_stands_aside_is_skipped_and_not_looked_into(text: str, pointer: str, place: str) -> None:
     assert str(locate_pointer(text, pointer)) == place
-
-
-@pytest.mark.parametrize(
-    ("text", "duplicate"),
-    [
-        ('{"a": 1, "b": {"a": 1}}', None),
-        ('{"a": {"b": 1}, "c": [{"b": 1}, {"b": 2}]}', None),
-        ('{"a": 1,\n "\\u0061": 2}', ("a", (2, 2))),
-        ('[1, {"x": "y", "y": "x", // "x"\n "x": 3}]', ("x", (2, 2))),
-        ('"a"', None),
-        ("", None),
-    ],
-)
-def test_a_name_that_an_object_has_twice_is_located(text: str, duplicate: object) -> None:
-    assert find_duplicate_name(text) == duplicate
 
 
 def test_a_comma_before_a_closing_bracket_is_the_error() -> None:

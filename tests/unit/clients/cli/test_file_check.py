@@ -250,5 +250,7 @@ def test_several_versions_are_in_the_plural(registry: Registry, names: tuple[str
 
 def test_a_member_that_is_there_twice_is_located(registry: Registry) -> None:
     text = '{"type": "record", "name": "R",\n "name": "S", "fields": []}'
-    with pytest.raises(UsageError, match=r"r-value.avsc:2:2: the object has two members `name`"):
+    with pytest.raises(
+        UsageError, match=r'r-value.avsc:2:10: the member "name" is given 2 times; only the last counts'
+    ):
         FileResolver(registry).resolve(SchemaFile(Path("r-value.avsc"), "r-value", SchemaDraft(text)))

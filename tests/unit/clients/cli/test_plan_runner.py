@@ -132,6 +132,42 @@ def test_a_plan_is_for_one_registry(
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
 
 
+@pytest.mark.parametrize(
+    ("url", "planned"),
+    [
+        ("http://me:p@ss@one:8081", "http://one:8081"),
+        ("http://one:8081,http://me:secret@two:8081", "http://one:8081,http://two:8081"),
+    ],
+)
+def test_a_plan_names_the_registry_without_credentials(
+    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch, url: str, planned: str
+) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", url)
+    main(["plan", ".", "--out", "plan.json"])
+    assert json.loads((folder / "plan.json").read_text())["registry"] == planned
+
+
+def test_a_plan_for_an_environment_goes_to_its_registry(
+    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://prod:8081"\ncontext = ".prod"\n')
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://dev:8081")
+    assert main(["plan", ".", "--environment", "prod", "--out", "plan.json"]) == exit_codes.CLEAN
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert registry.subjects() == [":.prod:Money", ":.prod:orders-value"]
+
+
+def test_a_refused_apply_prints_one_json_document(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    capsys.readouterr()
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    assert main(["apply", ".", "--format", "json"]) == exit_codes.FINDINGS
+    body = json.loads(capsys.readouterr().out)
+    assert body["refused"][0]["subject"] == "Money"
+
+
 def test_check_judges_by_the_level_that_the_manifest_sets(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,8 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
-from support.operations import LINE, NOTE, Run, order, runner, without, without_extensions
+from support.operations import LINE, NOTE, Run, order, runner
+from support.plain_server import without, without_extensions
 
 
 @pytest.fixture
