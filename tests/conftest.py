@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "fresh")  # a busy machine is no failure
+
+# A background job of a shell ignores SIGINT, and so would the commands that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
     "support.browser",

@@ -13,8 +13,8 @@ from typing import Final
 
 from contractlog.clients.calls import CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.file_resolver import FileResolver
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.baseline import Baseline
-from contractlog.clients.cli.command_files import open_baseline, read_files
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
-from contractlog.clients.cli.file_collection import UnreadableFiles
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.renderer import output_report
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.level import Level
 

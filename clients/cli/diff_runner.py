@@ -10,7 +10,6 @@ from typing import Final
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_check import MAX_FINDINGS
-from contractlog.clients.cli.file_resolver import parse_draft
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import (
@@ -25,7 +24,8 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.report_formats.check_report import report_finding
 from contractlog.clients.cli.report_formats.markdown import render_markdown
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
-from contractlog.clients.cli.schema_files import SchemaFile, format_of, read_file, read_stream
+from contractlog.clients.cli.schema_folder.resolver import parse_draft
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import CATALOGUE, parse_schema

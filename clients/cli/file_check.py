@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.baseline import Baseline
-from contractlog.clients.cli.file_resolver import ResolvedFile
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_collection import UnreadableFiles, list_files
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.renderer import output_report
-from contractlog.clients.cli.schema_files import SchemaFile, read_file
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
@@ -126,7 +126,7 @@ def _lint_file(
             return (), lint_schema(draft.text, draft.type, file.subject, rules)
         text, fixed, remaining = fix_schema(draft.text, draft.type, file.subject, rules)
     except InvalidSchema as error:
-        from contractlog.clients.cli.file_resolver import invalid_file_message  # noqa: PLC0415 - only after an error
+        from contractlog.clients.cli.schema_folder.resolver import invalid_file_message  # noqa: PLC0415 - only after an error
 
         raise UsageError(invalid_file_message(file, error)) from None
     if text != draft.text:

@@ -27,7 +27,7 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
-from contractlog.clients.cli.schema_files import file_name
+from contractlog.clients.cli.schema_folder.schema_files import file_name
 from contractlog.clients.pull_index import INDEX, PulledSchema, file_digests, write_index
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError

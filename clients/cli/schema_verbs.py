@@ -56,7 +56,7 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.plan.registration import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
         return run(options)
@@ -71,7 +71,7 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.plan_runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.plan.runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run_plan(options)
@@ -90,7 +90,7 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.plan_runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.plan.runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run_apply(options)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from contractlog.clients.cli.file_collection import collect_files
+from contractlog.clients.cli.schema_folder.collection import collect_files
 from contractlog.compatibility.errors import NotFound, UsageError
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType

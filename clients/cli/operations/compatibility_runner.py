@@ -8,12 +8,12 @@ from pathlib import Path
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
-from contractlog.clients.cli.file_collection import collect_files
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.collection import collect_files
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError

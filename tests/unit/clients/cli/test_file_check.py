@@ -11,10 +11,10 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.output import Tone, with_tone
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Direction, Level

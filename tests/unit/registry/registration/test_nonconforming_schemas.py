@@ -12,9 +12,9 @@ import pytest
 
 from contractlog.clients import Config, Registry
 from contractlog.clients.cli.file_check import SubjectChecker
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.findings import detail_lines, verdict_line
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"

@@ -9,10 +9,10 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode

@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.file_dependencies import link_files
-from contractlog.clients.cli.file_discovery import discover_files
-from contractlog.clients.cli.manifest import Manifest
-from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
+from contractlog.clients.cli.schema_folder.dependencies import link_files
+from contractlog.clients.cli.schema_folder.discovery import discover_files
+from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
 from contractlog.clients.pull_index import IndexEntry, pulled_files
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import list_names

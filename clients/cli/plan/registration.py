@@ -10,10 +10,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
-from contractlog.clients.cli.command_files import read_files
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
-from contractlog.clients.cli.file_collection import UnreadableFiles
-from contractlog.clients.cli.file_resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -24,7 +21,10 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.schema_files import FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
+from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,

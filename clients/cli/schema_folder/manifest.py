@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli.options import parse_reference
-from contractlog.clients.cli.path_patterns import pattern_regex
-from contractlog.clients.cli.schema_files import subject_from_name
+from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
@@ -135,7 +135,7 @@ def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int]
     """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
     from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
 
-    schema = json.loads((package_files("contractlog.clients.cli") / "manifest.schema.json").read_text())
+    schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
     for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
         keys = list(error.instance_path)
         unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)

@@ -43,7 +43,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check_runner", "register_runner", "pull"):
+    for module in ("check_runner", "plan.registration", "pull"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 

@@ -14,9 +14,6 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.command_files import read_files
-from contractlog.clients.cli.file_collection import UnreadableFiles
-from contractlog.clients.cli.file_resolver import FileResolver
 from contractlog.clients.cli.options import connect, format_reference, parse_reference
 from contractlog.clients.cli.output import (
     Tone,
@@ -27,14 +24,17 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.register_runner import (
+from contractlog.clients.cli.plan.registration import (
     FileRegistration,
     Registration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registry_url
 from contractlog.compatibility.errors import SubjectNotFound, UsageError

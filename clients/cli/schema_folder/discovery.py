@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.manifest import MANIFEST
-from contractlog.clients.cli.path_patterns import pattern_regex
-from contractlog.clients.cli.schema_files import FOLDER_SUFFIXES
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST
+from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.pull_index import INDEX
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri

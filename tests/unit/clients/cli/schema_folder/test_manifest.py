@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients.cli.file_collection import collect_files
-from contractlog.clients.cli.manifest import MANIFEST, load_manifest
+from contractlog.clients.cli.schema_folder.collection import collect_files
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
 from contractlog.compatibility.errors import UsageError
 
 RECORD = json.dumps({"type": "record", "name": "a.Order", "fields": []})

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from contractlog.clients.cli.schema_files import FileKey, PlannedReference, SchemaFile
+from contractlog.clients.cli.schema_folder.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.file_discovery import discover_files
+from contractlog.clients.cli.schema_folder.discovery import discover_files
 from contractlog.compatibility.errors import UsageError
 
 JSON_SCHEMA = '{"$schema": "http://json-schema.org/draft-07/schema#"}'

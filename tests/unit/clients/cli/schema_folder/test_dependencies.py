@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
-from contractlog.clients.cli.file_dependencies import order_files
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.compatibility.errors import UsageError
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from contractlog.clients.cli.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.schema import SchemaType

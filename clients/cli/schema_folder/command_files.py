@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from contractlog.clients.cli.baseline import Baseline, checked_out, is_git_revision
-from contractlog.clients.cli.file_collection import UnreadableFiles, collect_files
-from contractlog.clients.cli.file_dependencies import order_files
-from contractlog.clients.cli.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.output import print_message
-from contractlog.clients.cli.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_folder.dependencies import order_files
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
