@@ -11,7 +11,7 @@ from contractlog.clients.cache import CachedLookups
 from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
-from contractlog.clients.sans_io import drive_async
+from contractlog.clients.step_drivers import drive_async
 
 __all__ = ["AsyncRegistry"]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from contractlog.clients.calls import Call
 from contractlog.clients.response import Response
 from contractlog.clients.retry_and_failover import Attempt, NoResponse
-from contractlog.clients.sans_io import drive_async
+from contractlog.clients.step_drivers import drive_async
 from contractlog.clients.transport import BoundedBody, HttpTransportBase
 
 __all__ = ["AsyncTransport"]

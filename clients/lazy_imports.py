@@ -8,7 +8,7 @@ from typing import Any, Final
 __all__ = ["IN_PROCESS_SERVICE", "import_function"]
 
 #: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
-IN_PROCESS_SERVICE: Final = "contractlog.registry.in_process_apps:get_named_app"
+IN_PROCESS_SERVICE: Final = "contractlog.registry.mock_registries:get_named_app"
 
 
 def import_function(target: str) -> Any:

@@ -21,7 +21,7 @@ from functools import update_wrapper
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from contractlog.clients.calls.call import Call, CallSequence, Pages
-from contractlog.clients.sans_io import drive, drive_async
+from contractlog.clients.step_drivers import drive, drive_async
 
 __all__ = [
     "AsyncSender",

@@ -13,8 +13,8 @@ from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.retry_and_failover import Retries
-from contractlog.clients.sans_io import drive
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
+from contractlog.clients.step_drivers import drive
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
 
 __all__ = ["Registry", "RegistryBase"]

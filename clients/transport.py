@@ -24,8 +24,8 @@ from contractlog.clients.retry_and_failover import (
     RetryLoop,
     send_with_retries,
 )
-from contractlog.clients.sans_io import drive
 from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security, TokenSource
+from contractlog.clients.step_drivers import drive
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,18 +11,13 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import parse_pointer
-from contractlog.compatibility.level import Direction
 
 __all__ = [
     "COMMENT",
     "TOKEN",
     "Position",
     "add_position",
-    "candidate_pointer",
-    "find_position",
-    "find_positions",
     "find_syntax_error",
     "locate_pointer",
     "locate_pointers",
@@ -67,11 +62,6 @@ def position_at_offset(text: str, offset: int) -> Position:
     return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
-def candidate_pointer(finding: Finding, direction: Direction) -> str:
-    """Return the pointer of a finding into the candidate, whether that is the reader or the writer."""
-    return finding.reader_at if direction is Direction.BACKWARD else finding.writer_at
-
-
 def split_pointer(pointer: str) -> tuple[str, str]:
     """Split a pointer into the name of the referenced schema (empty for the schema itself) and the rest.
 
@@ -82,18 +72,6 @@ def split_pointer(pointer: str) -> tuple[str, str]:
         return "", pointer
     name, _, inside = pointer.partition("#")
     return name, inside
-
-
-def find_position(text: str, finding: Finding, direction: Direction) -> Position | None:
-    """Return the position of a finding in the candidate's text; None if it is in a referenced schema."""
-    return find_positions(text, [(finding, direction)])[0]
-
-
-def find_positions(text: str, findings: Sequence[tuple[Finding, Direction]]) -> list[Position | None]:
-    """Return the position of each finding as ``find_position`` does, reading the text once."""
-    at = [split_pointer(candidate_pointer(finding, direction)) for finding, direction in findings]
-    positions = iter(locate_pointers(text, [pointer for name, pointer in at if not name]))
-    return [None if name else next(positions) for name, _ in at]
 
 
 def locate_pointer(text: str, pointer: str) -> Position:

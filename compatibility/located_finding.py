@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.finding_positions import candidate_pointer, find_position
 from contractlog.compatibility.fixes.fix_search import Fix
 from contractlog.compatibility.formats import find_nonconformity
-from contractlog.compatibility.json_positions import Position, candidate_pointer, find_position
+from contractlog.compatibility.json_positions import Position
 from contractlog.compatibility.json_schema.check_catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import ParsedSchema

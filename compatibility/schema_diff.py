@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.finding_positions import find_positions
 from contractlog.compatibility.fixes.fix_search import MAX_STEPS, FixSearch
-from contractlog.compatibility.json_positions import find_positions
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding
 from contractlog.compatibility.schema import ParsedSchema

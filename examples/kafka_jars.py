@@ -16,7 +16,7 @@ from typing import Final
 from locks import locked
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.spark_validation.java import Java, find_java
+from contractlog.spark_validation.java_runtime import Java, find_java
 
 __all__ = ["KAFKA_VERSION", "Say", "cache_folder", "fetch_jars", "say_on_stderr"]
 

@@ -40,7 +40,7 @@ from confluent_kafka.admin import AdminClient
 from locks import holder, how_to_stop, locked
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
-from contractlog.spark_validation.java import Java, find_java
+from contractlog.spark_validation.java_runtime import Java, find_java
 
 from children import Child, signal_group
 from kafka_jars import Say, fetch_jars, say_on_stderr

@@ -17,7 +17,7 @@ from contractlog.clients import Registry, calls
 from contractlog.compatibility.errors import NotFound, RegistryError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.sans_io import Steps, request, run_async, run_sync
+from contractlog.serdes.source_requests import Steps, request, run_async, run_sync
 
 __all__ = [
     "AsyncConfluentSource",

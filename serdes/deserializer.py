@@ -13,7 +13,6 @@ from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.read_plan import ReaderFormat, ReadPlan, ReadPlanner, list_heads, schema_id_in
-from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,
@@ -24,8 +23,9 @@ from contractlog.serdes.schema_ids import (
 )
 from contractlog.serdes.serde_base import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import Clock, DeserializerSettings
+from contractlog.serdes.source_requests import Steps, run_async, run_sync
 from contractlog.serdes.wire import HEADER_SIZE
-from contractlog.serdes.write_plan import MAX_SCHEMAS, is_same_function
+from contractlog.serdes.write_planner import MAX_SCHEMAS, is_same_function
 
 __all__ = ["AsyncDeserializer", "DeserializerBase", "FromDict", "SyncDeserializer", "VersionSelection"]
 

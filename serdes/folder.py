@@ -11,8 +11,8 @@ from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubje
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
 from contractlog.serdes.client_sources import fetch_references
-from contractlog.serdes.sans_io import run_sync
 from contractlog.serdes.schema_source import fetch_and_parse
+from contractlog.serdes.source_requests import run_sync
 
 __all__ = ["FolderSource"]
 

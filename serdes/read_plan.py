@@ -14,13 +14,13 @@ from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, Sch
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
-from contractlog.serdes.sans_io import Steps, request, run_sync
 from contractlog.serdes.schema_ids import FrameId
 from contractlog.serdes.schema_source import parse_steps
 from contractlog.serdes.settings import Clock, DeserializerSettings, expiry_time
+from contractlog.serdes.source_requests import Steps, request, run_sync
 from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 from contractlog.serdes.wire import MAGIC
-from contractlog.serdes.write_plan import MAX_SCHEMAS, SchemaContent, make_frame_id, schema_content
+from contractlog.serdes.write_planner import MAX_SCHEMAS, SchemaContent, make_frame_id, schema_content
 
 __all__ = ["BodyReader", "ReadPlan", "ReadPlanner", "ReaderFormat", "list_heads", "schema_id_in"]
 

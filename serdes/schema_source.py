@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.serdes.sans_io import Steps, request, run_sync
+from contractlog.serdes.source_requests import Steps, request, run_sync
 
 __all__ = ["SchemaSource", "fetch_and_parse", "parse_steps", "to_draft"]
 

@@ -14,8 +14,8 @@ from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.serdes.client_sources import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
-from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.settings import Clock
+from contractlog.serdes.source_requests import Steps, run_async, run_sync
 from contractlog.serdes.subject_names import SubjectResolver
 
 __all__ = ["AsyncSerde", "CachedPlan", "PlanMissing", "Serde", "SingleFlight", "SyncSerde", "TaskSingleFlight"]

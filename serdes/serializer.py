@@ -11,11 +11,11 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.sans_io import Steps, run_async, run_sync
 from contractlog.serdes.schema_ids import set_id_header
 from contractlog.serdes.serde_base import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import Clock, SerializerSettings
-from contractlog.serdes.write_plan import WritePlan, WritePlanner, WriterFormat
+from contractlog.serdes.source_requests import Steps, run_async, run_sync
+from contractlog.serdes.write_planner import WritePlan, WritePlanner, WriterFormat
 
 __all__ = ["AsyncSerializer", "SerializerBase", "SyncSerializer", "ToDict"]
 

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
-from contractlog.serdes.sans_io import Steps, request, run_sync
+from contractlog.serdes.source_requests import Steps, request, run_sync
 
 __all__ = [
     "CLUSTER_ID",

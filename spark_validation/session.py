@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError, UsageError
-from contractlog.spark_validation.java import find_java
+from contractlog.spark_validation.java_runtime import find_java
 
 __all__ = ["SparkFailed", "open_session", "prepare_environment"]
 

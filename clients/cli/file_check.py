@@ -24,9 +24,9 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.finding_positions import find_positions
 from contractlog.compatibility.fixes.fix_search import FixSearch
 from contractlog.compatibility.formats import FORMATS, parse_schema
-from contractlog.compatibility.json_positions import find_positions
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
 from contractlog.compatibility.mode import Mode

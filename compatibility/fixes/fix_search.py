@@ -17,10 +17,11 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.finding_positions import candidate_pointer
 from contractlog.compatibility.fixes.json_text_edits import OverlappingEdits, apply_edits, count_changed_tokens
 from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.formats import FORMATS, parse_schema, select_breaking
-from contractlog.compatibility.json_positions import candidate_pointer, split_pointer
+from contractlog.compatibility.json_positions import split_pointer
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.step_budget import StepBudget

@@ -13,7 +13,7 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
 from contractlog.registry.access.watched_file import file_stamp, open_regular_file
-from contractlog.registry.http.request_head_limits import BoundedProtocol
+from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
 __all__ = ["Certificates", "CertifiedProtocol"]

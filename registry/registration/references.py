@@ -79,7 +79,7 @@ def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, text
     texts[name] = schema.text
     if len(texts) > MAX_DEPENDENCIES or sum(map(len, texts.values())) > MAX_DEPENDENCY_CHARACTERS:
         raise InvalidSchema(
-            f"References lead to more than {MAX_DEPENDENCIES} schemas or {MAX_DEPENDENCY_CHARACTERS} bytes of text"
+            f"References lead to more than {MAX_DEPENDENCIES} schemas or {MAX_DEPENDENCY_CHARACTERS} characters of text"
         )
 
 

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.app import create_app
-from contractlog.registry.http.request_head_limits import BoundedProtocol
+from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.settings import Settings

@@ -21,7 +21,7 @@ from contractlog.serdes.settings import (
     SerializerSettings,
     SettingsReader,
 )
-from contractlog.serdes.write_plan import BodyWriter
+from contractlog.serdes.write_planner import BodyWriter
 
 __all__ = [
     "AsyncAvroDeserializer",

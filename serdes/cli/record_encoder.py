@@ -19,9 +19,9 @@ from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema import JSONSerializer
 from contractlog.serdes.json_schema.lossless_json import compact_json
-from contractlog.serdes.sans_io import run_sync
 from contractlog.serdes.schema_source import SchemaSource, fetch_and_parse
 from contractlog.serdes.serializer import SyncSerializer
+from contractlog.serdes.source_requests import run_sync
 from contractlog.serdes.subject_names import SubjectNameStrategyType, make_subject_resolver
 
 __all__ = ["RECORD_STRATEGIES", "ProducerRecord", "RecordEncoder", "find_latest_schema", "load_schema"]

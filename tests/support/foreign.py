@@ -94,7 +94,7 @@ def flink() -> Program:
 
 def _fetched(folder: Path) -> None:
     """Fetch what ``flink-core.xml`` names, by the Ivy that comes inside pyspark."""
-    from contractlog.spark_validation.java import find_java
+    from contractlog.spark_validation.java_runtime import find_java
 
     from support.java_avro import spark_jars
 

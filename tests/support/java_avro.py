@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 import pytest
 
-from contractlog.spark_validation.java import find_java
+from contractlog.spark_validation.java_runtime import find_java
 
 SOURCES: Final = Path(__file__).parent / "java"
 CACHE: Final = Path(__file__).parents[2] / ".cache" / "confluent"

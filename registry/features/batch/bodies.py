@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from contractlog.compatibility.errors import BadRequest, InvalidQuery, RegistryError
-from contractlog.compatibility.json_positions import find_positions
+from contractlog.compatibility.finding_positions import find_positions
 from contractlog.compatibility.located_finding import locate_finding
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.features.batch.service import BatchMember

@@ -10,16 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import (
-    find_position,
     find_syntax_error,
     locate_pointer,
     locate_pointers,
     position_at_offset,
     split_pointer,
 )
-from contractlog.compatibility.level import Direction
 
 from support.deadlines import hang_guard
 
@@ -105,16 +102,7 @@ def test_a_syntax_error_has_its_place_and_comments_keep_it() -> None:
     assert find_syntax_error("[" * 100_000, comments=False) is None
 
 
-def test_a_finding_is_placed_on_the_candidates_side_and_never_in_a_text_that_is_leaned_on() -> None:
-    text = '{"a": 1,\n "b": 2}'
-    finding = Finding("X", "/b", "leg#/a", "")
-    assert find_position(text, finding, Direction.BACKWARD) == (2, 7)
-    assert find_position(text, finding, Direction.FORWARD) is None
-    assert find_position(text, Finding("X", "leg#", "", ""), Direction.BACKWARD) is None
-    assert find_position(text, Finding("X", "", "", ""), Direction.BACKWARD) == (1, 1)
-
-
-def test_a_pointer_tells_which_text_it_leads_into() -> None:
+def test_a_pointer_names_the_text_that_it_leads_into() -> None:
     assert [split_pointer(pointer) for pointer in ("", "/a#b", "leg#", "leg#/a#/b")] == [
         ("", ""),
         ("", "/a#b"),

@@ -6,7 +6,7 @@ import pytest
 from locks import locked
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.spark_validation.java import Java
+from contractlog.spark_validation.java_runtime import Java
 
 import kafka_jars
 from kafka_jars import cache_folder, fetch_jars

@@ -53,7 +53,7 @@ def test_no_class_is_made_by_a_call() -> None:
 
 
 def test_one_driver_sends_attempts_and_sequences() -> None:
-    """Generators without I/O are driven in ``clients/sans_io.py``; ``method_factories.py`` reads pages, too."""
+    """Generators without I/O are driven in ``clients/step_drivers.py``; ``method_factories.py`` reads pages, too."""
     drivers = {
         path
         for path, tree in modules("clients/")
@@ -62,7 +62,7 @@ def test_one_driver_sends_attempts_and_sequences() -> None:
         )
         or any(calls_of(tree, "throw"))
     }
-    assert drivers == {"clients/sans_io.py", "clients/method_factories.py"}
+    assert drivers == {"clients/step_drivers.py", "clients/method_factories.py"}
 
 
 def test_clients_import_the_command_line_nowhere_but_in_it() -> None:

@@ -1,4 +1,4 @@
-"""Named in-process services on in-memory databases: the target of the clients' ``mock://NAME``."""
+"""In-process services by name, on in-memory databases: the targets of the clients' ``mock://NAME``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sans-I/O steps: generators that yield requests to a registry, run with a sync or an async source.
+"""Requests to a source of schemas, yielded by generators that a sync or an async driver runs.
 
 A generator yields a request, receives its response or exception, and returns its result. ``run_sync`` and ``run_async``
 run it, so that sync and async serializers share all but the waiting.

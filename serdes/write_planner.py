@@ -13,10 +13,10 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import SchemaNotUsable, SerializationError
-from contractlog.serdes.sans_io import Steps, request, run_sync
 from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
 from contractlog.serdes.schema_source import parse_steps
 from contractlog.serdes.settings import Clock, SerializerSettings, expiry_time
+from contractlog.serdes.source_requests import Steps, request, run_sync
 from contractlog.serdes.unsupported_rules import reject_rules
 from contractlog.serdes.wire import encode_prefix
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation import java as module
-from contractlog.spark_validation.java import OLDEST, find_java
+from contractlog.spark_validation import java_runtime as module
+from contractlog.spark_validation.java_runtime import OLDEST, find_java
 
 
 def _java(folder: Path, release: str) -> Path:

@@ -1,4 +1,4 @@
-"""Limits for connections before a request is complete: bounded request head size and time."""
+"""HTTP protocol of the server, with bounded size and time of a request's head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.registry.http.fastpath.single_write_transport import SingleWrit
 __all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
 
 MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
-_LOG: Final = logging.getLogger("contractlog.registry.http.request_head_limits")
+_LOG: Final = logging.getLogger("contractlog.registry.http.bounded_protocol")
 _LOG.setLevel(logging.ERROR)  # input from unknown clients must not fill the log
 _RESPONSE: Final = (
     "HTTP/1.1 {code} {phrase}\r\ncontent-type: application/vnd.schemaregistry.v1+json\r\n"
