@@ -28,7 +28,7 @@ def render_markdown(report: Report) -> str:
     Files with findings come first. Names and messages cannot form markup, links or mentions: of a text, everything but
     plain words is a code span. Whole findings are left out at the limit, and the last sentence counts them.
     """
-    files = [file for file in report.files if file.findings or file.outcome != "passed"]
+    files = [file for file in report.files if file.findings or file.listed or file.outcome != "passed"]
     text = f"### {report.command}: {report.summary}\n"
     omitted_findings = omitted_files = 0
     for file in files:
