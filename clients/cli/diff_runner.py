@@ -25,10 +25,11 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.report_formats.check_report import report_finding
 from contractlog.clients.cli.report_formats.markdown import render_markdown
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import CATALOGUE
-from contractlog.compatibility.level import Direction
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.named_change import NamedChange, Risk, name_changes
 from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
 from contractlog.compatibility.terminal_text import escape_line
@@ -47,6 +48,7 @@ _KIND_DESCRIPTIONS: Final = {
 }
 
 
+_TONES: Final = {Risk.BREAKING: Tone.BAD, Risk.DANGEROUS: Tone.WARNING, Risk.HARMLESS: Tone.GOOD}
 _READERS: Final = {
     Direction.BACKWARD: "the new schema cannot read what `{earlier}` wrote",
     Direction.FORWARD: "`{earlier}` cannot read what the new schema writes",
@@ -94,7 +96,7 @@ class _FolderDiff:
             "compatible": self.compatible,
             "added": [{"subject": subject, "file": file} for subject, file in self.added],
             "removed": [{"subject": subject, "file": file} for subject, file in self.removed],
-            "changed": [{"subject": subject} | difference.body() for subject, difference in self.changed],
+            "changed": [{"subject": subject} | _schema_body(difference) for subject, difference in self.changed],
         }
 
 
@@ -109,7 +111,7 @@ def run(options: Namespace) -> int:
     elif isinstance(earlier, DiffSide) and isinstance(later, DiffSide):
         difference = compare(earlier, later)
     if options.format == "json":
-        print_json(difference.body())
+        print_json(difference.body() if isinstance(difference, _FolderDiff) else _schema_body(difference))
     elif options.format == "markdown":
         print_document(render_markdown(_diff_report(difference)))
     elif isinstance(difference, _FolderDiff):
@@ -149,6 +151,10 @@ def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
+def _schema_body(difference: SchemaDiff) -> dict[str, Any]:
+    return difference.body() | {"changes": [change.body() for change in name_changes(difference)]}
+
+
 def _describe_change(difference: SchemaDiff) -> str:
     kind = difference.change.kind
     decision = "allows the change" if difference.compatible else "rejects the change"
@@ -169,7 +175,7 @@ def _diff_report(difference: SchemaDiff | _FolderDiff) -> Report:
 
 def _report_file(difference: SchemaDiff) -> ReportedFile:
     """Return a changed file with findings grouped by direction; those that the level rejects come first."""
-    findings = []
+    findings: list[ReportedFinding] = []
     for direction in sorted(Direction, key=lambda direction: direction not in difference.level.directions):
         required = direction in difference.level.directions
         reads = _READERS[direction].format(earlier=difference.earlier.name)
@@ -187,8 +193,22 @@ def _report_file(difference: SchemaDiff) -> ReportedFile:
         "passed" if difference.compatible else "failed",
         f"compared with `{difference.earlier.name}`; levels that admit the change: {levels}",
         tuple(findings),
+        tables=tuple(
+            (risk.value.capitalize(), ("change", "levels that admit it"), rows)
+            for risk, changes in _group_changes(difference)
+            if (rows := tuple((change.text, _list_levels(change.levels)) for change in changes))
+        ),
         listed=True,
     )
+
+
+def _group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]]]:
+    changes = name_changes(difference)
+    return [(risk, [change for change in changes if change.risk is risk]) for risk in Risk]
+
+
+def _list_levels(levels: Sequence[Level]) -> str:
+    return "all" if len(levels) == len(Level) else ", ".join(levels)
 
 
 def _print_folders(difference: _FolderDiff) -> None:
@@ -206,6 +226,14 @@ def _print_difference(difference: SchemaDiff) -> None:
     sentence = f"{file}: {_describe_change(difference)}"
     print_result(with_tone(Tone.GOOD if difference.compatible else Tone.BAD, escape_line(sentence)))
     print_result(f"    levels that admit the change: {', '.join(change.levels)}")
+    for risk, changes in _group_changes(difference):
+        if changes:
+            print_result(f"    {risk.value}:")
+        for named in changes[:MAX_FINDINGS]:
+            admitted = f" (admitted by {', '.join(named.levels)})" if risk is Risk.BREAKING else ""
+            print_result(with_tone(_TONES[risk], escape_line(f"{named.text}{admitted}"), "      "))
+        if len(changes) > MAX_FINDINGS:
+            print_result(f"      {count_noun(len(changes) - MAX_FINDINGS, 'more change')} not listed")
     at_level = True
     for finding in difference.findings[:MAX_FINDINGS]:
         if at_level and finding.direction not in difference.level.directions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
@@ -14,6 +14,7 @@ __all__ = ["MAX_CHARACTERS", "render_markdown"]
 MAX_CHARACTERS: Final = 65_000  #: GitHub rejects comments of over 65,536; the rest is left for a marker
 _MAX_TEXT: Final = 1_000  #: characters of a message, a fix or a name
 _MAX_DIFF: Final = 4_000  #: characters of a suggested fix
+_MAX_ROWS: Final = 25  #: rows of a table
 _MAX_NOTES: Final = 3  #: notes of a file
 _RESERVED: Final = 300  #: for the sentence that says what is not shown
 _SYMBOLS: Final = {"error": "✗", "warning": "!", "note": "·"}
@@ -60,7 +61,20 @@ def _file_header(file: ReportedFile) -> str:
     symbol = "✓" if file.outcome == "passed" else "✗"
     lines = [f"\n#### {symbol} {_code(file.path)}\n", f"\n{_sentence(file.verdict)}\n"]
     lines += [f"\n{_sentence(f'Note: {note}')}\n" for note in file.notes[:_MAX_NOTES]]
+    for title, header, rows in file.tables:
+        lines += [f"\n##### {_prose(title)}\n\n", _row(header), _row(["---"] * len(header))]
+        lines += [_row(map(_cell, row)) for row in rows[:_MAX_ROWS]]
+        lines += [f"\n{len(rows) - _MAX_ROWS:,} more are not shown.\n"] if len(rows) > _MAX_ROWS else []
     return "".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cell(text: str) -> str:
+    """Return a text for a table, where a bar separates cells even in a code span."""
+    return _prose(text).replace("|", "\\|")
 
 
 def _finding_block(finding: ReportedFinding) -> str:

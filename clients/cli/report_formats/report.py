@@ -57,6 +57,8 @@ class ReportedFile:
     findings: tuple[ReportedFinding, ...] = ()
     notes: tuple[str, ...] = ()
     subject: str = ""  #: distinguishes the test cases of a file with several subjects
+    #: title, header and rows of tables that Markdown shows above the findings
+    tables: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]], ...] = ()
     listed: bool = False  #: shown by Markdown even if it passes without findings
 
 
