@@ -18,7 +18,8 @@ _MAX_ROWS: Final = 25  #: rows of a table
 _MAX_NOTES: Final = 3  #: notes of a file
 _RESERVED: Final = 300  #: for the sentence that says what is not shown
 _SYMBOLS: Final = {"error": "✗", "warning": "!", "note": "·"}
-_TOKEN: Final = re.compile(r"`([^`]+)`|(`+)|([^\s`]+)|(\s+)")
+_JSON: Final = r"""\[(?=["{])(?:[^][`]|\[[^][`]*\])*\]|\{(?=")[^{}`]*\}"""  # such as a list of types
+_TOKEN: Final = re.compile(rf"({_JSON})|`([^`]+)`|(`+)|([^\s`]+)|(\s+)")
 _PUNCTUATION: Final = ".,;:!?"
 _PLAIN_WORD: Final = re.compile(r"""(?!.*www\.)[A-Za-z0-9.,;!?'"()%/=+-]+:?""", re.IGNORECASE)
 
@@ -114,16 +115,18 @@ def _prose(text: str) -> str:
 
     >>> _prose("field `a_b` of @all has <b>")
     'field `a_b` of `@all` has `<b>`'
+    >>> _prose('the type ["null", "long"]')
+    'the type `["null", "long"]`'
     """
     parts: list[str] = []
-    for span, backticks, word, _ in _TOKEN.findall(_shorten(text.strip())):
+    for json_value, span, backticks, word, _ in _TOKEN.findall(_shorten(text.strip())):
         content = word.rstrip(_PUNCTUATION)
         if _PLAIN_WORD.fullmatch(word) and (parts or word[0].isalpha()):  # `1.` would begin a list
             part = word
         elif content:
             part = _code(content) + word[len(content) :]
-        elif span or backticks or word:
-            part = _code(span or backticks or word)
+        elif json_value or span or backticks or word:
+            part = _code(json_value or span or backticks or word)
         else:
             part = " "
         if part.startswith("`") and parts and parts[-1].endswith("`"):
