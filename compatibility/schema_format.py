@@ -16,6 +16,7 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.search_terms import Term
 from contractlog.compatibility.step_budget import StepBudget
+from contractlog.compatibility.structural_change import StructuralChange
 from contractlog.compatibility.tags import Entity, TagsByEntity
 
 __all__ = ["SchemaFormat"]
@@ -37,6 +38,11 @@ class SchemaFormat:
     allowed_checks: Mapping[Policy, frozenset[str]]  #: policy -> checks whose findings break nothing
     #: yields the differences that break compatibility only if their check is requested
     find_warnings: Callable[[ParsedSchema, ParsedSchema, StepBudget | None], Iterator[Finding]] = lambda *_: iter(())
+    dangerous_checks: frozenset[str] = frozenset()  #: checks of changes after which readers may see other values
+    #: yields every change between a later and an earlier schema in words, whether it affects readers or not
+    list_changes: Callable[[ParsedSchema, ParsedSchema, StepBudget | None], Iterator[StructuralChange]] = lambda *_: (
+        iter(())
+    )
     #: returns True if comparing would show nothing; False is inconclusive
     passes_fast_check: Callable[[ParsedSchema, ParsedSchema], bool] = lambda *_: False
     #: returns an interned object that holds what findings depend on, for ``reads_all``; None if there is none

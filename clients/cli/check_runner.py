@@ -14,7 +14,7 @@ from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.report_formats.check_report import check_report
-from contractlog.clients.cli.report_formats.renderer import output_report
+from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -29,6 +29,11 @@ FORMAT: Final = "contractlog.check/1"
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check every file, print the outcomes, and return the exit code."""
+    with reported_failures(options, "contractlog check", argv):
+        return _run(options, argv)
+
+
+def _run(options: Namespace, argv: Sequence[str]) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     checks: list[FileCheck] = []

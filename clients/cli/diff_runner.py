@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
-from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.diff_sides import read_sides
 from contractlog.clients.cli.file_check import MAX_FINDINGS
 from contractlog.clients.cli.findings import finding_lines
-from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
     is_quiet,
     print_document,
     print_json,
+    print_message,
     print_result,
     with_tone,
 )
 from contractlog.clients.cli.report_formats.check_report import report_finding
 from contractlog.clients.cli.report_formats.markdown import render_markdown
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile
-from contractlog.clients.cli.schema_folder.resolver import parse_draft
-from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, format_of, read_file, read_stream
-from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import UsageError, VersionNotFound
-from contractlog.compatibility.formats import CATALOGUE, parse_schema
-from contractlog.compatibility.level import Direction
-from contractlog.compatibility.schema import SchemaType
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.formats import CATALOGUE
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.named_change import NamedChange, Risk, name_changes
 from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run"]
+
+FOLDERS_FORMAT: Final = "contractlog.diff-folders/1"
 
 _KIND_DESCRIPTIONS: Final = {
     ChangeKind.NONE: "only the layout changed",
@@ -47,56 +48,100 @@ _KIND_DESCRIPTIONS: Final = {
 }
 
 
+_TONES: Final = {Risk.BREAKING: Tone.BAD, Risk.DANGEROUS: Tone.WARNING, Risk.HARMLESS: Tone.GOOD}
 _READERS: Final = {
     Direction.BACKWARD: "the new schema cannot read what `{earlier}` wrote",
     Direction.FORWARD: "`{earlier}` cannot read what the new schema writes",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _FolderDiff:
+    """Difference between two folders, whose schemas are paired by subject: the last version of each."""
+
+    earlier: Baseline
+    later: Baseline
+    changed: Sequence[tuple[str, SchemaDiff]]  #: subject and difference
+
+    @property
+    def compatible(self) -> bool:
+        """True if the level allows every change."""
+        return all(difference.compatible for _, difference in self.changed)
+
+    @property
+    def added(self) -> list[tuple[str, str]]:
+        """Subjects that only the later folder has, with their files."""
+        return _list_only(self.later, self.earlier)
+
+    @property
+    def removed(self) -> list[tuple[str, str]]:
+        """Subjects that only the earlier folder has, with their files."""
+        return _list_only(self.earlier, self.later)
+
+    @property
+    def summary(self) -> str:
+        """The numbers of subjects."""
+        incompatible = sum(not difference.compatible for _, difference in self.changed)
+        parts = [f"{count_noun(len(self.changed), 'subject')} changed"]
+        parts += [f"{incompatible:,} incompatible"] if incompatible else []
+        parts += [f"{len(self.added):,} added"] if self.added else []
+        return ", ".join(parts + ([f"{len(self.removed):,} removed"] if self.removed else []))
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON-compatible form."""
+        return {
+            "format": FOLDERS_FORMAT,
+            "earlier": self.earlier.name,
+            "later": self.later.name,
+            "compatible": self.compatible,
+            "added": [{"subject": subject, "file": file} for subject, file in self.added],
+            "removed": [{"subject": subject, "file": file} for subject, file in self.removed],
+            "changed": [{"subject": subject} | _schema_body(difference) for subject, difference in self.changed],
+        }
+
+
 def run(options: Namespace) -> int:
     """Compare the schemas, print the result, and return the exit code."""
-    referenced = dict(_parse_reference(text) for text in options.references)
-    earlier, later = _read_sides(options, referenced)
-    difference = diff_schemas(
-        earlier, later, level=options.level, policy=options.policy, also=_parse_checks(options.also)
-    )
+    also = _parse_checks(options.also)
+    compare = partial(diff_schemas, level=options.level, policy=options.policy, also=also)
+    earlier, later = read_sides(options)
+    difference: SchemaDiff | _FolderDiff
+    if isinstance(earlier, Baseline) and isinstance(later, Baseline):
+        difference = _diff_folders(earlier, later, compare)
+    elif isinstance(earlier, DiffSide) and isinstance(later, DiffSide):
+        difference = compare(earlier, later)
     if options.format == "json":
-        print_json(difference.body())
+        print_json(difference.body() if isinstance(difference, _FolderDiff) else _schema_body(difference))
     elif options.format == "markdown":
         print_document(render_markdown(_diff_report(difference)))
+    elif isinstance(difference, _FolderDiff):
+        _print_folders(difference)
     elif not (is_quiet() and difference.compatible):
         _print_difference(difference)
     return exit_codes.CLEAN if difference.compatible else exit_codes.FINDINGS
 
 
-def _read_sides(options: Namespace, referenced: dict[str, str]) -> Sequence[DiffSide]:
-    """Read each side from a file or, if it is SUBJECT:VERSION and no such file exists, from the registry."""
-    paths = (options.earlier, options.later)
-    registered = [None if Path(path).exists() else parse_version_name(path) for path in paths]
-    sides: list[DiffSide | None] = [None, None]
-    if any(registered):
-        with connect(options) as registry:
-            for index, version in enumerate(registered):
-                if version is not None:
-                    sides[index] = _fetch_side(registry, paths[index], *version)
-    schema_type = next((side.parsed.type for side in sides if side is not None), None)
-    files = _read_files([path for path, side in zip(paths, sides, strict=True) if side is None], schema_type)
-    for index, side in enumerate(sides):
-        if side is None:
-            file = files.pop(0)
-            sides[index] = DiffSide(
-                str(paths[index]), file.draft.text, parse_draft(file, referenced, strict=index == 1)
-            )
-    return [side for side in sides if side is not None]
+def _diff_folders(
+    earlier: Baseline, later: Baseline, compare: Callable[[DiffSide, DiffSide], SchemaDiff]
+) -> _FolderDiff:
+    changed = []
+    for subject in sorted(earlier.subjects.keys() & later.subjects.keys()):
+        before, after = (
+            DiffSide(version.path, version.schema.text, version.parsed)
+            for version in (earlier.subjects[subject][-1], later.subjects[subject][-1])
+        )
+        difference = compare(before, after)
+        if difference.change.kind is not ChangeKind.NONE:
+            changed.append((subject, difference))
+    return _FolderDiff(earlier, later, changed)
 
 
-def _fetch_side(registry: Registry, name: str, subject: str, version: VersionLike) -> DiffSide:
-    try:
-        existing = registry.version(subject, version, deleted=True)
-    except VersionNotFound as error:
-        raise UsageError(f"`{name}` is not registered: {error}") from None
-    referenced = registry.referenced(existing.draft, subject=subject)
-    return DiffSide(name, existing.text, parse_schema(existing.draft, referenced, strict=False))
+def _list_only(folder: Baseline, other: Baseline) -> list[tuple[str, str]]:
+    return [
+        (subject, versions[-1].path)
+        for subject, versions in sorted(folder.subjects.items())
+        if subject not in other.subjects
+    ]
 
 
 def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
@@ -106,30 +151,8 @@ def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
-def _read_files(paths: Sequence[str], schema_type: SchemaType | None) -> list[SchemaFile]:
-    """Read files; a pipe, or a file without a known suffix, has the format of the other side."""
-    kinds = [format_of(Path(path)) for path in paths]
-    schema_type = next((kind for kind in kinds if kind is not None), schema_type)
-    if list(paths) == ["-", "-"]:
-        raise UsageError("only one of the two can be `-`, standard input")
-    for path in paths:
-        if Path(path).is_dir():
-            raise UsageError(f"`{path}` is a folder: name two schema files")
-        if ":" in path and not Path(path).exists():
-            raise UsageError(
-                f"`{path}` is neither a file nor SUBJECT:VERSION, with a number or `latest` as the version"
-            )
-    return [
-        read_file(Path(path), "") if kind or schema_type is None else read_stream(Path(path), schema_type)
-        for path, kind in zip(paths, kinds, strict=True)
-    ]
-
-
-def _parse_reference(text: str) -> tuple[str, str]:
-    name, equals, path = text.partition("=")
-    if not (name and equals and path):
-        raise UsageError(f"`{text}` does not have the form NAME=FILE")
-    return name, read_file(Path(path), "").draft.text
+def _schema_body(difference: SchemaDiff) -> dict[str, Any]:
+    return difference.body() | {"changes": [change.body() for change in name_changes(difference)]}
 
 
 def _describe_change(difference: SchemaDiff) -> str:
@@ -138,9 +161,21 @@ def _describe_change(difference: SchemaDiff) -> str:
     return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level} {decision}"
 
 
-def _diff_report(difference: SchemaDiff) -> Report:
-    """Return the report with findings grouped by direction; those that the level rejects come first."""
-    findings = []
+def _diff_report(difference: SchemaDiff | _FolderDiff) -> Report:
+    if isinstance(difference, SchemaDiff):
+        return Report("contractlog diff", _describe_change(difference), (_report_file(difference),))
+    files = [_report_file(each) for _, each in difference.changed]
+    files += [
+        ReportedFile(file, "passed", f"`{subject}` was {verb}", listed=True)
+        for verb, subjects in (("added", difference.added), ("removed", difference.removed))
+        for subject, file in subjects
+    ]
+    return Report("contractlog diff", difference.summary, tuple(files))
+
+
+def _report_file(difference: SchemaDiff) -> ReportedFile:
+    """Return a changed file with findings grouped by direction; those that the level rejects come first."""
+    findings: list[ReportedFinding] = []
     for direction in sorted(Direction, key=lambda direction: direction not in difference.level.directions):
         required = direction in difference.level.directions
         reads = _READERS[direction].format(earlier=difference.earlier.name)
@@ -153,18 +188,37 @@ def _diff_report(difference: SchemaDiff) -> Report:
             if finding.direction is direction
         ]
     levels = ", ".join(f"`{level}`" for level in difference.change.levels)
-    return Report(
-        command="contractlog diff",
-        summary=_describe_change(difference),
-        files=(
-            ReportedFile(
-                difference.later.name,
-                "passed" if difference.compatible else "failed",
-                f"compared with `{difference.earlier.name}`; levels that admit the change: {levels}",
-                tuple(findings),
-            ),
+    return ReportedFile(
+        difference.later.name,
+        "passed" if difference.compatible else "failed",
+        f"compared with `{difference.earlier.name}`; levels that admit the change: {levels}",
+        tuple(findings),
+        tables=tuple(
+            (risk.value.capitalize(), ("change", "levels that admit it"), rows)
+            for risk, changes in _group_changes(difference)
+            if (rows := tuple((change.text, _list_levels(change.levels)) for change in changes))
         ),
+        listed=True,
     )
+
+
+def _group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]]]:
+    changes = name_changes(difference)
+    return [(risk, [change for change in changes if change.risk is risk]) for risk in Risk]
+
+
+def _list_levels(levels: Sequence[Level]) -> str:
+    return "all" if len(levels) == len(Level) else ", ".join(levels)
+
+
+def _print_folders(difference: _FolderDiff) -> None:
+    for _, each in difference.changed:
+        if not (is_quiet() and each.compatible):
+            _print_difference(each)
+    for verb, subjects in (("added", difference.added), ("removed", difference.removed)):
+        for subject, file in subjects:
+            print_result(with_tone(Tone.PLAIN, escape_line(f"{file}: `{subject}` was {verb}")))
+    print_message(difference.summary)
 
 
 def _print_difference(difference: SchemaDiff) -> None:
@@ -172,6 +226,14 @@ def _print_difference(difference: SchemaDiff) -> None:
     sentence = f"{file}: {_describe_change(difference)}"
     print_result(with_tone(Tone.GOOD if difference.compatible else Tone.BAD, escape_line(sentence)))
     print_result(f"    levels that admit the change: {', '.join(change.levels)}")
+    for risk, changes in _group_changes(difference):
+        if changes:
+            print_result(f"    {risk.value}:")
+        for named in changes[:MAX_FINDINGS]:
+            admitted = f" (admitted by {', '.join(named.levels)})" if risk is Risk.BREAKING else ""
+            print_result(with_tone(_TONES[risk], escape_line(f"{named.text}{admitted}"), "      "))
+        if len(changes) > MAX_FINDINGS:
+            print_result(f"      {count_noun(len(changes) - MAX_FINDINGS, 'more change')} not listed")
     at_level = True
     for finding in difference.findings[:MAX_FINDINGS]:
         if at_level and finding.direction not in difference.level.directions:

@@ -42,6 +42,7 @@ class Tone(Enum):
 
     GOOD = ("✓", "32")
     BAD = ("✗", "31")
+    WARNING = ("!", "33")
     PLAIN = ("·", "2")
 
 
@@ -161,10 +162,10 @@ def print_error(text: str) -> None:
     _print_line(text, sys.stderr)
 
 
-def with_tone(tone: Tone, text: str) -> str:
+def with_tone(tone: Tone, text: str, indent: str = "") -> str:
     """Return a text with its symbol, in colour if ``--color``, the environment or the terminal say so."""
     symbol, colour = tone.value
-    marked = f"{symbol} {text}"
+    marked = f"{indent}{symbol} {text}"
     return f"\x1b[{colour}m{marked}\x1b[0m" if _uses_color() else marked
 
 

@@ -97,13 +97,15 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Compare two files or registered versions; exit code 1 if the change is incompatible at the level."""
+    """Compare two schemas or folders; exit code 1 if the change is incompatible at the level."""
     parser.add_argument(
         "earlier",
         metavar="EARLIER",
-        help="the existing schema: a file, - for standard input, or SUBJECT:VERSION for a registered one",
+        help="the existing schema: a file, - for standard input, SUBJECT:VERSION for a registered one, "
+        "git:REVISION:PATH for one of a git revision; or a folder of schemas, also of a git revision. "
+        "The prefixes file: and subject: decide which is meant",
     )
-    parser.add_argument("later", metavar="LATER", help="the new schema")
+    parser.add_argument("later", metavar="LATER", help="the new schema, or folder of schemas")
     parser.add_argument(
         "--level",
         type=parse_level,

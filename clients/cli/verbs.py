@@ -98,7 +98,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "diff": Verb(
         "contractlog.clients.cli.schema_verbs:diff",
-        "compare two schemas: kind of change, levels that allow it, suggested fixes",
+        "compare two schemas or folders: every change by risk, levels that allow it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),
     "lint": Verb(

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.avro.canonical import format_inlined, format_texts
-from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_WARNINGS
+from contractlog.compatibility.avro.changes import list_changes
+from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_DOC_LOST, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.fast_check import is_readable
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
@@ -77,6 +78,8 @@ AVRO_FORMAT: Final = SchemaFormat(
     checks=AVRO_CHECKS,
     allowed_checks=dict.fromkeys(Policy, AVRO_WARNINGS),
     find_warnings=lambda reader, writer, steps: find_warnings(reader.root, writer.root, steps),
+    dangerous_checks=AVRO_WARNINGS - {AVRO_DOC_LOST.id},
+    list_changes=lambda later, earlier, steps: list_changes(later.root, earlier.root, steps),
     passes_fast_check=lambda reader, writer: is_readable(reader.root, writer.root),
     build_shape=_build_shape,
     reads_all=_reads_all,

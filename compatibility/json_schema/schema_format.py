@@ -11,6 +11,7 @@ from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.json_schema import propose_json_fixes
 from contractlog.compatibility.json_schema.check_catalogue import ALLOWED_JSON_CHECKS, JSON_CHECKS, allowed_kinds
 from contractlog.compatibility.json_schema.diff.comparison import compare_trees
+from contractlog.compatibility.json_schema.diff.difference_catalogue import check_id
 from contractlog.compatibility.json_schema.diff.merged_writers_check import JsonHistoryCheck, JsonShape, intern_shape
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.inlined_equivalence import is_same_inlined
@@ -27,6 +28,7 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.step_budget import StepBudget
+from contractlog.compatibility.structural_change import StructuralChange
 
 __all__ = ["JSON_FORMAT", "get_tree"]
 
@@ -108,12 +110,20 @@ def _list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:
     return tuple(properties) if isinstance(properties, dict) else ()
 
 
+def _list_changes(later: ParsedSchema, earlier: ParsedSchema, steps: StepBudget | None) -> Iterator[StructuralChange]:
+    """Yield every difference, whether it breaks under a policy or not."""
+    for finding in _compare(later, earlier, Policy.STRICT, steps):
+        yield StructuralChange(finding.detail, ((finding.reader_at, finding.writer_at),))
+
+
 JSON_FORMAT: Final = SchemaFormat(
     type=SchemaType.JSON,
     parse=_parse,
     compare=_compare,
     checks=JSON_CHECKS,
     allowed_checks=ALLOWED_JSON_CHECKS,
+    dangerous_checks=frozenset({check_id("DEFAULT_CHANGED")}),
+    list_changes=_list_changes,
     build_shape=_build_shape,
     reads_all=_reads_all,
     is_same_inlined=is_same_inlined,

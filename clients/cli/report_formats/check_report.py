@@ -122,6 +122,7 @@ def _report_file(check: FileCheck, root: Path) -> ReportedFile:
         verdict=describe_verdict(check),
         findings=tuple(_report_findings(check, path)),
         notes=check.notes,
+        subject=check.file.subject,
     )
 
 

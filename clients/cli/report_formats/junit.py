@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,20 +27,22 @@ def render_junit(report: Report) -> str:
     failures = sum(file.outcome == "failed" for file in report.files)
     errors = sum(file.outcome == "unreadable" for file in report.files)
     counts = f'name={_quote(report.command)} tests="{len(report.files)}" failures="{failures}" errors="{errors}"'
+    paths = Counter(file.path for file in report.files)
+    class_name = report.command.replace(" ", ".")
+    names = [f"{file.path} ({file.subject})" if paths[file.path] > 1 else file.path for file in report.files]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites {counts} time="0">',
         f'  <testsuite {counts} skipped="0" time="0">',
-        *(line for file in report.files for line in _case_lines(file, report.command.replace(" ", "."))),
+        *(line for file, name in zip(report.files, names, strict=True) for line in _case_lines(file, class_name, name)),
         "  </testsuite>",
         "</testsuites>",
     ]
     return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _case_lines(file: ReportedFile, class_name: str) -> Iterator[str]:
-    path = _quote(file.path)
-    case = f'    <testcase classname={_quote(class_name)} name={path} file={path} time="0"'
+def _case_lines(file: ReportedFile, class_name: str, name: str) -> Iterator[str]:
+    case = f'    <testcase classname={_quote(class_name)} name={_quote(name)} file={_quote(file.path)} time="0"'
     errors = [finding for finding in file.findings if finding.severity == "error"]
     others = [finding for finding in file.findings if finding.severity != "error"]
     output = [line for finding in others for line in finding_lines(finding)]

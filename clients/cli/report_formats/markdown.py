@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
@@ -14,10 +14,12 @@ __all__ = ["MAX_CHARACTERS", "render_markdown"]
 MAX_CHARACTERS: Final = 65_000  #: GitHub rejects comments of over 65,536; the rest is left for a marker
 _MAX_TEXT: Final = 1_000  #: characters of a message, a fix or a name
 _MAX_DIFF: Final = 4_000  #: characters of a suggested fix
+_MAX_ROWS: Final = 25  #: rows of a table
 _MAX_NOTES: Final = 3  #: notes of a file
 _RESERVED: Final = 300  #: for the sentence that says what is not shown
 _SYMBOLS: Final = {"error": "✗", "warning": "!", "note": "·"}
-_TOKEN: Final = re.compile(r"`([^`]+)`|(`+)|([^\s`]+)|(\s+)")
+_JSON: Final = r"""\[(?=["{])(?:[^][`]|\[[^][`]*\])*\]|\{(?=")[^{}`]*\}"""  # such as a list of types
+_TOKEN: Final = re.compile(rf"({_JSON})|`([^`]+)`|(`+)|([^\s`]+)|(\s+)")
 _PUNCTUATION: Final = ".,;:!?"
 _PLAIN_WORD: Final = re.compile(r"""(?!.*www\.)[A-Za-z0-9.,;!?'"()%/=+-]+:?""", re.IGNORECASE)
 
@@ -28,7 +30,7 @@ def render_markdown(report: Report) -> str:
     Files with findings come first. Names and messages cannot form markup, links or mentions: of a text, everything but
     plain words is a code span. Whole findings are left out at the limit, and the last sentence counts them.
     """
-    files = [file for file in report.files if file.findings or file.outcome != "passed"]
+    files = [file for file in report.files if file.findings or file.listed or file.outcome != "passed"]
     text = f"### {report.command}: {report.summary}\n"
     omitted_findings = omitted_files = 0
     for file in files:
@@ -60,7 +62,20 @@ def _file_header(file: ReportedFile) -> str:
     symbol = "✓" if file.outcome == "passed" else "✗"
     lines = [f"\n#### {symbol} {_code(file.path)}\n", f"\n{_sentence(file.verdict)}\n"]
     lines += [f"\n{_sentence(f'Note: {note}')}\n" for note in file.notes[:_MAX_NOTES]]
+    for title, header, rows in file.tables:
+        lines += [f"\n##### {_prose(title)}\n\n", _row(header), _row(["---"] * len(header))]
+        lines += [_row(map(_cell, row)) for row in rows[:_MAX_ROWS]]
+        lines += [f"\n{len(rows) - _MAX_ROWS:,} more are not shown.\n"] if len(rows) > _MAX_ROWS else []
     return "".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cell(text: str) -> str:
+    """Return a text for a table, where a bar separates cells even in a code span."""
+    return _prose(text).replace("|", "\\|")
 
 
 def _finding_block(finding: ReportedFinding) -> str:
@@ -100,16 +115,18 @@ def _prose(text: str) -> str:
 
     >>> _prose("field `a_b` of @all has <b>")
     'field `a_b` of `@all` has `<b>`'
+    >>> _prose('the type ["null", "long"]')
+    'the type `["null", "long"]`'
     """
     parts: list[str] = []
-    for span, backticks, word, _ in _TOKEN.findall(_shorten(text.strip())):
+    for json_value, span, backticks, word, _ in _TOKEN.findall(_shorten(text.strip())):
         content = word.rstrip(_PUNCTUATION)
         if _PLAIN_WORD.fullmatch(word) and (parts or word[0].isalpha()):  # `1.` would begin a list
             part = word
         elif content:
             part = _code(content) + word[len(content) :]
-        elif span or backticks or word:
-            part = _code(span or backticks or word)
+        elif json_value or span or backticks or word:
+            part = _code(json_value or span or backticks or word)
         else:
             part = " "
         if part.startswith("`") and parts and parts[-1].endswith("`"):

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.error_messages import error_message
 from contractlog.clients.cli.output import print_document
+from contractlog.clients.cli.report_formats.check_report import relative_path
 from contractlog.clients.cli.report_formats.github import render_github
 from contractlog.clients.cli.report_formats.gitlab import render_gitlab
 from contractlog.clients.cli.report_formats.junit import render_junit
 from contractlog.clients.cli.report_formats.markdown import render_markdown
-from contractlog.clients.cli.report_formats.report import Report
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
 from contractlog.clients.cli.report_formats.sarif import render_sarif
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import ContractlogError, UsageError
 
-__all__ = ["RENDERERS", "output_report", "render"]
+__all__ = ["RENDERERS", "output_report", "render", "reported_failures"]
 
 RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
     "junit": render_junit,
@@ -26,6 +30,11 @@ RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
     "gitlab": render_gitlab,
     "markdown": render_markdown,
 }
+REGISTRY_FAILED: Final = ReportedRule(
+    "REGISTRY_FAILED",
+    "The registry did not answer the command",
+    "The registry cannot be reached, or rejected a request, so the schemas were not checked.",
+)
 
 
 def render(report: Report, format_name: str) -> str:
@@ -51,6 +60,27 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
             print_document(render(report, options.format))
         for format_name, path in options.reports:
             _write_report(path, render(report, format_name))
+
+
+@contextmanager
+def reported_failures(options: Namespace, command: str, argv: Sequence[str]) -> Iterator[None]:
+    """Report an error of the registry that ends a command as the only finding, so that CI shows the reason."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except ContractlogError as error:
+        message = error_message(error, argv)
+        path = next(iter(options.files), ".")
+        output_report(options, partial(_failure_report, command, path, message))
+        raise
+
+
+def _failure_report(command: str, path: str, message: str, root: Path, tool_version: str) -> Report:
+    name = relative_path(Path(path), root)
+    finding = ReportedFinding(name, None, None, REGISTRY_FAILED.id, "error", message)
+    file = ReportedFile(name, "unreadable", message, (finding,))
+    return Report(command, "stopped by the registry", (file,), {REGISTRY_FAILED.id: REGISTRY_FAILED}, tool_version)
 
 
 def _write_report(path: Path, text: str) -> None:

@@ -56,6 +56,10 @@ class ReportedFile:
     verdict: str  #: a phrase, such as "incompatible with version 1 of `orders-value` at level BACKWARD"
     findings: tuple[ReportedFinding, ...] = ()
     notes: tuple[str, ...] = ()
+    subject: str = ""  #: distinguishes the test cases of a file with several subjects
+    #: title, header and rows of tables that Markdown shows above the findings
+    tables: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]], ...] = ()
+    listed: bool = False  #: shown by Markdown even if it passes without findings
 
 
 @dataclass(frozen=True, slots=True)

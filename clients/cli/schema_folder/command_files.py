@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from contractlog.clients.cli.baseline import Baseline, checked_out, is_git_revision
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.git_revision import checked_out, is_git_revision
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files

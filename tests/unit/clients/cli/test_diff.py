@@ -225,7 +225,7 @@ def test_a_file_whose_name_tells_no_format_has_that_of_the_other(files: Files) -
 def test_a_folder_is_no_schema(files: Files) -> None:
     assert files.diff(str(files.folder), files.put("a.avsc", order())) == (
         exit_codes.USAGE,
-        f"contractlog: `{files.folder}` is a folder: name two schema files\n",
+        f"contractlog: `{files.folder}` is a folder: name two folders, or two schemas\n",
     )
 
 
@@ -236,6 +236,86 @@ def test_the_earlier_schema_may_be_older_than_the_rules_for_new_ones(files: File
     code, told = files.diff(new, old)
     assert code == exit_codes.USAGE
     assert "größe" in told
+
+
+@pytest.fixture
+def repository(files: Files, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A git repository with a folder of schemas that differs from its only revision, as the working directory."""
+    folder = files.folder / "schemas"
+    folder.mkdir()
+    money = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
+    (folder / "Money.avsc").write_text(json.dumps(money))
+    (folder / "orders-value.avsc").write_text(order({"name": "total", "type": "Money"}))
+    (folder / "gone-value.avsc").write_text('"int"')
+    (folder / "same-value.avsc").write_text('"int"')
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "first"]):
+        subprocess.run(["git", "-C", str(files.folder), *command], check=True, capture_output=True)
+    money["fields"].append({"name": "currency", "type": "string"})  # type: ignore[attr-defined]
+    (folder / "Money.avsc").write_text(json.dumps(money))
+    (folder / "gone-value.avsc").unlink()
+    (folder / "new-value.avsc").write_text('"string"')
+    monkeypatch.chdir(files.folder)
+    return files.folder
+
+
+def test_folders_are_compared_by_subject_with_their_shared_types(files: Files, repository: Path) -> None:
+    code, told = files.diff("git:HEAD:schemas", "schemas", "--format", "json")
+    body = json.loads(told)
+    assert code == exit_codes.FINDINGS
+    assert body["added"] == [{"subject": "new-value", "file": "schemas/new-value.avsc"}]
+    assert body["removed"] == [{"subject": "gone-value", "file": "git:HEAD:schemas/gone-value.avsc"}]
+    assert [(each["subject"], each["earlier"], each["compatible"]) for each in body["changed"]] == [
+        ("Money", "git:HEAD:schemas/Money.avsc", False),
+        ("orders-value", "git:HEAD:schemas/orders-value.avsc", False),
+    ]
+    _, told = files.diff("git:HEAD:schemas", "schemas")
+    assert "· git:HEAD:schemas/gone-value.avsc: `gone-value` was removed" in told
+    assert told.endswith("2 subjects changed, 2 incompatible, 1 added, 1 removed\n")
+    _, told = files.diff("git:HEAD:schemas", "schemas", "--format", "markdown")
+    assert "#### ✓ `schemas/new-value.avsc`\n\n`new-value` was `added`." in told.replace("was added", "was `added`")
+    assert files.diff("schemas", "file:schemas")[0] == exit_codes.CLEAN
+
+
+def test_a_path_of_a_revision_begins_at_the_root_or_at_the_working_directory(
+    files: Files, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert files.diff("git:HEAD:schemas/gone-value.avsc", "git:HEAD:schemas/same-value.avsc")[0] == exit_codes.CLEAN
+    monkeypatch.chdir(repository / "schemas")
+    code, told = files.diff("git:HEAD:schemas/Money.avsc", "Money.avsc")
+    assert code == exit_codes.FINDINGS
+    assert "what git:HEAD:schemas/Money.avsc wrote" in told
+    assert files.diff("git:HEAD:./Money.avsc", "file:Money.avsc")[0] == exit_codes.FINDINGS
+    assert files.diff("git:HEAD:", "..")[0] == exit_codes.FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("side", "message"),
+    [
+        ("git:HEAD", "names no file or folder: write git:REVISION:PATH, such as git:main:schemas"),
+        ("git:HEAD:none.avsc", "revision `HEAD` has no file or folder of schemas `none.avsc`"),
+        ("git:none:schemas", "git has no revision `none`"),
+        ("git:HEAD:../schemas", "is not in the git repository"),
+        ("subject:orders-value", "has no version: write subject:SUBJECT:VERSION, with a number or `latest`"),
+        ("file:none.avsc", "`none.avsc` cannot be read"),
+    ],
+)
+def test_a_prefix_decides_what_a_side_is(files: Files, repository: Path, side: str, message: str) -> None:
+    (repository / "subject:orders-value").touch()
+    code, told = files.diff(side, "schemas/Money.avsc")
+    assert code == exit_codes.USAGE
+    assert message in told
+
+
+def test_errors_name_the_file_of_the_revision(files: Files, repository: Path) -> None:
+    (repository / "schemas" / "orders-value.avsc").write_text('{"type": }')
+    subprocess.run(["git", "add", "-A"], check=True)
+    commit = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "commit", "-qm", "x"]
+    subprocess.run(commit, check=True)
+    for name in ("git:HEAD:schemas/orders-value.avsc", "git:HEAD:schemas"):
+        code, told = files.diff(name, "git:HEAD~:schemas" + ("/orders-value.avsc" if name.endswith("c") else ""))
+        assert code == exit_codes.USAGE
+        assert "git:HEAD:schemas/orders-value.avsc:1:" in told
 
 
 @pytest.mark.parametrize("level", ["BACKWARD", "FORWARD"])

@@ -1,0 +1,176 @@
+"""The two sides of ``contractlog diff``: schema files, registered versions, files of a git revision, and folders."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.calls import VersionLike
+from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.git_revision import GIT, checked_out, git_top, is_git_revision
+from contractlog.clients.cli.options import connect, parse_version_name
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_folder.dependencies import order_files
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
+from contractlog.clients.cli.schema_folder.resolver import parse_draft
+from contractlog.clients.cli.schema_folder.schema_files import format_of, read_file, read_stream
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import UsageError, VersionNotFound
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.schema_diff import DiffSide
+
+__all__ = ["read_sides"]
+
+_FILE: Final = "file:"
+_SUBJECT: Final = "subject:"
+
+
+@dataclass(frozen=True, slots=True)
+class _PathSide:
+    """A file or folder."""
+
+    name: str  #: as the user wrote it
+    path: Path  #: where it is; for a git revision, in a temporary folder
+
+    def name_of(self, path: Path) -> str:
+        """Return the name for users of a file below the path."""
+        inner = "" if path == self.path else path.relative_to(self.path).as_posix()
+        return f"{self.name.rstrip('/')}/{inner}" if inner and not self.name.endswith(":") else self.name + inner
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """Name files in messages of errors as the user did, not by their temporary copies."""
+        try:
+            yield
+        except UsageError as error:
+            if not is_git_revision(self.name):
+                raise
+            raise UsageError(str(error).replace(str(self.path), self.name.rstrip("/"))) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _VersionSide:
+    """A registered version."""
+
+    name: str
+    subject: str
+    version: VersionLike
+
+
+def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[Baseline, Baseline]:
+    """Read both sides: two schemas, or the schemas of two folders.
+
+    The prefixes ``git:``, ``file:`` and ``subject:`` decide what a side is; without one it is a file or folder if such
+    a path exists, else SUBJECT:VERSION.
+
+    Raises:
+        UsageError: a side cannot be read, or only one is a folder.
+    """
+    texts = (options.earlier, options.later)
+    if texts == ("-", "-"):
+        raise UsageError("only one of the two can be `-`, standard input")
+    with ExitStack() as stack:
+        sides = [_locate_side(text, stack) for text in texts]
+        folders = [side for side in sides if isinstance(side, _PathSide) and side.path.is_dir()]
+        match folders:
+            case [first, second]:
+                return _read_folder(first), _read_folder(second)
+            case [folder]:
+                raise UsageError(f"`{folder.name}` is a folder: name two folders, or two schemas")
+        earlier, later = _read_schemas(options, sides)
+        return earlier, later
+
+
+def _locate_side(text: str, stack: ExitStack) -> _PathSide | _VersionSide:
+    if is_git_revision(text):
+        return _PathSide(text, stack.enter_context(_git_path(text)))
+    if text.startswith(_FILE):
+        return _PathSide(text.removeprefix(_FILE), Path(text.removeprefix(_FILE)))
+    if text.startswith(_SUBJECT):
+        version = parse_version_name(text.removeprefix(_SUBJECT))
+        if version is None:
+            raise UsageError(f"`{text}` has no version: write subject:SUBJECT:VERSION, with a number or `latest`")
+        return _VersionSide(text.removeprefix(_SUBJECT), *version)
+    version = None if Path(text).exists() else parse_version_name(text)
+    return _PathSide(text, Path(text)) if version is None else _VersionSide(text, *version)
+
+
+@contextmanager
+def _git_path(name: str) -> Iterator[Path]:
+    """Write the files of ``git:REVISION:PATH`` to a temporary folder, and yield where the path is in it.
+
+    As for git, the path begins at the root of the repository, or at the working directory if it begins with ``.``.
+    """
+    revision, colon, inner = name.removeprefix(GIT).partition(":")
+    if not (revision and colon):
+        raise UsageError(f"`{name}` names no file or folder: write git:REVISION:PATH, such as git:main:schemas")
+    working = Path()
+    relative = inner in {".", ".."} or inner.startswith(("./", "../"))
+    path = Path(inner) if relative else git_top(working) / inner
+    with checked_out(GIT + revision, [path], working) as copies:
+        if not copies[path].exists():
+            raise UsageError(f"revision `{revision}` has no file or folder of schemas `{inner}`")
+        yield copies[path]
+
+
+def _read_folder(side: _PathSide) -> Baseline:
+    problems = UnreadableFiles(deferred=False)
+    with side.named_errors():
+        manifest = load_manifest(side.path / MANIFEST) if (side.path / MANIFEST).is_file() else None
+        groups = collect_files([str(side.path)], manifest=manifest, unreadable=problems)
+        files = [(file, side.name_of(file.path)) for file in order_files(groups, problems.collect)]
+        return Baseline.of_files(side.name, Level.NONE, files, normalize=False)
+
+
+def _read_schemas(options: Namespace, sides: Sequence[_PathSide | _VersionSide]) -> list[DiffSide]:
+    """Read two schemas; a pipe, or a file without a known suffix, has the format of the other side."""
+    referenced = dict(_parse_reference(text) for text in options.references)
+    registered: dict[str, DiffSide] = {}
+    if any(isinstance(side, _VersionSide) for side in sides):
+        with connect(options) as registry:
+            registered = {side.name: _fetch_side(registry, side) for side in sides if isinstance(side, _VersionSide)}
+    kinds = [
+        registered[side.name].parsed.type if isinstance(side, _VersionSide) else format_of(side.path) for side in sides
+    ]
+    other = next(filter(None, kinds), None)
+    return [
+        registered[side.name]
+        if isinstance(side, _VersionSide)
+        else _read_schema(side, kind, other, referenced, strict=number == 1)
+        for number, (side, kind) in enumerate(zip(sides, kinds, strict=True))
+    ]
+
+
+def _read_schema(
+    side: _PathSide, kind: SchemaType | None, other: SchemaType | None, referenced: dict[str, str], *, strict: bool
+) -> DiffSide:
+    if ":" in side.name and not side.path.exists():
+        raise UsageError(
+            f"`{side.name}` is neither a file nor SUBJECT:VERSION, with a number or `latest` as the version"
+        )
+    with side.named_errors():
+        file = read_file(side.path, "") if kind or other is None else read_stream(side.path, other)
+    file = replace(file, path=Path(side.name))
+    return DiffSide(side.name, file.draft.text, parse_draft(file, referenced, strict=strict))
+
+
+def _fetch_side(registry: Registry, side: _VersionSide) -> DiffSide:
+    try:
+        existing = registry.version(side.subject, side.version, deleted=True)
+    except VersionNotFound as error:
+        raise UsageError(f"`{side.name}` is not registered: {error}") from None
+    referenced = registry.referenced(existing.draft, subject=side.subject)
+    return DiffSide(side.name, existing.text, parse_schema(existing.draft, referenced, strict=False))
+
+
+def _parse_reference(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise UsageError(f"`{text}` does not have the form NAME=FILE")
+    return name, read_file(Path(path), "").draft.text
