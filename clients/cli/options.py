@@ -130,7 +130,10 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
 
 
 def connect(options: Namespace, security: Security | None = None) -> Registry:
-    """Return a client of the registry given by arguments or environment; so are its credentials by default."""
+    """Return a client of the registry given by arguments or environment.
+
+    Without ``security``, the credentials are those in the environment.
+    """
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,

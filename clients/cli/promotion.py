@@ -229,14 +229,14 @@ class Promotion:
                     pending += [(each, False) for each in needed if each in indexes and each not in entered]
 
     def _references(self, subject: str, schema: RegisteredSchema) -> Iterator[tuple[tuple[str, int], Reference]]:
-        """Yield the references of a version, with the shared name and the number in the source of what it refers to."""
+        """Yield the references of a version, each with the shared name and the source's number of its target."""
         home = Subject.parse(self.source.qualify(subject)).context
         for reference in schema.references:
             name = self.source.shared_name(resolve_subject(reference.subject, home))
             yield (name, int(reference.version)), reference
 
     def _compare_version(self, subject: str, index: int) -> None:
-        """Compare a version with the one at the same position in the target's history, or plan its registration.
+        """Compare a version with the target's at the same position, or plan its registration.
 
         Raises:
             _RefusedError: the histories differ, or the target rejects the version.
@@ -297,7 +297,7 @@ class Promotion:
             return False
 
     def _check_next(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> None:
-        """Check the first missing version of a subject at the target's level, unless it refers to missing versions.
+        """Check the first missing version of a subject, unless it refers to missing versions.
 
         Raises:
             _RefusedError: it is incompatible.

@@ -100,7 +100,7 @@ def _urls(environment: Environment) -> list[str]:
 
 
 def _credentials_of(environment: str) -> Security:
-    """Return the credentials of an environment: of ``prod``, variables such as CONTRACTLOG_REGISTRY_USER_PROD first."""
+    """Return the credentials of an environment; variables that end in its name come first."""
     suffix = "_" + re.sub(r"\W", "_", environment).upper()
     own = {
         name.removesuffix(suffix): value
