@@ -48,6 +48,23 @@ is not a schema, else 0. `--disable RULE` turns a rule off, `--only RULE` turns 
 Rules for keys apply to files whose name ends in `-key`. Types and documents of other files are not looked up, and
 nothing is reported about them.
 
+`[[lint]]` entries of the [manifest](schemas-as-code.md#the-manifest) turn a rule off, or change its severity, for some
+files or subjects, with a reason and, if wanted, a last day:
+
+```toml
+[[lint]]
+rule = "LINT_AVRO_FIELD_DOC_MISSING"
+severity = "off"                       # or error, warning, note
+path = "events/**"                     # default: all files
+subject = "orders-*"                   # default: all subjects
+reason = "documented in the event catalogue"
+until = 2027-03-31
+```
+
+The first entry for a rule whose `path` and `subject` match a file applies. After the last day the rule applies again,
+and each run prints one warning about the entry. `lint` reads `contractlog.toml` in the working directory or in the only
+folder that is named; `--manifest` names another one.
+
 `--fix` changes only the text that a fix concerns, so the formatting and the comments of the author stay. Every fix
 keeps the schema compatible with the previous version in both directions, under all policies. Fixes of a schema that
 is registered already create a new version.

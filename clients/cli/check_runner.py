@@ -10,7 +10,7 @@ from typing import Any, Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
-from contractlog.clients.cli.findings import detail_lines, verdict_line
+from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
 from contractlog.clients.cli.report_formats.check_report import check_report
@@ -37,6 +37,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     checks: list[FileCheck] = []
+    referenced = ReferencedFindings()
     with open_baseline(options) if options.against else connect(options) as registry:
         if isinstance(registry, Baseline):
             _print_removed(registry, files)
@@ -50,7 +51,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             with unreadable.collect(resolved.file.path):
                 checks.append(checker.check(resolved))
                 if options.format == "text":
-                    print_check(checks[-1])
+                    print_check(checks[-1], referenced)
+    for line in referenced.lines():
+        print_result(line)
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     output_report(options, partial(check_report, checks, unreadable.problems))
@@ -88,10 +91,10 @@ def _planned_level(options: Namespace, registry: Registry | Baseline, subject: s
     return None if level is None or level is registry.level(subject) else level
 
 
-def print_check(check: FileCheck) -> None:
-    """Print the verdict on a file, and its findings."""
+def print_check(check: FileCheck, referenced: ReferencedFindings | None = None) -> None:
+    """Print the verdict on a file, and its findings; those in types of other files are added to ``referenced``."""
     print_result(verdict_line(check))
-    for line in detail_lines(check):
+    for line in detail_lines(check, referenced):
         print_result(line)
 
 

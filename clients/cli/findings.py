@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import unified_diff
 from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.output import Tone, is_quiet, with_tone
+from contractlog.clients.cli.output import Tone, count_noun, is_quiet, with_tone
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["describe_finding", "describe_verdict", "detail_lines", "diff_lines", "finding_lines", "verdict_line"]
+__all__ = [
+    "ReferencedFindings",
+    "describe_finding",
+    "describe_verdict",
+    "detail_lines",
+    "diff_lines",
+    "finding_lines",
+    "verdict_line",
+]
 
 _VERSION: Final = re.compile(r"version (\d+)")
 _TONES: Final = {
@@ -34,11 +43,43 @@ def verdict_line(check: FileCheck) -> str:
     )
 
 
-def detail_lines(check: FileCheck) -> Iterator[str]:
-    """Yield the lines below a verdict: findings, messages and notes."""
-    for finding in check.findings:
-        if check.outcome == "incompatible" or not finding.earlier:
+class ReferencedFindings:
+    """Findings in referenced types, each of them once for all files that refer to the type."""
+
+    def __init__(self) -> None:
+        self._findings: dict[tuple[str, ...], tuple[LocatedFinding, dict[str, None]]] = {}
+
+    def add(self, file: str, finding: LocatedFinding) -> None:
+        """Add a finding in a type that a file refers to."""
+        key = (finding.finding.check, finding.direction.value, finding.pointer, finding.finding.detail)
+        first, files = self._findings.get(key, (finding, {}))
+        if first.earlier != finding.earlier:
+            first = replace(first, earlier="earlier versions")
+        self._findings[key] = first, {**files, file: None}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the output lines: each finding once, with all files that refer to its type."""
+        if self._findings:
+            yield "findings in referenced types:"
+        for finding, files in self._findings.values():
+            yield from finding_lines(", ".join(files), "", finding)
+
+
+def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None) -> Iterator[str]:
+    """Yield the lines below a verdict: findings, messages and notes.
+
+    Findings in types of other files are added to ``referenced``, if it is given.
+    """
+    shown = [finding for finding in check.findings if check.outcome == "incompatible" or not finding.earlier]
+    elsewhere = 0
+    for finding in shown:
+        if referenced is not None and finding.position is None:
+            referenced.add(str(check.file.path), finding)
+            elsewhere += 1
+        else:
             yield from finding_lines(str(check.file.path), check.file.draft.text, finding)
+    if elsewhere:
+        yield f"    {count_noun(elsewhere, 'finding')} in types that it refers to: see the end"
     if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
         for message in check.messages:
             yield f"    the registry says: {escape_line(message)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from pathlib import Path
 
 from contractlog.clients.cli.options import REPORT_FORMATS, add_format, add_output, add_reports
 from contractlog.clients.cli.output import apply_output_options
@@ -29,6 +30,13 @@ def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
         choices=("error", "warning", "note"),
         default="error",
         help="the least severity that ends with exit code 1 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="the manifest, which may turn rules off or change their severity (default: contractlog.toml in the "
+        "working directory or in the only folder that is named)",
     )
     parser.add_argument("--rules", action="store_true", help="list the rules and exit")
     parser.add_argument("--explain", metavar="RULE", help="show a rule with a bad and a good example, and exit")

@@ -7,8 +7,10 @@ from argparse import Namespace
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +21,11 @@ from contractlog.clients.cli.output import count_noun, print_json, print_message
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.renderer import output_report
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
+from contractlog.clients.cli.schema_folder.manifest import LintOverride, Manifest, find_manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
+from contractlog.compatibility.formats import list_names
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
 
@@ -61,6 +66,8 @@ def run(options: Namespace) -> int:
     if options.rules or options.explain:
         return _print_rules(options)
     rules = _select_rules(options.only, options.disable)
+    manifest = find_manifest(options.manifest, options.files)
+    overrides = _Overrides(manifest, datetime.now(UTC).date())
     unreadable = UnreadableFiles()
     findings: list[FileFinding] = []
     fixed: list[FileFinding] = []
@@ -72,34 +79,78 @@ def run(options: Namespace) -> int:
     for path in paths:
         with unreadable.collect(path):
             file = read_file(path)
-            repaired, remaining = _lint_file(file, rules, fix=options.fix)
+            repaired, remaining = _lint_file(file, overrides.apply(file, rules), fix=options.fix)
             fixed += (FileFinding(path, finding) for finding in repaired)
             findings += (FileFinding(path, finding) for finding in remaining)
             by_path[path] = remaining
     threshold = Severity(options.fail_on)
     output_report(options, partial(lint_report, by_path, unreadable.problems, threshold))
-    _print_findings(options, len(paths), findings, fixed, unreadable)
+    for override in overrides.expired:
+        print_message(f"warning: {overrides.describe_expired(override)}")
+    if options.format == "json":
+        print_json(_json_body(len(paths), findings, fixed, unreadable, overrides.expired))
+    elif options.format == "text":
+        _print_findings(len(paths), findings, fixed, unreadable)
     unreadable.raise_errors()
     failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 
 
 def _print_findings(
-    options: Namespace,
-    count: int,
-    findings: Sequence[FileFinding],
-    fixed: Sequence[FileFinding],
-    unreadable: UnreadableFiles,
+    count: int, findings: Sequence[FileFinding], fixed: Sequence[FileFinding], unreadable: UnreadableFiles
 ) -> None:
-    if options.format == "json":
-        print_json(_json_body(count, findings, fixed, unreadable))
-    elif options.format == "text":
-        for finding in findings:
-            print_result(finding.line())
-        for warning in unreadable.warnings:
-            print_message(f"note: {warning}")
-        for line in _summary(count, findings, fixed):
-            print_message(line)
+    for finding in findings:
+        print_result(finding.line())
+    for warning in unreadable.warnings:
+        print_message(f"note: {warning}")
+    for line in _summary(count, findings, fixed):
+        print_message(line)
+
+
+class _Overrides:
+    """The manifest's entries for lint rules."""
+
+    def __init__(self, manifest: Manifest | None, today: date) -> None:
+        self._manifest = manifest
+        entries = () if manifest is None else manifest.lint
+        self._active = [entry for entry in entries if not entry.is_expired(today)]
+        self.expired = [entry for entry in entries if entry.is_expired(today)]
+
+    def apply(self, file: SchemaFile, rules: Sequence[LintRule]) -> Sequence[LintRule]:
+        """Return the rules for a file: without those that are off, the others with their severities.
+
+        Raises:
+            UsageError: the manifest's subjects do not fit the file.
+        """
+        if self._manifest is None or not self._active:
+            return rules
+        names = [Subject.parse(subject).name for subject in self._list_subjects(file, self._manifest)]
+        severities: dict[str, Severity | None] = {}
+        for entry in self._active:
+            if self._manifest.matches(file.path, entry.path) and (
+                entry.subject == "*" or any(fnmatchcase(name, entry.subject) for name in names)
+            ):
+                severities.setdefault(entry.rule, entry.severity)
+        chosen = ((rule, severities.get(rule.id, rule.severity)) for rule in rules)
+        return [replace(rule, severity=severity) for rule, severity in chosen if severity is not None]
+
+    def _list_subjects(self, file: SchemaFile, manifest: Manifest) -> Sequence[str]:
+        """Return the subjects of a file: by the manifest, else by its name, else by its type."""
+        if all(entry.subject == "*" for entry in self._active):
+            return ()
+        rule = manifest.find_rule(file.path)
+        if file.subject and not (rule and rule.subjects):
+            return [file.subject]
+        record = list_names(file.draft.type, file.draft.text).record
+        return rule.list_subjects(file.path, record) if rule and rule.subjects else [record]
+
+    def describe_expired(self, entry: LintOverride) -> str:
+        """Return the message about an entry whose last day has passed."""
+        where = "" if self._manifest is None else f"{self._manifest.path}:{entry.line}: "
+        return (
+            f"{where}the entry for {entry.rule} ended on {entry.until}, and the rule applies again: fix the findings, "
+            "or set another `until`"
+        )
 
 
 def _print_rules(options: Namespace) -> int:
@@ -164,7 +215,11 @@ def _find_rule(name: str) -> LintRule:
 
 
 def _json_body(
-    count: int, findings: Sequence[FileFinding], fixed: Sequence[FileFinding], unreadable: UnreadableFiles
+    count: int,
+    findings: Sequence[FileFinding],
+    fixed: Sequence[FileFinding],
+    unreadable: UnreadableFiles,
+    expired: Sequence[LintOverride],
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -172,6 +227,10 @@ def _json_body(
         "findings": [finding.body() for finding in findings],
         "fixed": [finding.body() for finding in fixed],
         "unreadable": [{"path": str(path), "reason": str(error)} for path, error in unreadable.problems],
+        "expired": [
+            {"rule": entry.rule, "until": str(entry.until), "reason": entry.reason, "line": entry.line}
+            for entry in expired
+        ],
     }
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "add_references",
     "add_registry",
     "add_reports",
+    "add_timeout",
     "connect",
     "format_reference",
     "parse_level",
@@ -43,6 +44,11 @@ def add_registry(parser: ArgumentParser) -> None:
         help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081); "
         "credentials: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _CERTIFICATE and _KEY; trusted CA: _CA",
     )
+    add_timeout(parser)
+
+
+def add_timeout(parser: ArgumentParser) -> None:
+    """Add ``--timeout``."""
     parser.add_argument(
         "--timeout",
         type=_parse_seconds,
@@ -123,12 +129,15 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
     )
 
 
-def connect(options: Namespace) -> Registry:
-    """Return a client of the registry given by arguments or environment."""
+def connect(options: Namespace, security: Security | None = None) -> Registry:
+    """Return a client of the registry given by arguments or environment.
+
+    Without ``security``, the credentials are those in the environment.
+    """
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,
-        security=Security.from_environment(),
+        security=security or Security.from_environment(),
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
 

@@ -1,4 +1,4 @@
-"""Arguments of ``check``, ``register``, ``plan``, ``apply`` and ``diff``."""
+"""Arguments of ``check``, ``register``, ``plan``, ``apply``, ``promote`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from contractlog.clients.cli.options import (
     add_output,
     add_registry,
     add_reports,
+    add_timeout,
     parse_level,
 )
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 
-__all__ = ["apply", "check", "diff", "plan", "register"]
+__all__ = ["apply", "check", "diff", "plan", "promote", "register"]
 
 
 def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -94,6 +95,27 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
     with apply_output_options(options):
         return run_apply(options)
+
+
+def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Show the versions of FROM that TO lacks; exit code 1 or 4 if the histories of a subject differ."""
+    parser.add_argument("source", metavar="FROM", help="the environment of the manifest that has the versions")
+    parser.add_argument("target", metavar="TO", help="the environment that gets them")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE|FOLDER", help="only the subjects of these (default: the manifest's folder)"
+    )
+    parser.add_argument("--apply", action="store_true", help="register the versions")
+    parser.add_argument("--exit-code", action="store_true", help="exit code 1 if versions are missing")
+    parser.add_argument("--manifest", type=Path, metavar="FILE", help="the manifest with the environments")
+    parser.set_defaults(subject=None, references=[], environment=None)
+    add_timeout(parser)
+    add_format(parser)
+    add_output(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.promotion_runner import run  # noqa: PLC0415 - slow to import, not needed for --help
+
+    with apply_output_options(options):
+        return run(options, argv)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:

@@ -96,6 +96,11 @@ VERBS: Final[dict[str, Verb]] = {
         "register files and set the levels of the manifest, as `plan` showed",
         "contractlog apply --plan plan.json",
     ),
+    "promote": Verb(
+        "contractlog.clients.cli.schema_verbs:promote",
+        "register the versions of one environment in another, in the same order",
+        "contractlog promote dev prod --apply",
+    ),
     "diff": Verb(
         "contractlog.clients.cli.schema_verbs:diff",
         "compare two schemas or folders: every change by risk, levels that allow it, suggested fixes",

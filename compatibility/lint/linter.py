@@ -85,7 +85,7 @@ def lint_schema(
         text: the schema; types and documents that it refers to may be missing.
         kind: its format; a format without rules has no findings.
         subject: its subject; rules for keys apply if it ends in ``-key``.
-        rules: the rules to apply; those of other formats are skipped.
+        rules: the rules to apply, with the severities for the findings; those of other formats are skipped.
 
     Raises:
         InvalidSchema: not a valid schema; with line and column if known.
@@ -93,9 +93,10 @@ def lint_schema(
     entry = _FORMATS.get(kind)
     if entry is None:
         return []
-    selected = frozenset(rule.id for rule in rules)
+    selected = {rule.id: rule for rule in rules}  # of the same checks, whose severities the caller may have changed
     try:
-        problems = list(entry.find_problems(text, subject, [rule for rule in entry.rules if rule.id in selected]))
+        in_order = [selected[rule.id] for rule in entry.rules if rule.id in selected]
+        problems = list(entry.find_problems(text, subject, in_order))
     except InvalidSchema as error:
         raise add_position(error, text, comments=entry.allows_comments) from None
     positions = locate_pointers(text, [problem.at for _, problem in problems]) if problems else []

@@ -132,6 +132,25 @@ def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server:
     assert server.versions(gate.subject) == [1]
 
 
+def test_versions_are_promoted_to_another_environment(gate: Gate, server: Registry) -> None:
+    gate.put("1/{}-value.avsc", order())
+    gate.put("2/{}-value.avsc", order(NOTE))
+    context = f".{gate.topic}"
+    gate.put(
+        "contractlog.toml",
+        f'[environments.dev]\nregistry = "{gate.url}"\n'
+        f'[environments.prod]\nregistry = "{gate.url}"\ncontext = "{context}"\n',
+    )
+    told(gate.run("apply", "--environment", "dev"), 0)
+    assert "would become version 2 in prod" in told(gate.process("promote", "dev", "prod", "--exit-code"), 1)
+    told(gate.process("promote", "dev", "prod", "--apply"), 0)
+    copies = [server.version(f":{context}:{gate.subject}", number) for number in (1, 2)]
+    originals = [server.version(gate.subject, number) for number in (1, 2)]
+    assert [(each.schema_id, each.text) for each in copies] == [(each.schema_id, each.text) for each in originals]
+    assert told(gate.process("promote", "dev", "prod", "--exit-code"), 0) == ""
+    told(gate.run("plan", "--environment", "prod", "--exit-code"), 0)
+
+
 @pytest.mark.parametrize("level", list(Level))
 def test_the_gate_and_the_service_agree_at_every_level(gate: Gate, server: Registry, level: Level) -> None:
     server.set_level(Level.NONE, gate.subject)

@@ -13,7 +13,7 @@ from contractlog.clients.cli.git_revision import checked_out, is_git_revision
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, find_manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
@@ -23,7 +23,7 @@ __all__ = ["open_baseline", "read_files"]
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
     """Read the files of the arguments, each after its dependencies, and print warnings."""
-    options.manifest = _load_manifest(options)
+    options.manifest = find_manifest(options.manifest, options.files)
     options.context = ""
     if options.environment is not None:
         if options.manifest is None:
@@ -81,14 +81,6 @@ def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> 
     """Return the name of a file for users: its path, after a git revision as git writes it."""
     known = next(known / path.relative_to(copy) for known, copy in copies.items() if path.is_relative_to(copy))
     return f"{against}:{known}" if is_git_revision(against) else str(known)
-
-
-def _load_manifest(options: Namespace) -> Manifest | None:
-    """Return the given manifest, else that of the working directory or of the only given folder."""
-    if options.manifest is not None:
-        return load_manifest(options.manifest)
-    folders = [Path()] + ([Path(options.files[0])] if len(options.files) == 1 else [])
-    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
 
 
 def _manifest_folder(manifest: Manifest | None) -> str:

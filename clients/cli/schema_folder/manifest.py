@@ -7,8 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib.resources import files as package_files
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,9 +21,19 @@ from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["MANIFEST", "Environment", "FileRule", "Manifest", "SubjectRule", "load_manifest"]
+__all__ = [
+    "MANIFEST",
+    "Environment",
+    "FileRule",
+    "LintOverride",
+    "Manifest",
+    "SubjectRule",
+    "find_manifest",
+    "load_manifest",
+]
 
 MANIFEST: Final = "contractlog.toml"
 _MAX_BYTES: Final = 1024 * 1024
@@ -64,6 +77,23 @@ class SubjectRule:
 
 
 @dataclass(frozen=True, slots=True)
+class LintOverride:
+    """Another severity of a lint rule for some files, or none of its findings."""
+
+    rule: str
+    severity: Severity | None  #: None: the rule is off
+    reason: str
+    line: int  #: of the manifest
+    path: str = "**"
+    subject: str = "*"
+    until: date | None = None  #: the last day
+
+    def is_expired(self, today: date) -> bool:
+        """Return whether the last day has passed."""
+        return self.until is not None and self.until < today
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The manifest of a folder."""
 
@@ -71,6 +101,7 @@ class Manifest:
     environments: Mapping[str, Environment]
     files: tuple[FileRule, ...]
     subjects: tuple[SubjectRule, ...] = ()
+    lint: tuple[LintOverride, ...] = ()
 
     def find_level(self, subject: str) -> Level | None:
         """Return the level that the manifest sets for a subject, or None."""
@@ -79,11 +110,15 @@ class Manifest:
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
+        return next((rule for rule in self.files if self.matches(path, rule.path)), None)
+
+    def matches(self, path: Path, pattern: str) -> bool:
+        """Return whether a file is in the manifest's folder, and its path there matches a pattern."""
         try:
             relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:  # outside the folder
-            return None
-        return next((rule for rule in self.files if re.fullmatch(pattern_regex(f"/{rule.path}"), relative)), None)
+            return False
+        return re.fullmatch(pattern_regex(f"/{pattern}"), relative) is not None
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -97,6 +132,14 @@ class Manifest:
         return self.environments[name]
 
 
+def find_manifest(given: Path | None, files: Sequence[str]) -> Manifest | None:
+    """Return the given manifest, else that of the working directory or of the only given folder."""
+    if given is not None:
+        return load_manifest(given)
+    folders = [Path()] + ([Path(files[0])] if len(files) == 1 else [])
+    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
+
+
 def load_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
@@ -108,7 +151,7 @@ def load_manifest(path: Path) -> Manifest:
         if len(content) > _MAX_BYTES:
             raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024:,} KiB")
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
-        value = tomllib.loads(text)
+        value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -117,18 +160,44 @@ def load_manifest(path: Path) -> Manifest:
         found = _SYNTAX_POSITION.fullmatch(str(error))
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
-    for keys, message in _find_errors(value):
+    for keys, message in chain(_find_errors(value), _find_lint_errors(value)):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
     files = tuple(_parse_rule(rule) for rule in value.get("files", ()))
     subjects = tuple(SubjectRule(rule["name"], Level(rule["level"])) for rule in value.get("subjects", ()))
-    return Manifest(path, environments, files, subjects)
+    lint = tuple(
+        _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
+    )
+    return Manifest(path, environments, files, subjects, lint)
 
 
 def _parse_rule(rule: Mapping[str, Any]) -> FileRule:
     references = tuple(parse_reference(f"{name}={target}") for name, target in rule.get("references", {}).items())
     return FileRule(rule["path"], tuple(rule.get("subjects", ())), references)
+
+
+def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
+    severity = None if entry["severity"] == "off" else Severity(entry["severity"])
+    until = date.fromisoformat(entry["until"]) if "until" in entry else None
+    return LintOverride(
+        entry["rule"], severity, entry["reason"], line, entry.get("path", "**"), entry.get("subject", "*"), until
+    )
+
+
+def _find_lint_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield what is wrong with the lint rules and dates of a manifest that its schema accepts."""
+    for index, entry in enumerate(value.get("lint", ())):
+        from contractlog.compatibility.lint.linter import LINT_RULES  # noqa: PLC0415 - slow to import
+
+        if entry["rule"] not in LINT_RULES:
+            close = get_close_matches(entry["rule"].upper(), LINT_RULES, 1)
+            hint = f"did you mean `{close[0]}`?" if close else "`contractlog lint --rules` lists the rules"
+            yield ["lint", index, "rule"], f"there is no lint rule `{entry['rule']}`; {hint}"
+        try:
+            date.fromisoformat(entry.get("until", "2000-01-01"))
+        except ValueError:
+            yield ["lint", index, "until"], f"`{entry['until']}` is not a day of the calendar"
 
 
 def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:

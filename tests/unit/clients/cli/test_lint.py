@@ -67,7 +67,7 @@ def test_json_output_has_the_facts_of_each_finding(folder: Folder) -> None:
     code, body = folder.lint_to_json(folder.path)
     (finding,) = body.pop("findings")
     assert code == exit_codes.CLEAN
-    assert body == {"format": "contractlog.lint/1", "files": 1, "fixed": [], "unreadable": []}
+    assert body == {"format": "contractlog.lint/1", "files": 1, "fixed": [], "unreadable": [], "expired": []}
     assert finding.pop("message").startswith("the field `note` may be null but has no default")
     assert finding == {
         "path": str(path),
@@ -243,3 +243,57 @@ def test_a_test_case_fails_from_the_given_severity_on(folder: Folder, text: str,
     folder.put("a-value.schema.json" if text == NOTE else "a-value.avsc", text)
     _, out, _ = folder.lint(folder.path, "--format", "junit")
     assert f'tests="1" failures="{failures}" errors="0"' in out
+
+
+def override(rule: str, severity: str, *lines: str) -> str:
+    return "\n".join(["[[lint]]", f'rule = "{rule}"', f'severity = "{severity}"', 'reason = "old events"', *lines, ""])
+
+
+def test_the_manifest_turns_a_rule_off_or_changes_its_severity_for_files_or_subjects(folder: Folder) -> None:
+    for name in ("events/a-value.avsc", "b-value.avsc", "c-value.avsc", "events/d.avsc"):
+        folder.put(name, ERROR)
+    folder.put("orders-value.avsc", WARNING)
+    folder.put(
+        "contractlog.toml",
+        override("LINT_AVRO_ENUM_EMPTY", "note", 'subject = "b-*"')
+        + override("LINT_AVRO_ENUM_EMPTY", "off", 'path = "events/**"', "until = 2999-12-31")
+        + override("LINT_AVRO_NULLABLE_DEFAULT_MISSING", "error", 'until = "2999-12-31"'),
+    )
+    code, body = folder.lint_to_json(folder.path)
+    assert code == exit_codes.FINDINGS
+    found = {Path(each["path"]).name: (each["rule"], each["severity"]) for each in body["findings"]}
+    assert found == {
+        "b-value.avsc": ("LINT_AVRO_ENUM_EMPTY", "note"),
+        "c-value.avsc": ("LINT_AVRO_ENUM_EMPTY", "error"),
+        "orders-value.avsc": ("LINT_AVRO_NULLABLE_DEFAULT_MISSING", "error"),
+    }
+    assert folder.lint(folder.path / "b-value.avsc", "--manifest", folder.path / "contractlog.toml")[0] == 0
+
+
+def test_entries_of_the_manifest_find_files_by_the_subjects_that_it_gives_them(folder: Folder) -> None:
+    folder.put("status.avsc", ERROR)
+    folder.put("type.avsc", ERROR.replace("Status", "Other"))
+    subject = '[[files]]\npath = "status.avsc"\nsubjects = ["orders-value", "retry-value"]\n'
+    retry = override("LINT_AVRO_ENUM_EMPTY", "off", 'subject = "retry-*"')
+    folder.put("contractlog.toml", subject + retry + override("LINT_AVRO_ENUM_EMPTY", "off", 'subject = "*Other"'))
+    assert folder.lint(folder.path)[:2] == (exit_codes.CLEAN, "")
+
+
+def test_a_rule_that_is_off_is_not_fixed(folder: Folder) -> None:
+    path = folder.put("orders-value.avsc", WARNING)
+    folder.put("contractlog.toml", override("LINT_AVRO_NULLABLE_DEFAULT_MISSING", "off"))
+    assert folder.lint(folder.path, "--fix")[0] == exit_codes.CLEAN
+    assert path.read_text() == WARNING
+
+
+def test_an_expired_entry_is_reported_once_and_the_rule_applies_again(folder: Folder) -> None:
+    folder.put("a-value.avsc", ERROR)
+    folder.put("b-value.avsc", ERROR)
+    folder.put("contractlog.toml", "\n" + override("LINT_AVRO_ENUM_EMPTY", "off", "until = 2020-02-29"))
+    code, out, err = folder.lint(folder.path)
+    assert (code, out.count("LINT_AVRO_ENUM_EMPTY")) == (exit_codes.FINDINGS, 2)
+    assert err.count("contractlog.toml:2: the entry for LINT_AVRO_ENUM_EMPTY ended on 2020-02-29") == 1
+    _, body = folder.lint_to_json(folder.path)
+    assert body["expired"] == [
+        {"rule": "LINT_AVRO_ENUM_EMPTY", "until": "2020-02-29", "reason": "old events", "line": 2}
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from contractlog.clients.cli.schema_folder.collection import collect_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
 from contractlog.compatibility.errors import UsageError
 
+LINT = '[[lint]]\nrule = "LINT_AVRO_ENUM_EMPTY"\nseverity = "off"\n'
 RECORD = json.dumps({"type": "record", "name": "a.Order", "fields": []})
 
 
@@ -94,12 +96,26 @@ def test_an_environment_is_chosen_by_name(folder: Path) -> None:
         ('[environments.dev]\nregistry = "http://me:secret@x"\n', r"contractlog.toml:2:1: "),
         ('[environments.dev]\nregistry = "file:///x"\n', r"contractlog.toml:2:1: "),
         ('[[files]]\npath = "a"\n[files.references]\nn = "x"\n', r"contractlog.toml:4:1: "),
+        (
+            f'{LINT}reason = "r"\n[[lint]]\nseverity = "off"\nreason = "r"\n  rule = "LINT_AVRO_ENUM_EMTY"\n',
+            r"contractlog.toml:8:3: there is no lint rule .*; did you mean `LINT_AVRO_ENUM_EMPTY`\?",
+        ),
+        (f'{LINT}reason = "r"\nuntil = "2026-02-30"\n', r"contractlog.toml:5:1: `2026-02-30` is not a day"),
+        (f'{LINT}reason = "r"\nuntil = 2026-02-03T10:00:00\n', r"contractlog.toml:5:1: .*Last day"),
+        (f'{LINT}reason = " "\n', r"contractlog.toml:4:1: .*Why"),
+        (LINT, r'contractlog.toml:1:1: "reason" is a required property'),
     ],
 )
 def test_a_wrong_manifest_is_located(folder: Path, text: str, said: str) -> None:
     (folder / MANIFEST).write_text(text)
     with pytest.raises(UsageError, match=said):
         load_manifest(Path(MANIFEST))
+
+
+def test_an_entry_for_a_lint_rule_holds_on_its_last_day(folder: Path) -> None:
+    (folder / MANIFEST).write_text(f'{LINT}reason = "r"\nuntil = 2026-02-28\n')
+    [entry] = load_manifest(Path(MANIFEST)).lint
+    assert [entry.is_expired(date(2026, *day)) for day in ((2, 28), (3, 1))] == [False, True]
 
 
 def test_credentials_in_a_url_are_not_repeated(folder: Path) -> None:

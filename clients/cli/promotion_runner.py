@@ -1,0 +1,159 @@
+"""Implementation of ``contractlog promote``."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any, Final
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.options import connect
+from contractlog.clients.cli.output import (
+    Tone,
+    continue_without_reader,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    quote_word,
+    with_tone,
+)
+from contractlog.clients.cli.promotion import PromotedVersion, Promotion, Side
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
+from contractlog.clients.settings import RegistryAddress, Security
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = ["run"]
+
+FORMAT: Final = "contractlog.promote/1"
+_CREDENTIAL: Final = "CONTRACTLOG_REGISTRY_"
+
+
+def run(options: Namespace, argv: Sequence[str]) -> int:
+    """Show or register the versions that the target lacks, and return the exit code."""
+    unreadable = UnreadableFiles()
+    files = read_files(options, unreadable)
+    unreadable.raise_errors("nothing was promoted")
+    if options.manifest is None:
+        raise UsageError(f"promote needs a manifest with environments: write {MANIFEST}, or pass --manifest")
+    with ExitStack() as stack:
+        source, target = _open_sides(options, options.manifest, stack)
+        subjects = [source.shared_name(Subject.parse(source.qualify(file.subject))) for file in files]
+        promotion = Promotion(source, target)
+        promotion.compare(dict.fromkeys(subjects))
+        done: list[PromotedVersion] = []
+        applied = options.apply and not promotion.refusals
+        try:
+            for version in promotion.register() if applied else ():
+                done.append(version)
+                if options.format == "text":
+                    with continue_without_reader():
+                        _print_version(promotion, version)
+        except BaseException:
+            if done:
+                versions = count_noun(len(done), "version")
+                print_message(f"{versions} registered in {target.name} before the error; run the command again")
+            raise
+        finally:
+            if options.format == "json":
+                print_json(_json_body(promotion, done if applied else promotion.missing, applied=applied))
+    if options.format == "text":
+        _print_rest(argv, promotion, done, applied=applied)
+    if promotion.refusals:
+        permitted = any(refusal.kind == "history" for refusal in promotion.refusals.values())
+        return exit_codes.FINDINGS if permitted else exit_codes.REFUSED
+    return exit_codes.FINDINGS if options.exit_code and promotion.missing and not applied else exit_codes.CLEAN
+
+
+def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tuple[Side, Side]:
+    """Connect to the registries of both environments.
+
+    Raises:
+        UsageError: an environment does not exist, or both are the same.
+    """
+    environments = [(name, manifest.environment(name)) for name in (options.source, options.target)]
+    first, second = ((_urls(each), each.context or DEFAULT_CONTEXT) for _, each in environments)
+    if first == second:
+        raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
+    source, target = (
+        Side(
+            name,
+            each.context or DEFAULT_CONTEXT,
+            stack.enter_context(
+                connect(Namespace(**{**vars(options), "registry": each.registry}), _credentials_of(name))
+            ),
+        )
+        for name, each in environments
+    )
+    return source, target
+
+
+def _urls(environment: Environment) -> list[str]:
+    return [address.url for address in RegistryAddress.parse(environment.registry)]
+
+
+def _credentials_of(environment: str) -> Security:
+    """Return the credentials of an environment; variables that end in its name come first."""
+    suffix = "_" + re.sub(r"\W", "_", environment).upper()
+    own = {
+        name.removesuffix(suffix): value
+        for name, value in os.environ.items()
+        if name.startswith(_CREDENTIAL) and name.endswith(suffix)
+    }
+    return Security.from_environment({**os.environ, **own})
+
+
+def _json_body(promotion: Promotion, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "from": promotion.source.name,
+        "to": promotion.target.name,
+        "applied": applied,
+        "versions": [version.body() for version in versions],
+        "refused": [{"subject": each.subject, "reason": each.reason} for each in promotion.refusals.values()],
+        "notes": promotion.notes,
+    }
+
+
+def _print_version(promotion: Promotion, version: PromotedVersion) -> None:
+    source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
+    if version.schema_id is None:
+        verb = "would become"
+        schema_ids = f"with id {schema_id} as in {source}" if version.keeps_id else "with a new id"
+    else:
+        verb = "registered as"
+        same = "as" if version.keeps_id else f"which is {schema_id}"
+        schema_ids = f"id {version.schema_id}, {same} in {source}"
+    what = f"`{version.subject}`: version {version.source_version} of {source}"
+    text = f"{what} {verb} version {version.version} in {target}, {schema_ids}"
+    print_result(with_tone(Tone.GOOD, escape_line(text)))
+
+
+def _print_rest(argv: Sequence[str], promotion: Promotion, done: list[PromotedVersion], *, applied: bool) -> None:
+    """Print the planned versions, unless they were registered, then refusals, notes and the summary."""
+    source, target = promotion.source.name, promotion.target.name
+    for version in () if applied else promotion.missing:
+        _print_version(promotion, version)
+    for refusal in promotion.refusals.values():
+        print_result(with_tone(Tone.BAD, escape_line(f"`{refusal.subject}`: {refusal.reason}")))
+    for note in promotion.notes:
+        print_message(f"note: {note}")
+    missing = count_noun(len(promotion.missing), "version")
+    if promotion.refusals:
+        refused = count_noun(len(promotion.refusals), "subject")
+        outcome = f"{len(done):,} of {missing} registered" if applied else "nothing was registered"
+        print_message(f"{refused} cannot be promoted to {target}: {outcome}")
+    elif applied and done:
+        print_message(f"{count_noun(len(done), 'version')} registered in {target}")
+    elif not promotion.missing:
+        print_message(f"nothing to promote: {target} has {count_noun(promotion.versions, 'version')}, all of {source}")
+    else:
+        command = " ".join(map(quote_word, ["contractlog", "promote", *argv, "--apply"]))
+        print_message(f"{missing} would be registered in {target}: {command}")

@@ -1,0 +1,49 @@
+"""Output of ``contractlog check`` for several files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients.cli import exit_codes
+from contractlog.registry.testing import Registries
+
+from support.operations import runner
+
+MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
+
+
+def test_a_finding_in_a_referenced_type_is_printed_once_for_all_files_that_refer_to_it(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    run = runner(app, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+
+    def put(name: str, schema: dict[str, Any]) -> None:
+        (tmp_path / f"{name}.avsc").write_text(json.dumps(schema))
+
+    def user(*fields: Any) -> dict[str, Any]:
+        return {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}, *fields]}
+
+    put("Money", MONEY)
+    for name in ("a-value", "b-value", "c-value"):
+        put(name, user())
+    run("register", ".")
+    put("c-value", user({"name": "note", "type": "string", "default": ""}))
+    run("register", ".")
+    put("Money", {**MONEY, "fields": [*MONEY["fields"], {"name": "currency", "type": "string"}]})
+
+    ran = run("check", ".")
+    assert ran.code == exit_codes.FINDINGS
+    assert ran.out.count("Money#/fields/1") == 1
+    assert "referenced by a-value.avsc, b-value.avsc, c-value.avsc  at Money#/fields/1" in ran.out
+    assert "the new schema cannot read what earlier versions wrote: " in ran.out
+    assert ran.out.count("1 finding in types that it refers to: see the end") == 3
+
+    files = run("check", ".", "--format", "json").body["files"]
+    assert [len(each["findings"]) for each in files] == [1, 1, 1, 1]
+    app.state.close()

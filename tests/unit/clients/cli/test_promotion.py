@@ -1,0 +1,264 @@
+"""Promotion of versions from one environment to another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli import options as cli_options
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.errors import ModeNotConfigured
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import Reference, SchemaDraft
+from contractlog.registry.testing import Registries
+
+MANIFEST = """
+[environments.dev]
+registry = "http://dev"
+[environments.prod]
+registry = "http://prod"
+[environments.staging]
+registry = "http://dev"
+context = ".staging"
+"""
+MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
+ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
+NOTE = {"name": "note", "type": "string", "default": ""}
+
+
+def draft(schema: Any, *references: Reference) -> SchemaDraft:
+    return SchemaDraft(json.dumps(schema), references=references)
+
+
+def more(schema: dict[str, Any], *fields: Any) -> dict[str, Any]:
+    return {**schema, "fields": [*schema["fields"], *fields]}
+
+
+class Environments:
+    """The registries of both environments, and the verb run in a folder with the manifest."""
+
+    def __init__(self, dev: Registry, prod: Registry, capsys: pytest.CaptureFixture[str]) -> None:
+        self.dev, self.prod, self.capsys = dev, prod, capsys
+
+    def promote(self, *arguments: str, target: str = "prod") -> tuple[int, str, str]:
+        code = main(["promote", "dev", target, *arguments])
+        printed = self.capsys.readouterr()
+        return code, printed.out, printed.err
+
+    def history(self, registry: Registry, subject: str) -> list[tuple[int, int, str | None]]:
+        versions = (registry.version(subject, number) for number in registry.versions(subject))
+        return [(int(each.version or 0), each.schema_id, each.guid) for each in versions]
+
+
+@pytest.fixture
+def environments(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Environments]:
+    apps = {name: registries.make({}) for name in ("dev", "prod")}
+
+    def connect(url: str, **settings: Any) -> Registry:
+        return Registry(app=apps[url.removeprefix("http://")], **settings)
+
+    monkeypatch.setattr(cli_options, "Registry", connect)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "contractlog.toml").write_text(MANIFEST)
+    (tmp_path / "orders-value.avsc").write_text(json.dumps(ORDER))
+    (tmp_path / "Money.avsc").write_text(json.dumps(MONEY))
+    with Registry(app=apps["dev"]) as dev, Registry(app=apps["prod"]) as prod:
+        dev.register("unrelated-value", draft("string"))
+        dev.register("orders-value", draft(more(MONEY, NOTE)))
+        dev.set_level(Level.NONE, "orders-value")
+        dev.register("Money", draft(MONEY))
+        dev.register("orders-value", draft(ORDER, Reference("Money", "Money", 1)))
+        dev.register("Money", draft(more(MONEY, NOTE)))
+        dev.register("orders-value", draft(more(ORDER, NOTE), Reference("Money", "Money", 2)))
+        yield Environments(dev, prod, capsys)
+    for app in apps.values():
+        app.state.close()
+
+
+def test_promote_shows_the_missing_versions_and_writes_nothing(environments: Environments) -> None:
+    code, out, err = environments.promote()
+    assert code == exit_codes.CLEAN
+    assert "`Money`: version 1 of dev would become version 1 in prod, with id 3 as in dev" in out
+    assert out.index("`Money`: version 2") < out.index("`orders-value`: version 3")
+    assert "5 versions would be registered in prod: contractlog promote dev prod --apply" in err
+    assert environments.prod.subjects() == []
+    assert environments.promote("--exit-code")[0] == exit_codes.FINDINGS
+
+
+def test_an_empty_target_gets_the_same_versions_ids_and_guids(environments: Environments) -> None:
+    code, out, err = environments.promote("--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert environments.prod.subjects() == ["Money", "orders-value"]
+    for subject in environments.prod.subjects():
+        assert environments.history(environments.prod, subject) == environments.history(environments.dev, subject)
+        with pytest.raises(ModeNotConfigured):
+            environments.prod.mode(subject, inherited=False)
+    assert "`orders-value`: version 3 of dev registered as version 3 in prod, id 5, as in dev" in out
+    code, out, err = environments.promote("--apply", "--exit-code")
+    assert (code, out) == (exit_codes.CLEAN, "")
+    assert "nothing to promote: prod has 5 versions, all of dev" in err
+
+
+def test_later_versions_get_new_ids_and_refer_to_the_versions_of_the_target(environments: Environments) -> None:
+    prod = environments.prod
+    prod.set_level(Level.NONE)
+    prod.register("other-value", draft("long"))
+    prod.register("Money", draft({**MONEY, "fields": []}))
+    prod.delete_version("Money", 1)
+    prod.register("Money", draft(MONEY))
+    assert "`Money`: version 2 of dev would become version 3 in prod, with a new id" in environments.promote()[1]
+    code, out, err = environments.promote("--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert "`Money`: version 2 of dev registered as version 3 in prod, id 4, which is 2 in dev" in out
+    assert [each.version for each in prod.version("orders-value", 3).references] == [3]
+    assert environments.promote("--exit-code")[0] == exit_codes.CLEAN
+
+
+def test_an_id_that_the_target_uses_for_another_schema_is_not_kept(environments: Environments) -> None:
+    environments.prod.set_level(Level.NONE)
+    for number in range(3):
+        environments.prod.register(f"s{number}-value", draft({"type": "fixed", "name": "F", "size": number + 1}))
+    code, out, err = environments.promote("--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert "note: `Money` gets new ids: prod has another schema with id 3" in err
+    assert environments.prod.versions("orders-value") == [1, 2, 3]
+
+
+def test_a_promotion_stops_at_a_version_that_the_target_rejects_and_goes_on_later(environments: Environments) -> None:
+    environments.prod.register("s-value", draft({"type": "fixed", "name": "F", "size": 1}))
+    environments.prod.register("s-key", draft({"type": "fixed", "name": "F", "size": 2}))
+    code, out, err = environments.promote("orders-value.avsc", "Money.avsc", "--apply")
+    assert code == exit_codes.FINDINGS
+    assert "`orders-value`: Schema being registered is incompatible" in out
+    assert "1 subject cannot be promoted to prod: " in err
+    assert "versions registered" in err
+    environments.prod.set_level(Level.NONE, "orders-value")
+    assert environments.promote("--apply")[0] == exit_codes.CLEAN
+    assert environments.promote("--exit-code")[0] == exit_codes.CLEAN
+
+
+def test_an_environment_may_have_credentials_of_its_own(
+    environments: Environments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = {}
+    connect = cli_options.Registry
+
+    def record(url: str, **settings: Any) -> Registry:
+        users[url] = settings["security"].user, settings["security"].password
+        return connect(url, **settings)
+
+    monkeypatch.setattr(cli_options, "Registry", record)
+    for name, value in {"USER": "ci", "PASSWORD": "a", "USER_PROD": "release", "PASSWORD_PROD": "b"}.items():
+        monkeypatch.setenv(f"CONTRACTLOG_REGISTRY_{name}", value)
+    environments.promote()
+    assert users == {"http://dev": ("ci", "a"), "http://prod": ("release", "b")}
+
+
+def test_a_history_that_differs_is_refused_and_nothing_is_written(environments: Environments) -> None:
+    environments.prod.register("Money", draft(more(MONEY, {**NOTE, "name": "other"})))
+    before = environments.prod.subjects()
+    for arguments in ((), ("--apply",)):
+        code, out, err = environments.promote(*arguments)
+        assert code == exit_codes.FINDINGS
+        assert "`Money`: version 1 in prod is another schema than version 1 in dev: the histories differ" in out
+        assert "which cannot be promoted" in out
+        assert "2 subjects cannot be promoted to prod: nothing was registered" in err
+    assert environments.prod.subjects() == before
+
+
+def test_a_target_that_is_ahead_is_refused(environments: Environments) -> None:
+    environments.promote("--apply")
+    environments.prod.register("Money", draft(more(MONEY, {**NOTE, "name": "other"})))
+    code, out, _ = environments.promote()
+    assert code == exit_codes.FINDINGS
+    assert "`Money`: prod has version 3, which dev lacks: register its schema in dev first" in out
+
+
+def test_an_incompatible_version_is_refused_before_anything_is_written(environments: Environments) -> None:
+    environments.promote("--apply")
+    environments.prod.set_level(Level.FULL, "orders-value")
+    environments.dev.register("orders-value", draft({**MONEY, "name": "Order"}))
+    environments.dev.register("Money", draft(more(MONEY, NOTE, {**NOTE, "name": "b"})))
+    code, out, _ = environments.promote("--apply")
+    assert code == exit_codes.FINDINGS
+    assert "version 4 is incompatible with the versions in prod at its level FULL" in out
+    assert environments.prod.versions("Money") == [1, 2]
+
+
+def test_a_mode_without_writes_is_refused_as_not_permitted(environments: Environments) -> None:
+    environments.prod.set_mode(Mode.READONLY)
+    code, out, _ = environments.promote("Money.avsc")
+    assert code == exit_codes.REFUSED
+    assert "`Money`: it is in mode READONLY in prod" in out
+
+
+def test_a_reference_outside_the_folder_has_to_exist_in_the_target(environments: Environments) -> None:
+    environments.prod.register("pad-value", draft("string"))
+    code, out, _ = environments.promote("orders-value.avsc")
+    assert code == exit_codes.FINDINGS
+    assert "version 2 refers to version 1 of `Money`, which prod lacks: add its file to the folder" in out
+    environments.promote("Money.avsc", "--apply")
+    assert environments.promote("orders-value.avsc", "--apply")[0] == exit_codes.CLEAN
+    assert environments.history(environments.prod, "orders-value") == environments.history(
+        environments.dev, "orders-value"
+    )
+
+
+def test_an_environment_may_be_a_context_of_the_same_registry(environments: Environments) -> None:
+    code, out, err = environments.promote("--apply", target="staging")
+    assert code == exit_codes.CLEAN, out + err
+    assert environments.dev.versions(":.staging:orders-value") == [1, 2, 3]
+    assert environments.promote("--exit-code", target="staging")[0] == exit_codes.CLEAN
+    assert environments.promote(target="dev")[0] == exit_codes.USAGE
+
+
+def test_an_interrupted_promotion_is_completed_by_the_next(environments: Environments) -> None:
+    environments.prod.set_mode(Mode.IMPORT, "Money")
+    environments.prod.register("Money", draft(MONEY), schema_id=3, version=1)
+    code, out, err = environments.promote("--apply")
+    assert code == exit_codes.CLEAN, out + err
+    note = "note: `Money` is in mode IMPORT in prod; when all is imported: contractlog mode unset --registry="
+    assert note in err
+    assert environments.history(environments.prod, "Money") == environments.history(environments.dev, "Money")
+    code, _, err = environments.promote("--exit-code")
+    assert code == exit_codes.CLEAN
+    assert note in err
+
+
+def test_json_has_each_version_and_its_ids(environments: Environments) -> None:
+    code, out, _ = environments.promote("Money.avsc", "--format", "json", "--apply")
+    body = json.loads(out)
+    assert code == exit_codes.CLEAN
+    assert (body["format"], body["from"], body["to"], body["applied"]) == ("contractlog.promote/1", "dev", "prod", True)
+    assert (body["refused"], body["notes"]) == ([], [])
+    assert body["versions"][0] == {
+        "subject": "Money",
+        "outcome": "registered",
+        "version": 1,
+        "schema_id": 3,
+        "target_version": 1,
+        "target_schema_id": 3,
+        "keeps_id": True,
+    }
+
+
+def test_a_subject_without_versions_in_the_source_is_named(environments: Environments, tmp_path: Path) -> None:
+    (tmp_path / "new-value.avsc").write_text('"int"')
+    assert "note: `new-value` has no version in dev: register its file there first" in environments.promote()[2]
+
+
+def test_promote_needs_a_manifest_with_both_environments(environments: Environments, tmp_path: Path) -> None:
+    assert "has no environment `qa`; it has dev, prod, staging" in environments.promote(target="qa")[2]
+    (tmp_path / "contractlog.toml").unlink()
+    code, _, err = environments.promote("Money.avsc")
+    assert code == exit_codes.USAGE
+    assert "promote needs a manifest with environments" in err
