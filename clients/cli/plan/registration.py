@@ -37,7 +37,15 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["FileRegistration", "Registration", "all_unpermitted", "print_step", "report_interruption", "run"]
+__all__ = [
+    "FileRegistration",
+    "Registration",
+    "all_unpermitted",
+    "describe_step",
+    "print_step",
+    "report_interruption",
+    "run",
+]
 
 FORMAT: Final = "contractlog.register/1"
 
@@ -150,12 +158,12 @@ class Registration:
         for subject, level in self.levels.items():
             if subject in subjects:
                 self.registry.set_level(level, subject)
-        yield from self.register_planned(files)
-
-    def register_planned(self, files: Iterable[SchemaFile]) -> Iterator[FileRegistration]:
-        """Register files that were planned before, and whose levels are set."""
         for file in files:
-            yield self._take(file, self._register)
+            yield self.register(file)
+
+    def register(self, file: SchemaFile) -> FileRegistration:
+        """Register a file that was planned before, and whose level is set."""
+        return self._take(file, self._register)
 
     def skip(self, file: SchemaFile, reason: str) -> FileRegistration:
         """Return the outcome for a file that is not registered, nor those that depend on it."""
@@ -226,11 +234,16 @@ def print_step(step: FileRegistration) -> None:
     if step.check is not None and step.outcome == "refused":
         print_check(step.check)
         return
+    print_result(describe_step(step))
+
+
+def describe_step(step: FileRegistration) -> str:
+    """Return one line with the file and its outcome."""
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
-    print_result(with_tone(tone, escape_line(f"{step.file.path}: {_describe_step(step)}")))
+    return with_tone(tone, escape_line(f"{step.file.path}: {_describe_outcome(step)}"))
 
 
-def _describe_step(step: FileRegistration) -> str:
+def _describe_outcome(step: FileRegistration) -> str:
     subject = f"`{step.file.subject}`"
     if step.outcome == "would register":
         return f"would be a new version of {subject}"
