@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration
-from contractlog.clients.cli.plan.steps import Register, SetLevel, Step
+from contractlog.clients.cli.plan.steps import Register, Step, setting_step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
 
 __all__ = ["Plan", "make_plan"]
@@ -65,18 +66,14 @@ def make_plan(
     resolver = FileResolver(registry, options.normalize)
     resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
     subjects = dict.fromkeys(file.subject for file in files)
-    levels = tuple(_find_level_changes(registry, options.manifest, subjects))
-    planned_levels = {change.subject: change.after for change in levels}
-    registration = Registration(registry, resolver, resolved, planned_levels, options.normalize)
+    changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}
+    manifest = options.manifest
+    planned = {
+        subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
+        for subject, each in changes.items()
+    }
+    registration = Registration(registry, resolver, resolved, planned, options.normalize)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
-    return registration, Plan(options.manifest, levels, tuple(steps), latest)
-
-
-def _find_level_changes(registry: Registry, manifest: Manifest | None, subjects: Iterable[str]) -> Iterator[SetLevel]:
-    for subject in subjects:
-        wanted = None if manifest is None else manifest.find_level(subject)
-        if wanted is not None:
-            current = registry.level(subject)
-            if current is not wanted:
-                yield SetLevel(subject, current, wanted)
+    settings = tuple(setting_step(change) for each in changes.values() for change in each)
+    return registration, Plan(options.manifest, settings, tuple(steps), latest)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -33,7 +33,6 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
-from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -87,8 +86,8 @@ def run(options: Namespace) -> int:
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
-            levels = {file.subject: options.level for file in files} if options.level else {}
-            registration = Registration(registry, resolver, resolved, levels, options.normalize)
+            settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
+            registration = Registration(registry, resolver, resolved, settings, options.normalize)
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
@@ -135,7 +134,7 @@ class Registration:
     registry: Registry
     resolver: FileResolver
     resolved: Mapping[FileKey, ResolvedFile]
-    levels: Mapping[str, Level] = field(default_factory=dict)  #: levels to set first, by subject
+    settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     normalize: bool = False
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
@@ -155,9 +154,9 @@ class Registration:
                     yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
                 return
         subjects = {file.subject for file in files}
-        for subject, level in self.levels.items():
-            if subject in subjects:
-                self.registry.set_level(level, subject)
+        for subject, settings in self.settings.items():
+            if subject in subjects and settings.level is not None:
+                self.registry.set_level(settings.level, subject)
         for file in files:
             yield self.register(file)
 
@@ -187,8 +186,8 @@ class Registration:
         """Check a file without registering it."""
         subject = file.subject
         if subject not in self._checkers:
-            level = self.levels.get(subject)
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, level)
+            settings = self.settings.get(subject, PlannedSettings())
+            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings)
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file

@@ -89,11 +89,13 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
         if options.format == "json":
             order = {each.file.key: number for number, each in enumerate(plan.registrations)}
             done.sort(key=lambda each: order[each.file.key])
-            levels = [{"subject": step.subject, "level": step.after} for step in _level_changes(plan)]
-            print_json({"format": APPLY_FORMAT, "levels": levels, "files": [each.body() for each in done]})
+            levels = [{"subject": step.subject, "level": step.change.after} for step in _level_changes(plan)]
+            others = [step.body() for step in plan.settings if not isinstance(step, SetLevel)]
+            files = [each.body() for each in done]
+            print_json({"format": APPLY_FORMAT, "levels": levels, "settings": others, "files": files})
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
-    print_message(f"{count_noun(new, 'version')} registered, {count_noun(len(_level_changes(plan)), 'level')} set")
+    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set")
     return _refusal_code(refused) if refused else exit_codes.CLEAN
 
 
@@ -118,8 +120,13 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
         print_message("nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else ""))
     else:
         new = sum(each.outcome == "would register" for each in plan.registrations)
-        levels = count_noun(len(_level_changes(plan)), "level")
-        print_message(f"{count_noun(new, 'version')} would be registered, {levels} would be set")
+        print_message(f"{count_noun(new, 'version')} would be registered, {_count_settings(plan)} would be set")
+
+
+def _count_settings(plan: Plan) -> str:
+    levels = len(_level_changes(plan))
+    others = len(plan.settings) - levels
+    return count_noun(levels, "level") + (f" and {count_noun(others, 'other setting')}" if others else "")
 
 
 def _level_changes(plan: Plan) -> list[SetLevel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.compatibility.level import Level
+from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
 from contractlog.compatibility.terminal_text import escape_line
 
 if TYPE_CHECKING:
     from contractlog.clients.cli.plan.planner import Plan
 
-__all__ = ["Register", "SetLevel", "Step", "digest", "kind_of"]
+__all__ = ["Register", "SetConfig", "SetLevel", "SetMode", "Step", "kind_of", "setting_step", "step_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +59,67 @@ class Step(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class SetLevel(Step):
-    """A compatibility level that the manifest sets."""
+class SetConfig(Step):
+    """A setting of the subject's config that the manifest sets."""
 
-    before: Level
-    after: Level
+    change: SettingChange
+
+    action = "set config"
+    members: ClassVar[Mapping[str, type]] = {"setting": str, "from": object, "to": object}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        setting = {"setting": self.change.setting} if "setting" in self.members else {}
+        change = {"from": self.change.before, "to": self.change.after}
+        return {"action": self.action, "subject": self.subject, **setting, **change}
+
+    def describe(self) -> str:
+        """Return one line for people."""
+        before, after = map(_format_value, (self.change.before, self.change.after))
+        return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
+
+    def apply(self, registration: Registration) -> None:
+        """Set it."""
+        body = config_body(self.change.setting, self.change.after)
+        registration.registry.set_config(body, self.subject)
+
+    @classmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether the manifest still sets the value, which then is set."""
+        rule = (plan.manifest and plan.manifest.find_settings(saved["subject"])) or {}
+        setting = saved.get("setting", cls.action.removeprefix("set "))
+        override = saved["to"] if setting == "override_metadata" else None
+        return bool(wanted_settings(rule, override).get(setting) == saved["to"])
+
+
+@dataclass(frozen=True, slots=True)
+class SetLevel(SetConfig):
+    """A compatibility level that the manifest sets."""
 
     action = "set level"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
 
-    def body(self) -> dict[str, Any]:
-        """Return the JSON object."""
-        return {"action": self.action, "subject": self.subject, "from": self.before, "to": self.after}
-
-    def describe(self) -> str:
-        """Return one line for people."""
-        line = f"level of `{self.subject}`: {self.before} -> {self.after}"
-        return with_tone(Tone.GOOD, escape_line(line))
-
     def apply(self, registration: Registration) -> None:
         """Set the level."""
-        registration.registry.set_level(self.after, self.subject)
+        registration.registry.set_level(self.change.after, self.subject)
 
-    @classmethod
-    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
-        """Return whether the manifest still sets the level, which then is set."""
-        return plan.manifest is not None and plan.manifest.find_level(saved["subject"]) == saved["to"]
+
+@dataclass(frozen=True, slots=True)
+class SetMode(SetConfig):
+    """A mode that the manifest sets."""
+
+    action = "set mode"
+    members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
+
+    def apply(self, registration: Registration) -> None:
+        """Set the mode."""
+        registration.registry.set_mode(self.change.after, self.subject)
+
+
+def setting_step(change: SettingChange) -> SetConfig:
+    """Return the step for a change of a setting."""
+    kind = {"level": SetLevel, "mode": SetMode}.get(change.setting, SetConfig)
+    return kind(change.subject, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +140,7 @@ class Register(Step):
             "subject": self.subject,
             "after_version": self.after_version,
             "file": str(file.path),
-            "sha256": digest(file),
+            "sha256": _digest(file),
             "references": file.reference_bodies(),
         }
 
@@ -125,13 +161,13 @@ class Register(Step):
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
         """Return whether the file is registered."""
         return any(
-            (each.file.subject, digest(each.file)) == (saved["subject"], saved["sha256"])
+            (each.file.subject, _digest(each.file)) == (saved["subject"], saved["sha256"])
             for each in plan.registrations
             if each.outcome == "unchanged"
         )
 
 
-_KINDS: Final[Mapping[str, type[Step]]] = {kind.action: kind for kind in (SetLevel, Register)}
+_KINDS: Final[Mapping[str, type[Step]]] = {kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register)}
 
 
 def kind_of(saved: Any) -> type[Step] | None:
@@ -139,16 +175,20 @@ def kind_of(saved: Any) -> type[Step] | None:
     if not isinstance(saved, dict) or not isinstance(saved.get("subject"), str):
         return None
     kind = _KINDS.get(str(saved.get("action")))
-    if kind is None or not all(isinstance(saved.get(name), each) for name, each in kind.members.items()):
+    if kind is None or not all(name in saved and isinstance(saved[name], each) for name, each in kind.members.items()):
         return None
     return kind
 
 
 def step_key(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the identity of a step from its JSON object."""
-    return body["action"], body["subject"], str(body.get("file", "")), str(body.get("sha256", ""))
+    return body["action"], body["subject"], *(str(body.get(name, "")) for name in ("setting", "file", "sha256"))
 
 
-def digest(file: SchemaFile) -> str:
+def _format_value(value: Any) -> str:
+    return value if isinstance(value, str) else "not set" if value is None else json.dumps(value, sort_keys=True)
+
+
+def _digest(file: SchemaFile) -> str:
     """Return the SHA-256 of a file's text."""
     return sha256(file.draft.text.encode("utf-8", "surrogatepass")).hexdigest()
