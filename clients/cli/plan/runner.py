@@ -16,7 +16,7 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.plan.planner import Plan, make_plan
+from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
 from contractlog.clients.cli.plan.registration import (
     FileRegistration,
     Registration,
@@ -25,9 +25,10 @@ from contractlog.clients.cli.plan.registration import (
     report_interruption,
 )
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, is_rest_of, read_plan, write_plan
-from contractlog.clients.cli.plan.steps import SetLevel
+from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -39,13 +40,14 @@ def run_plan(options: Namespace) -> int:
     """Print what would change, and return the exit code."""
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
+    require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
     _print_plan(options, plan)
-    if plan.refused:
+    if plan.refused or plan.referenced:
         return _refusal_code(plan.refused)
     differs = not plan.is_empty or any(plan.drift())
     return exit_codes.FINDINGS if options.exit_code and differs else exit_codes.CLEAN
@@ -56,24 +58,30 @@ def run_apply(options: Namespace) -> int:
     saved = None if options.plan is None else read_plan(options)
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
+    require_prunable(options)
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
         unreadable.raise_errors("nothing was applied")
-        if plan.refused:
+        if plan.refused or plan.referenced:
             _print_plan(options, plan)
             print_message("nothing was applied")
             return _refusal_code(plan.refused)
         if saved is not None and not is_rest_of(saved, plan):
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
             return exit_codes.FINDINGS
+        if plan.deletions and not options.allow_delete:
+            number = count_noun(len(plan.deletions), "subject")
+            raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
         return _apply(options, registration, plan)
 
 
 def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     done: list[FileRegistration] = [each for each in plan.registrations if each.outcome == "unchanged"]
+    made: list[Step] = []
     try:
         for step in plan.steps():
             outcome = step.apply(registration)
+            made.append(step)
             if outcome is not None:
                 done.append(outcome)
             if options.format == "text":
@@ -89,13 +97,17 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
         if options.format == "json":
             order = {each.file.key: number for number, each in enumerate(plan.registrations)}
             done.sort(key=lambda each: order[each.file.key])
-            levels = [{"subject": step.subject, "level": step.change.after} for step in _level_changes(plan)]
-            others = [step.body() for step in plan.settings if not isinstance(step, SetLevel)]
+            levels = [
+                {"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)
+            ]
+            others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
             files = [each.body() for each in done]
-            print_json({"format": APPLY_FORMAT, "levels": levels, "settings": others, "files": files})
+            body = {"format": APPLY_FORMAT, "levels": levels, "settings": others, "files": files}
+            print_json(body | {"deleted": [each.subject for each in made if isinstance(each, DeleteSubject)]})
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
-    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set")
+    deletions = f", {count_noun(len(plan.deletions), 'subject')} soft-deleted" if plan.deletions else ""
+    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set{deletions}")
     return _refusal_code(refused) if refused else exit_codes.CLEAN
 
 
@@ -104,23 +116,37 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
         drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
         refused = [each.check.body() for each in plan.refused if each.check is not None]
         steps = [step.body() for step in plan.steps()]
-        print_json({"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift})
+        body = {"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift}
+        if options.prune:
+            body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
+        print_json(body)
         return
     for step in plan.settings:
         print_result(step.describe())
     for each in plan.registrations:
         if each.outcome != "unchanged":
             print_step(each)
+    for deletion in plan.deletions:
+        print_result(deletion.describe())
+    for subject, user in plan.referenced:
+        text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
+        print_result(with_tone(Tone.BAD, escape_line(text)))
     for subject, version, latest in plan.drift():
         text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
         print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
+    print_message(_summarize(plan))
+
+
+def _summarize(plan: Plan) -> str:
     if plan.refused:
-        print_message(f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above")
-    elif plan.is_empty:
-        print_message("nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else ""))
-    else:
-        new = sum(each.outcome == "would register" for each in plan.registrations)
-        print_message(f"{count_noun(new, 'version')} would be registered, {_count_settings(plan)} would be set")
+        return f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above"
+    if plan.referenced:
+        return "a subject without a file is still referenced: restore its file, or delete what references it"
+    if plan.is_empty:
+        return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
+    new = count_noun(sum(each.outcome == "would register" for each in plan.registrations), "version")
+    deletions = f", {count_noun(len(plan.deletions), 'subject')} would be soft-deleted" if plan.deletions else ""
+    return f"{new} would be registered, {_count_settings(plan)} would be set{deletions}"
 
 
 def _count_settings(plan: Plan) -> str:
@@ -134,4 +160,4 @@ def _level_changes(plan: Plan) -> list[SetLevel]:
 
 
 def _refusal_code(refused: list[FileRegistration]) -> int:
-    return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
+    return exit_codes.REFUSED if refused and all_unpermitted(refused) else exit_codes.FINDINGS

@@ -29,11 +29,11 @@ def write_plan(options: Namespace, plan: Plan) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    if plan.refused:
+    if plan.refused or plan.referenced:
         options.out.unlink(missing_ok=True)  # an earlier plan must not be applied in its place
         print_message(f"{options.out} was not written: the plan cannot be applied")
         return
-    arguments = {name: getattr(options, name) for name in ("files", "subject", "normalize", "environment")}
+    arguments = {name: getattr(options, name) for name in ("files", "subject", "normalize", "environment", "prune")}
     arguments["manifest"] = None if options.manifest is None else str(options.manifest.path)
     arguments["references"] = [format_reference(each) for each in options.references]
     url = _without_credentials(registry_url(options.registry))
@@ -52,7 +52,8 @@ def read_plan(options: Namespace) -> list[Any]:
     Raises:
         UsageError: it cannot be read, or other arguments are given besides.
     """
-    if options.files or options.subject or options.references or options.manifest or options.environment:
+    own = ("files", "subject", "references", "manifest", "environment", "prune")
+    if any(getattr(options, name) for name in own):
         raise UsageError("a plan has its own files and settings: name only --plan and the registry")
     try:
         body = json.loads(options.plan.read_bytes())
@@ -76,6 +77,7 @@ def read_plan(options: Namespace) -> list[Any]:
         } if all(map(kind_of, steps)):
             options.files, options.subject = list(map(str, files)), subject
             options.normalize, options.environment = normalize, environment
+            options.prune = body["arguments"].get("prune") is True
             _require_registry(options, url)
             options.manifest = None if manifest is None else Path(manifest)
             options.references = [parse_reference(str(each)) for each in references]

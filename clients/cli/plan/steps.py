@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
@@ -19,7 +19,17 @@ from contractlog.compatibility.terminal_text import escape_line
 if TYPE_CHECKING:
     from contractlog.clients.cli.plan.planner import Plan
 
-__all__ = ["Register", "SetConfig", "SetLevel", "SetMode", "Step", "kind_of", "setting_step", "step_key"]
+__all__ = [
+    "DeleteSubject",
+    "Register",
+    "SetConfig",
+    "SetLevel",
+    "SetMode",
+    "Step",
+    "kind_of",
+    "setting_step",
+    "step_key",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +177,37 @@ class Register(Step):
         )
 
 
-_KINDS: Final[Mapping[str, type[Step]]] = {kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register)}
+@dataclass(frozen=True, slots=True)
+class DeleteSubject(Step):
+    """A subject of the manifest without a file, which is soft-deleted."""
+
+    versions: tuple[int, ...]  #: the live ones
+
+    action = "delete"
+    members: ClassVar[Mapping[str, type]] = {"versions": list}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"action": self.action, "subject": self.subject, "versions": list(self.versions)}
+
+    def describe(self) -> str:
+        """Return one line for people."""
+        versions = count_noun(len(self.versions), "version")
+        return with_tone(Tone.BAD, escape_line(f"soft-delete `{self.subject}` ({versions}): no file has it"))
+
+    def apply(self, registration: Registration) -> None:
+        """Soft-delete it."""
+        registration.registry.delete_subject(self.subject)
+
+    @classmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether the subject is gone, and still has no file."""
+        return saved["subject"] not in plan.live_subjects and saved["subject"] not in plan.latest
+
+
+_KINDS: Final[Mapping[str, type[Step]]] = {
+    kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register, DeleteSubject)
+}
 
 
 def kind_of(saved: Any) -> type[Step] | None:

@@ -88,6 +88,15 @@ def test_every_setting_is_applied_once(
     assert registry.versions("orders-value") == [1]
 
 
+def test_apply_lists_the_settings_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, ORDER, 'level = "FULL"\nnormalize = true')
+    assert main(["apply", ".", "--format", "json"]) == exit_codes.CLEAN
+    body = json.loads(capsys.readouterr().out)
+    assert body["levels"] == [{"subject": "orders-value", "level": "FULL"}]
+    assert [(each["setting"], each["to"]) for each in body["settings"]] == [("normalize", True)]
+    assert [each["outcome"] for each in body["files"]] == ["registered"]
+
+
 def test_an_owner_leaves_other_metadata(registry: Registry, folder: Path) -> None:
     registry.set_config({"overrideMetadata": {"properties": {"cost": "7"}}}, "orders-value")
     write(folder, ORDER, 'owner = "team-orders"')
