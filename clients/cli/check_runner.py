@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.baseline import Baseline
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
@@ -19,8 +19,8 @@ from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.level import Level
 
 __all__ = ["print_check", "run"]
 
@@ -45,8 +45,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
             subject = resolved.file.subject
             if subject not in checkers:
-                level = _planned_level(options, registry, subject)
-                checkers[subject] = SubjectChecker(registry, subject, options.normalize, level)
+                planned = _planned_settings(options, registry, subject)
+                checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned)
             checker = checkers[subject]
             with unreadable.collect(resolved.file.path):
                 checks.append(checker.check(resolved))
@@ -85,10 +85,13 @@ def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
         )
 
 
-def _planned_level(options: Namespace, registry: Registry | Baseline, subject: str) -> Level | None:
-    """Return the level that the manifest would set; None if the subject has it already, or none is set."""
-    level: Level | None = options.manifest and options.manifest.find_level(subject)
-    return None if level is None or level is registry.level(subject) else level
+def _planned_settings(options: Namespace, registry: Registry | Baseline, subject: str) -> PlannedSettings:
+    """Return the settings that the manifest would change."""
+    if not isinstance(registry, Baseline):
+        rule = None if options.manifest is None else options.manifest.find_settings(subject)
+        return plan_settings(list(find_setting_changes(registry, options.manifest, subject)), rule)
+    level = None if options.manifest is None else options.manifest.find_level(subject)
+    return PlannedSettings(level=None if level is registry.level(subject) else level)
 
 
 def print_check(check: FileCheck, referenced: ReferencedFindings | None = None) -> None:

@@ -12,6 +12,7 @@ from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -33,7 +34,7 @@ from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
-__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker"]
+__all__ = ["MAX_FINDINGS", "FileCheck", "PlannedSettings", "SubjectChecker"]
 
 FileCheckOutcome = Literal["registered", "unchanged", "compatible", "incompatible", "refused"]
 
@@ -71,6 +72,22 @@ class FileCheck:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedSettings:
+    """Settings of a subject that are about to be changed; None: unchanged."""
+
+    level: Level | None = None
+    mode: Mode | None = None
+    policy: Policy | None = None
+    group: str | None = None  #: a metadata property; only versions with the same value of it are compared
+    group_value: str | None = None  #: the value that new versions get; None: that of the latest version
+
+    @property
+    def decide_compatibility(self) -> bool:
+        """True if the registry's own check, by the settings in force, has no meaning."""
+        return (self.level, self.policy, self.group) != (None, None, None)
+
+
 @dataclass
 class SubjectChecker:
     """Checks the files of one subject in order, each against the registry and the files before it."""
@@ -78,7 +95,7 @@ class SubjectChecker:
     registry: Registry | Baseline
     subject: str
     normalize: bool = False
-    planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
+    planned: PlannedSettings = PlannedSettings()
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[ParsedVersion] | None = None
     _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions
@@ -117,7 +134,7 @@ class SubjectChecker:
 
     def _list_refusals(self) -> Iterator[str]:
         try:
-            mode = self.registry.mode(self.subject)
+            mode = self.planned.mode or self.registry.mode(self.subject)
         except (NotFound, Forbidden):  # the server has no modes, or the caller may not read them
             mode = Mode.READWRITE
         if mode is not Mode.READWRITE:
@@ -134,13 +151,13 @@ class SubjectChecker:
     def level(self) -> Level:
         """Compatibility level at which files are checked."""
         if self._level is None:
-            self._level = self.planned_level or self.registry.level(self.subject)
+            self._level = self.planned.level or self.registry.level(self.subject)
         return self._level
 
     def _check_compatibility(self, parsed: ParsedSchema, history: Sequence[ParsedVersion]) -> Verdict:
         """Check compatibility as the registry does; fetch its policy if that matters."""
         if self._policy is None and FORMATS[parsed.type].has_policies and self.level is not Level.NONE:
-            self._policy = self.registry.policy(self.subject)
+            self._policy = self.planned.policy or self.registry.policy(self.subject)
         return check_compatibility(parsed, history, self.level, policy=self._policy or Policy.STRICT)
 
     def _check_file(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
@@ -174,7 +191,7 @@ class SubjectChecker:
         )
         # The registry does not have the preceding files: at a level that compares with the last version only, it would
         # compare with the wrong one. Nor has it the schemas that planned references are to.
-        if self.planned_level is not None or file.planned or (pending and not self.level.transitive):
+        if self.planned.decide_compatibility or file.planned or (pending and not self.level.transitive):
             return result
         after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
         return self._confirm_with_registry(
@@ -214,8 +231,18 @@ class SubjectChecker:
             versions = self.registry.versions(self.subject)
         except SubjectNotFound:
             return
-        for number in versions if self.level.transitive else versions[-1:]:
+        group, value = self.planned.group, self.planned.group_value
+        latest = self.registry.version(self.subject, versions[-1]) if group is not None else None
+        if group is not None and value is None and latest is not None and latest.metadata is not None:
+            value = latest.metadata.properties.get(group)  # a new version has the metadata of the latest one
+        compared = []
+        for number in versions if self.level.transitive else reversed(versions):
             stored = self.registry.version(self.subject, number)
+            if group is None or (stored.metadata or Metadata()).properties.get(group) == value:
+                compared.append((number, stored))
+                if not self.level.transitive:
+                    break
+        for number, stored in compared:
             try:
                 referenced = self.registry.referenced(stored.draft, subject=self.subject)
                 earlier = ParsedVersion(number, parse_schema(stored.draft, referenced, strict=False))

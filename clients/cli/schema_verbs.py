@@ -67,6 +67,7 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Show what would change; exit code 1 or 4 if a file cannot be registered."""
     add_files(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan to a file, for `apply --plan`")
+    _add_prune(parser)
     parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
     add_registry(parser)
     add_format(parser)
@@ -79,7 +80,7 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Register files and set levels, or nothing if a file is rejected (exit code 1 or 4)."""
+    """Register files and apply settings, or nothing if a file is rejected (exit code 1 or 4)."""
     add_files(parser)
     parser.add_argument(
         "--plan",
@@ -87,6 +88,8 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="FILE",
         help="the plan to apply, with its files; refused if the registry or the files have changed since",
     )
+    _add_prune(parser)
+    parser.add_argument("--allow-delete", action="store_true", help="permit the soft deletions of the plan")
     add_registry(parser)
     add_format(parser)
     add_output(parser)
@@ -116,6 +119,14 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
     with apply_output_options(options):
         return run(options, argv)
+
+
+def _add_prune(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--prune",
+        action="store_true",
+        help="also soft-delete the subjects that the manifest's [[subjects]] match and that no file has",
+    )
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:

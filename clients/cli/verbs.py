@@ -88,12 +88,12 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "plan": Verb(
         "contractlog.clients.cli.schema_verbs:plan",
-        "show what `apply` would change in the registry: new versions, levels, drift",
+        "show what `apply` would change in the registry: new versions, settings, deletions, drift",
         "contractlog plan schemas/ --out plan.json",
     ),
     "apply": Verb(
         "contractlog.clients.cli.schema_verbs:apply",
-        "register files and set the levels of the manifest, as `plan` showed",
+        "register files, and apply settings and deletions of the manifest, as `plan` showed",
         "contractlog apply --plan plan.json",
     ),
     "promote": Verb(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
-from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json
@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
     with connect(options) as registry:
         resolved = FileResolver(registry, options.normalize).resolve(file)
         if options.version is None:
-            checker = SubjectChecker(registry, file.subject, options.normalize, options.level)
+            checker = SubjectChecker(registry, file.subject, options.normalize, PlannedSettings(options.level))
             check = checker.check(resolved)
         else:
             check = _check_version(registry, resolved.file, resolved.parsed, options)

@@ -34,11 +34,11 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["delete", "undelete"]
+__all__ = ["Referrer", "delete", "find_referrers", "undelete"]
 
 DELETE_FORMAT: Final = "contractlog.delete/1"
 UNDELETE_FORMAT: Final = "contractlog.undelete/1"
@@ -49,7 +49,7 @@ _DAYS: Final = 30  #: how far back fetches are listed
 _IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 
 
-class _Referrer(NamedTuple):
+class Referrer(NamedTuple):
     """A version that references one that is to be deleted."""
 
     version: int  #: the referenced one
@@ -162,7 +162,7 @@ def _plan_deletion(registry: Registry, subject: str, version: int | str | None, 
     home = newest.subject or Subject.parse(subject)
     if home != Subject.parse(subject):
         print_message(f"`{subject}` is an alias of `{home}`, whose versions these are")
-    found = _find_referrers(registry, subject, versions, deleted=permanent)
+    found = find_referrers(registry, subject, versions, deleted=permanent)
     # A subject that is deleted as a whole may have references among its own versions.
     outside = (each for each in found if number is not None or each.subject != home)
     referrers = [(each.version, each.description) for each in islice(outside, _MAX_REFERRERS)]
@@ -174,7 +174,7 @@ def _hard_deletion_hint(name: str) -> list[str]:
     return [f"to hard-delete it: {shell_command('delete --permanent', name)}"]
 
 
-def _find_referrers(registry: Registry, subject: str, versions: list[int], *, deleted: bool) -> Iterator[_Referrer]:
+def find_referrers(registry: Registry, subject: str, versions: list[int], *, deleted: bool) -> Iterator[Referrer]:
     """Yield the versions that reference these; those that are soft-deleted prevent hard deletions, too."""
     for number in versions[-_MAX_EXAMINED:]:
         ids = fetch_if_supported(lambda number=number: registry.referenced_by(subject, number, deleted=deleted))  # type: ignore[misc]
@@ -184,16 +184,18 @@ def _find_referrers(registry: Registry, subject: str, versions: list[int], *, de
         for schema_id in ids:
             uses = _find_uses(registry, schema_id, subject, deleted=deleted)
             if uses is None:
-                yield _Referrer(number, None, f"the schema with id {schema_id}")
+                yield Referrer(number, None, f"the schema with id {schema_id}")
                 continue
             for name, version in uses:
-                yield _Referrer(number, Subject.parse(name), f"version {version} of `{name}`")
+                yield Referrer(number, Subject.parse(name), f"version {version} of `{name}`")
 
 
 def _find_uses(registry: Registry, schema_id: int, subject: str, *, deleted: bool) -> list[tuple[str, int]] | None:
     """Return the versions with an id, or None if the server does not tell them."""
+    context = Subject.parse(subject).context
+    scope = subject if context == DEFAULT_CONTEXT else f":{context}:"  # a qualified subject would be a filter
     try:
-        return fetch_if_supported(lambda: registry.versions_of_id(schema_id, subject=subject, deleted=deleted)) or None
+        return fetch_if_supported(lambda: registry.versions_of_id(schema_id, subject=scope, deleted=deleted)) or None
     except (NotFound, Forbidden):
         return None
 

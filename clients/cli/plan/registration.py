@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -33,11 +33,18 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
-from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["FileRegistration", "Registration", "all_unpermitted", "print_step", "report_interruption", "run"]
+__all__ = [
+    "FileRegistration",
+    "Registration",
+    "all_unpermitted",
+    "describe_step",
+    "print_step",
+    "report_interruption",
+    "run",
+]
 
 FORMAT: Final = "contractlog.register/1"
 
@@ -79,8 +86,8 @@ def run(options: Namespace) -> int:
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going:
                 unreadable.raise_errors("nothing was registered")
-            levels = {file.subject: options.level for file in files} if options.level else {}
-            registration = Registration(registry, resolver, resolved, levels, options.normalize)
+            settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
+            registration = Registration(registry, resolver, resolved, settings, options.normalize)
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
@@ -127,7 +134,7 @@ class Registration:
     registry: Registry
     resolver: FileResolver
     resolved: Mapping[FileKey, ResolvedFile]
-    levels: Mapping[str, Level] = field(default_factory=dict)  #: levels to set first, by subject
+    settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     normalize: bool = False
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
@@ -147,15 +154,15 @@ class Registration:
                     yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
                 return
         subjects = {file.subject for file in files}
-        for subject, level in self.levels.items():
-            if subject in subjects:
-                self.registry.set_level(level, subject)
-        yield from self.register_planned(files)
-
-    def register_planned(self, files: Iterable[SchemaFile]) -> Iterator[FileRegistration]:
-        """Register files that were planned before, and whose levels are set."""
+        for subject, settings in self.settings.items():
+            if subject in subjects and settings.level is not None:
+                self.registry.set_level(settings.level, subject)
         for file in files:
-            yield self._take(file, self._register)
+            yield self.register(file)
+
+    def register(self, file: SchemaFile) -> FileRegistration:
+        """Register a file that was planned before, and whose level is set."""
+        return self._take(file, self._register)
 
     def skip(self, file: SchemaFile, reason: str) -> FileRegistration:
         """Return the outcome for a file that is not registered, nor those that depend on it."""
@@ -179,8 +186,8 @@ class Registration:
         """Check a file without registering it."""
         subject = file.subject
         if subject not in self._checkers:
-            level = self.levels.get(subject)
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, level)
+            settings = self.settings.get(subject, PlannedSettings())
+            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings)
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
@@ -226,11 +233,16 @@ def print_step(step: FileRegistration) -> None:
     if step.check is not None and step.outcome == "refused":
         print_check(step.check)
         return
+    print_result(describe_step(step))
+
+
+def describe_step(step: FileRegistration) -> str:
+    """Return one line with the file and its outcome."""
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
-    print_result(with_tone(tone, escape_line(f"{step.file.path}: {_describe_step(step)}")))
+    return with_tone(tone, escape_line(f"{step.file.path}: {_describe_outcome(step)}"))
 
 
-def _describe_step(step: FileRegistration) -> str:
+def _describe_outcome(step: FileRegistration) -> str:
     subject = f"`{step.file.subject}`"
     if step.outcome == "would register":
         return f"would be a new version of {subject}"

@@ -18,6 +18,7 @@ from typing import Any, Final
 from contractlog.clients.cli.options import parse_reference
 from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
 from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
@@ -40,6 +41,9 @@ _MAX_BYTES: Final = 1024 * 1024
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
 _PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+
+_METADATA_KEYS: Final = ("default_metadata", "override_metadata")
+_RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class SubjectRule:
     """Settings of the subjects that match a pattern."""
 
     name: str
-    level: Level
+    settings: Mapping[str, Any]  #: by key of the manifest, as the API writes the values
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,15 @@ class Manifest:
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
 
+    def find_settings(self, subject: str) -> Mapping[str, Any] | None:
+        """Return the settings that the first matching rule has for a subject, or None without a rule."""
+        name = Subject.parse(subject).name
+        return next((rule.settings for rule in self.subjects if fnmatchcase(name, rule.name)), None)
+
     def find_level(self, subject: str) -> Level | None:
         """Return the level that the manifest sets for a subject, or None."""
-        name = Subject.parse(subject).name
-        return next((rule.level for rule in self.subjects if fnmatchcase(name, rule.name)), None)
+        level = (self.find_settings(subject) or {}).get("level")
+        return None if level is None else Level(level)
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
@@ -165,7 +174,7 @@ def load_manifest(path: Path) -> Manifest:
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
     files = tuple(_parse_rule(rule) for rule in value.get("files", ()))
-    subjects = tuple(SubjectRule(rule["name"], Level(rule["level"])) for rule in value.get("subjects", ()))
+    subjects = tuple(_parse_subject_rule(rule) for rule in value.get("subjects", ()))
     lint = tuple(
         _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
     )
@@ -198,6 +207,13 @@ def _find_lint_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str |
             date.fromisoformat(entry.get("until", "2000-01-01"))
         except ValueError:
             yield ["lint", index, "until"], f"`{entry['until']}` is not a day of the calendar"
+
+
+def _parse_subject_rule(rule: Mapping[str, Any]) -> SubjectRule:
+    parsed: dict[str, Any] = dict(rule)
+    for kind, keys in ((Metadata, _METADATA_KEYS), (RuleSet, _RULE_SET_KEYS)):
+        parsed |= {key: kind.from_body(rule[key]).body() for key in keys if key in rule}
+    return SubjectRule(parsed.pop("name"), parsed)
 
 
 def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -102,7 +102,10 @@ def test_a_refused_file_is_no_history_for_the_next(registry: Registry) -> None:
 
 def test_a_planned_level_is_judged_without_asking_under_the_old_one(registry: Registry) -> None:
     registry.register(SUBJECT, file().draft)
-    assert examined(SubjectChecker(registry, SUBJECT, planned_level=Level.NONE), file(TOTAL)).outcome == "compatible"
+    assert (
+        examined(SubjectChecker(registry, SUBJECT, planned=PlannedSettings(level=Level.NONE)), file(TOTAL)).outcome
+        == "compatible"
+    )
     assert registry.level(SUBJECT) is Level.BACKWARD
 
 

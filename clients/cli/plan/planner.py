@@ -1,0 +1,136 @@
+"""Comparison of the files and the manifest's settings with the registry."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from contractlog.clients.cli.operations.deletion import find_referrers
+from contractlog.clients.cli.operations.lookups import list_live
+from contractlog.clients.cli.plan.registration import FileRegistration, Registration
+from contractlog.clients.cli.plan.steps import DeleteSubject, Register, Step, setting_step
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import Subject
+
+__all__ = ["Plan", "make_plan", "require_prunable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes that the registry needs to match the files."""
+
+    manifest: Manifest | None
+    settings: tuple[Step, ...]
+    registrations: tuple[FileRegistration, ...]
+    latest: dict[str, int]  #: subject -> number of its latest version; 0 if there is none
+    live_subjects: frozenset[str] = frozenset()  #: those of the registry that may be deleted
+    deletions: tuple[DeleteSubject, ...] = ()
+    referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
+
+    @property
+    def refused(self) -> list[FileRegistration]:
+        """Files that cannot be registered."""
+        return [each for each in self.registrations if each.outcome == "refused"]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing would change."""
+        changes = self.settings or self.deletions or self.referenced
+        return not changes and all(each.outcome == "unchanged" for each in self.registrations)
+
+    def steps(self) -> list[Step]:
+        """Return the changes in the order in which they are made."""
+        registrations = [
+            Register(each.file.subject, each, self.latest[each.file.subject])
+            for each in self.registrations
+            if each.outcome == "would register"
+        ]
+        return [*self.settings, *registrations, *self.deletions]
+
+    def drift(self) -> Iterator[tuple[str, int, int]]:
+        """Yield drifted subjects: the subject, the version of its file, and the latest version."""
+        newest: dict[str, int] = {}
+        for each in self.registrations:
+            known = 0 if each.schema is None else each.schema.version or 0
+            newest[each.file.subject] = max(newest.get(each.file.subject, 0), known)
+        registering = {each.file.subject for each in self.registrations if each.outcome != "unchanged"}
+        for subject, version in newest.items():
+            if subject not in registering and version < self.latest[subject]:
+                yield subject, version, self.latest[subject]
+
+
+def make_plan(
+    options: Namespace, registry: Registry, files: Sequence[SchemaFile], unreadable: UnreadableFiles
+) -> tuple[Registration, Plan]:
+    """Compare the files and the manifest's settings with the registry."""
+    resolver = FileResolver(registry, options.normalize)
+    resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
+    subjects = dict.fromkeys(file.subject for file in files)
+    changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}
+    manifest = options.manifest
+    planned = {
+        subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
+        for subject, each in changes.items()
+    }
+    registration = Registration(registry, resolver, resolved, planned, options.normalize)
+    steps = registration.plan_all(file for file in files if file.key in resolved)
+    latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
+    settings = tuple(setting_step(change) for each in changes.values() for change in each)
+    plan = Plan(manifest, settings, tuple(steps), latest)
+    if options.prune and manifest is not None:
+        plan = _add_deletions(plan, registry, options.context, [each.file for each in resolved.values()])
+    return registration, plan
+
+
+def require_prunable(options: Namespace) -> None:
+    """Refuse ``--prune`` without the whole folder of a manifest.
+
+    Raises:
+        UsageError: there is no manifest, or only some files are named.
+    """
+    if options.prune and options.manifest is None:
+        raise UsageError(f"--prune needs a manifest: {MANIFEST} says which subjects may be deleted")
+    whole = [options.manifest.path.parent.resolve()] if options.prune else []
+    if options.prune and (options.subject or [Path(name).resolve() for name in options.files] != whole):
+        raise UsageError("--prune compares the whole folder of the manifest: name no other files, and no --subject")
+
+
+def _add_deletions(plan: Plan, registry: Registry, context: str, files: Sequence[SchemaFile]) -> Plan:
+    """Add deletions of owned subjects without a file, users before what they reference."""
+    scope = f":{context}:" if context else ""
+    home = Subject.parse(f"{scope}x").context
+    live = frozenset(name for name in registry.subjects(prefix=scope) if Subject.parse(name).context == home)
+    owned = (name for name in sorted(live - plan.latest.keys()) if _is_owned(plan, name))
+    users = {name: dict(_find_users(registry, name, files)) for name in owned}
+    ordered: list[str] = []
+    while free := [name for name in users if name not in ordered and users[name].keys() <= {name, *ordered}]:
+        ordered += free
+    referenced = tuple(
+        (name, user)
+        for name in users
+        if name not in ordered
+        for user in dict.fromkeys(text for subject, text in users[name].items() if subject not in {name, *ordered})
+    )
+    deletions = tuple(DeleteSubject(name, tuple(list_live(registry, name))) for name in ordered)
+    return replace(plan, live_subjects=live, deletions=deletions, referenced=referenced)
+
+
+def _is_owned(plan: Plan, subject: str) -> bool:
+    return plan.manifest is not None and plan.manifest.find_settings(subject) is not None
+
+
+def _find_users(registry: Registry, subject: str, files: Sequence[SchemaFile]) -> Iterator[tuple[str, str]]:
+    """Yield the subjects and descriptions of what references a subject, registered or in files."""
+    for each in find_referrers(registry, subject, list_live(registry, subject), deleted=False):
+        yield "" if each.subject is None else str(each.subject), each.description
+    for file in files:
+        if any(str(Subject.parse(each.subject)) == subject for each in file.draft.references):
+            yield file.subject, str(file.path)

@@ -1,0 +1,119 @@
+"""Plans saved in files: written, read, and compared with the state at the time of ``apply``."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.options import format_reference, parse_reference
+from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.plan.planner import Plan
+from contractlog.clients.cli.plan.steps import Register, kind_of, step_key
+from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registry_url
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["PLAN_FORMAT", "is_rest_of", "read_plan", "write_plan"]
+
+PLAN_FORMAT: Final = "contractlog.plan/1"
+
+
+def write_plan(options: Namespace, plan: Plan) -> None:
+    """Write a plan to the file of ``--out``; if it cannot be applied, remove that file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if plan.refused or plan.referenced:
+        options.out.unlink(missing_ok=True)  # an earlier plan must not be applied in its place
+        print_message(f"{options.out} was not written: the plan cannot be applied")
+        return
+    arguments = {name: getattr(options, name) for name in ("files", "subject", "normalize", "environment", "prune")}
+    arguments["manifest"] = None if options.manifest is None else str(options.manifest.path)
+    arguments["references"] = [format_reference(each) for each in options.references]
+    url = _without_credentials(registry_url(options.registry))
+    steps = [step.body() for step in plan.steps()]
+    body = {"format": PLAN_FORMAT, "registry": url, "arguments": arguments, "steps": steps}
+    try:
+        with open_atomically(options.out) as file:
+            file.write((json.dumps(body, indent=2) + "\n").encode())
+    except OSError as error:
+        raise UsageError(f"`{options.out}` cannot be written: {error.strerror or error}") from None
+
+
+def read_plan(options: Namespace) -> list[Any]:
+    """Take the arguments from a saved plan, and return its steps.
+
+    Raises:
+        UsageError: it cannot be read, or other arguments are given besides.
+    """
+    own = ("files", "subject", "references", "manifest", "environment", "prune")
+    if any(getattr(options, name) for name in own):
+        raise UsageError("a plan has its own files and settings: name only --plan and the registry")
+    try:
+        body = json.loads(options.plan.read_bytes())
+    except OSError as error:
+        raise UsageError(f"`{options.plan}` cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        body = None
+    match body:
+        case {
+            "format": "contractlog.plan/1",
+            "arguments": {
+                "files": [*files],
+                "subject": (str() | None) as subject,
+                "normalize": bool() as normalize,
+                "environment": (str() | None) as environment,
+                "manifest": (str() | None) as manifest,
+                "references": [*references],
+            },
+            "registry": str() as url,
+            "steps": [*steps],
+        } if all(map(kind_of, steps)):
+            options.files, options.subject = list(map(str, files)), subject
+            options.normalize, options.environment = normalize, environment
+            options.prune = body["arguments"].get("prune") is True
+            _require_registry(options, url)
+            options.manifest = None if manifest is None else Path(manifest)
+            options.references = [parse_reference(str(each)) for each in references]
+            return steps
+    raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
+
+
+def is_rest_of(saved: Sequence[Any], plan: Plan) -> bool:
+    """Return whether the steps that are left are those of a saved plan, of which some may be done already."""
+    left = {step.key: step for step in plan.steps()}
+    done: Counter[str] = Counter()  # versions registered since the plan, by subject
+    for body in saved:
+        kind = kind_of(body)
+        current = left.pop(step_key(body), None)
+        if current is not None:
+            if not current.continues(body, done):
+                return False
+        elif kind is None or not kind.was_done(body, plan):
+            return False
+        elif issubclass(kind, Register):
+            done[body["subject"]] += 1
+    return not left
+
+
+def _require_registry(options: Namespace, planned: str) -> None:
+    """Take the registry of a plan, and its credentials from the environment.
+
+    Raises:
+        UsageError: another registry was named.
+    """
+    variables = () if options.environment else URL_VARIABLES  # an environment of the manifest names its registry
+    chosen = options.registry or next(filter(None, map(os.environ.get, variables)), planned)
+    if _without_credentials(chosen) != planned:
+        raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: plan again")
+    options.registry = chosen
+
+
+def _without_credentials(url: str) -> str:
+    return ",".join(address.url for address in RegistryAddress.parse(url))

@@ -1,0 +1,234 @@
+"""Kinds of changes that a plan has: each class describes its changes, and applies them."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from contractlog.clients.cli.output import Tone, count_noun, with_tone
+from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
+from contractlog.compatibility.terminal_text import escape_line
+
+if TYPE_CHECKING:
+    from contractlog.clients.cli.plan.planner import Plan
+
+__all__ = [
+    "DeleteSubject",
+    "Register",
+    "SetConfig",
+    "SetLevel",
+    "SetMode",
+    "Step",
+    "kind_of",
+    "setting_step",
+    "step_key",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(ABC):
+    """A change of one subject; saved steps are its JSON objects."""
+
+    subject: str
+
+    action: ClassVar[str]  #: name of the kind in JSON
+    members: ClassVar[Mapping[str, type]]  #: members that its JSON object needs, with their types
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Identity of the step: two plans for the same files have it if they make the same change."""
+        return step_key(self.body())
+
+    @abstractmethod
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object; equal if neither the registry nor the files have changed."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return one line for people."""
+
+    @abstractmethod
+    def apply(self, registration: Registration) -> FileRegistration | None:
+        """Make the change; return the outcome for its file, if it has one."""
+
+    def continues(self, saved: Mapping[str, Any], done: Counter[str]) -> bool:  # noqa: ARG002 - overridden
+        """Return whether this is the saved step; ``done`` counts the versions registered since, by subject."""
+        return self.body() == saved
+
+    @classmethod
+    @abstractmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether a saved step that is not in a new plan was made already."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetConfig(Step):
+    """A setting of the subject's config that the manifest sets."""
+
+    change: SettingChange
+
+    action = "set config"
+    members: ClassVar[Mapping[str, type]] = {"setting": str, "from": object, "to": object}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        setting = {"setting": self.change.setting} if "setting" in self.members else {}
+        change = {"from": self.change.before, "to": self.change.after}
+        return {"action": self.action, "subject": self.subject, **setting, **change}
+
+    def describe(self) -> str:
+        """Return one line for people."""
+        before, after = map(_format_value, (self.change.before, self.change.after))
+        return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
+
+    def apply(self, registration: Registration) -> None:
+        """Set it."""
+        body = config_body(self.change.setting, self.change.after)
+        registration.registry.set_config(body, self.subject)
+
+    @classmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether the manifest still sets the value, which then is set."""
+        rule = (plan.manifest and plan.manifest.find_settings(saved["subject"])) or {}
+        setting = saved.get("setting", cls.action.removeprefix("set "))
+        override = saved["to"] if setting == "override_metadata" else None
+        return bool(wanted_settings(rule, override).get(setting) == saved["to"])
+
+
+@dataclass(frozen=True, slots=True)
+class SetLevel(SetConfig):
+    """A compatibility level that the manifest sets."""
+
+    action = "set level"
+    members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
+
+    def apply(self, registration: Registration) -> None:
+        """Set the level."""
+        registration.registry.set_level(self.change.after, self.subject)
+
+
+@dataclass(frozen=True, slots=True)
+class SetMode(SetConfig):
+    """A mode that the manifest sets."""
+
+    action = "set mode"
+    members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
+
+    def apply(self, registration: Registration) -> None:
+        """Set the mode."""
+        registration.registry.set_mode(self.change.after, self.subject)
+
+
+def setting_step(change: SettingChange) -> SetConfig:
+    """Return the step for a change of a setting."""
+    kind = {"level": SetLevel, "mode": SetMode}.get(change.setting, SetConfig)
+    return kind(change.subject, change)
+
+
+@dataclass(frozen=True, slots=True)
+class Register(Step):
+    """A file that becomes a new version."""
+
+    planned: FileRegistration
+    after_version: int  #: number of the subject's latest version; 0 if there is none
+
+    action = "register"
+    members: ClassVar[Mapping[str, type]] = {"after_version": int, "file": str, "sha256": str}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        file = self.planned.file
+        return {
+            "action": self.action,
+            "subject": self.subject,
+            "after_version": self.after_version,
+            "file": str(file.path),
+            "sha256": _digest(file),
+            "references": file.reference_bodies(),
+        }
+
+    def describe(self) -> str:
+        """Return one line for people."""
+        return describe_step(self.planned)
+
+    def apply(self, registration: Registration) -> FileRegistration:
+        """Register the file."""
+        return registration.register(self.planned.file)
+
+    def continues(self, saved: Mapping[str, Any], done: Counter[str]) -> bool:
+        """Return whether only steps of the saved plan have been made since."""
+        after_version: int = saved["after_version"]
+        return self.after_version == after_version + done[self.subject]
+
+    @classmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether the file is registered."""
+        return any(
+            (each.file.subject, _digest(each.file)) == (saved["subject"], saved["sha256"])
+            for each in plan.registrations
+            if each.outcome == "unchanged"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSubject(Step):
+    """A subject of the manifest without a file, which is soft-deleted."""
+
+    versions: tuple[int, ...]  #: the live ones
+
+    action = "delete"
+    members: ClassVar[Mapping[str, type]] = {"versions": list}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"action": self.action, "subject": self.subject, "versions": list(self.versions)}
+
+    def describe(self) -> str:
+        """Return one line for people."""
+        versions = count_noun(len(self.versions), "version")
+        return with_tone(Tone.BAD, escape_line(f"soft-delete `{self.subject}` ({versions}): no file has it"))
+
+    def apply(self, registration: Registration) -> None:
+        """Soft-delete it."""
+        registration.registry.delete_subject(self.subject)
+
+    @classmethod
+    def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
+        """Return whether the subject is gone, and still has no file."""
+        return saved["subject"] not in plan.live_subjects and saved["subject"] not in plan.latest
+
+
+_KINDS: Final[Mapping[str, type[Step]]] = {
+    kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register, DeleteSubject)
+}
+
+
+def kind_of(saved: Any) -> type[Step] | None:
+    """Return the class of a step's JSON object, or None if it is none."""
+    if not isinstance(saved, dict) or not isinstance(saved.get("subject"), str):
+        return None
+    kind = _KINDS.get(str(saved.get("action")))
+    if kind is None or not all(name in saved and isinstance(saved[name], each) for name, each in kind.members.items()):
+        return None
+    return kind
+
+
+def step_key(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the identity of a step from its JSON object."""
+    return body["action"], body["subject"], *(str(body.get(name, "")) for name in ("setting", "file", "sha256"))
+
+
+def _format_value(value: Any) -> str:
+    return value if isinstance(value, str) else "not set" if value is None else json.dumps(value, sort_keys=True)
+
+
+def _digest(file: SchemaFile) -> str:
+    """Return the SHA-256 of a file's text."""
+    return sha256(file.draft.text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,130 @@
+"""An ``apply`` that is killed at any request and run again ends where one run ends."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.clients.retry_and_failover import Retries
+from contractlog.clients.transport import ASGIApp
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.testing import Registries
+
+MONEY: Final = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
+ORDER: Final = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
+MANIFEST: Final = """
+[[subjects]]
+name = "*-value"
+level = "FULL"
+normalize = true
+owner = "team-orders"
+"""
+SUBJECTS: Final = ("Money", "gone-value", "old-value", "orders-value", "other-value")
+APPLY: Final = ("apply", "--prune", "--allow-delete")
+
+
+class KilledError(BaseException):
+    """The process ends here: neither handlers of errors nor retries see it."""
+
+
+class Wire:
+    """An app that is killed at one request: before it is processed, or before its response arrives."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.requests: list[str] = []
+        self.kill_at: int | None = None
+        self.processes = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            self.requests.append(f"{scope['method']} {scope['path']}")
+            if self.kill_at is not None and len(self.requests) >= self.kill_at:
+                if self.processes and len(self.requests) == self.kill_at:
+                    await self.app(scope, receive, _drop)
+                raise KilledError
+        await self.app(scope, receive, send)
+
+
+async def _drop(_: Any) -> None:
+    """Lose a part of a response."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    files = {"Money": MONEY, "orders-value": ORDER, "other-value": "int"}
+    for name, schema in files.items():
+        (tmp_path / f"{name}.avsc").write_text(json.dumps(schema))
+    (tmp_path / "contractlog.toml").write_text(MANIFEST)
+    return tmp_path
+
+
+@pytest.fixture
+def wires(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return a function that makes a registry with two subjects, which the next verb meets."""
+    apps = []
+
+    def make() -> tuple[Wire, Registry]:
+        app = registries.make({})
+        apps.append(app)
+        wire, registry = Wire(app), Registry(app=app)
+        for subject in ("gone-value", "old-value"):
+            registry.register(subject, SchemaDraft('"long"'))
+
+        def connect(_: Namespace) -> Registry:
+            return Registry(app=wire, retries=Retries(attempts=1))
+
+        monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", connect)
+        return wire, registry
+
+    yield make
+    for app in apps:
+        app.state.close()
+
+
+def state_of(registry: Registry) -> dict[str, Any]:
+    """Return everything that the plan is about."""
+    live = registry.subjects()
+    return {
+        subject: (
+            registry.config(subject).body(),
+            [
+                (text.draft.text, text.references, text.metadata)
+                for text in (registry.version(subject, number) for number in registry.versions(subject))
+            ]
+            if subject in live
+            else None,
+        )
+        for subject in SUBJECTS
+    }
+
+
+@pytest.mark.parametrize("processes", [False, True])
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_apply_killed_at_any_request_is_completed(folder: Path, wires: Any, *, processes: bool, saved: bool) -> None:
+    wire, registry = wires()
+    assert main(["plan", "--prune", "--out", "plan.json"]) == exit_codes.CLEAN
+    wire.requests.clear()
+    arguments = ["apply", "--plan", "plan.json", "--allow-delete"] if saved else list(APPLY)
+    assert main(arguments) == exit_codes.CLEAN
+    expected, total = state_of(registry), len(wire.requests)
+    first = next(n for n, request in enumerate(wire.requests, 1) if request.startswith("PUT"))
+    assert {"PUT", "POST", "DELETE"} <= {request.split()[0] for request in wire.requests[first - 1 :]}
+    for number in range(first, total + 1):
+        wire, registry = wires()
+        wire.kill_at, wire.processes = number, processes
+        with pytest.raises(KilledError):
+            main(arguments)
+        wire.kill_at = None
+        assert main(arguments) == exit_codes.CLEAN, wire.requests[number - 1]
+        assert state_of(registry) == expected
+        assert main(["plan", "--prune", "--exit-code"]) == exit_codes.CLEAN
