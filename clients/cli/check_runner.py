@@ -95,7 +95,7 @@ def _planned_settings(options: Namespace, registry: Registry | Baseline, subject
 
 
 def print_check(check: FileCheck, referenced: ReferencedFindings | None = None) -> None:
-    """Print the verdict on a file, and its findings; those in types of other files are added to ``referenced``."""
+    """Print the verdict on a file, and its findings, as ``detail_lines`` returns them."""
     print_result(verdict_line(check))
     for line in detail_lines(check, referenced):
         print_result(line)
