@@ -79,7 +79,7 @@ def name_changes(difference: SchemaDiff) -> list[NamedChange]:
 def _find_change(
     changes: Sequence[StructuralChange], direction: Direction | None, finding: Finding
 ) -> StructuralChange:
-    """Return the change that a finding is about; ``direction`` is None for a check of the later schema as reader."""
+    """Return the change that a finding is about; no direction means a check of the later schema."""
     position = finding.reader_at, finding.writer_at
     if direction is Direction.FORWARD:
         position = finding.writer_at, finding.reader_at

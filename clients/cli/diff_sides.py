@@ -1,4 +1,4 @@
-"""The two sides of ``contractlog diff``: schema files, registered versions, files of a git revision, and folders."""
+"""The two sides of ``contractlog diff``: schemas or folders, of files, a registry or a git revision."""
 
 from __future__ import annotations
 

@@ -29,20 +29,20 @@ from contractlog.compatibility.structural_change import StructuralChange
 
 __all__ = ["list_changes"]
 
-_Pair = tuple[AvroType, AvroType, str]  #: later and earlier type, and their place in words
+_Pair = tuple[AvroType, AvroType, str]  #: later and earlier type, and what has them, in words
 _MAX_VALUE: Final = 80  #: characters of a default or of a type
 
 
 def list_changes(later: AvroSchema, earlier: AvroSchema, steps: StepBudget | None = None) -> Iterator[StructuralChange]:
-    """Yield the changes between matching parts of two schemas, each pair of types once, from the root down.
+    """Yield the changes between matching parts of two schemas, from the root down.
 
-    The list ends early when the steps are used up.
+    Each pair of types is compared once. The list ends early when the steps are used up.
     """
     shared = steps or StepBudget(STEP_LIMIT)
     visited: set[tuple[AvroType, AvroType]] = set()
     pending: list[_Pair] = [(later.root, earlier.root, "the schema")]
     while pending:
-        after, before, place = pending.pop()
+        after, before, owner = pending.pop()
         after, before = later.resolve(after), earlier.resolve(before)
         shared.spend(1)
         if shared.left < 0:
@@ -51,23 +51,23 @@ def list_changes(later: AvroSchema, earlier: AvroSchema, steps: StepBudget | Non
             continue
         visited.add((after, before))
         inner: list[_Pair] = []
-        yield from _change_pair((later, earlier), after, before, place, inner)
+        yield from _change_pair((later, earlier), after, before, owner, inner)
         pending.extend(reversed(inner))
 
 
 def _change_pair(
-    schemas: tuple[AvroSchema, AvroSchema], after: AvroType, before: AvroType, place: str, inner: list[_Pair]
+    schemas: tuple[AvroSchema, AvroSchema], after: AvroType, before: AvroType, owner: str, inner: list[_Pair]
 ) -> Iterator[StructuralChange]:
     """Yield the changes of a type itself; add the pairs of types in it to ``inner``."""
     match after, before:
         case (Union(), _) | (_, Union()):
-            yield from _change_union(schemas, after, before, place, inner)
+            yield from _change_union(schemas, after, before, owner, inner)
         case _ if after.kind != before.kind or _is_renamed_type(after, before):
-            yield _type_change(after, before, place)
+            yield _type_change(after, before, owner)
         case Array(), Array():
-            inner.append((after.items, before.items, f"items of {place}"))
+            inner.append((after.items, before.items, f"items of {owner}"))
         case Map(), Map():
-            inner.append((after.values, before.values, f"values of {place}"))
+            inner.append((after.values, before.values, f"values of {owner}"))
         case Record(), Record():
             yield from _change_named_type(after, before)
             root = after is schemas[0].resolve(schemas[0].root)
@@ -75,7 +75,7 @@ def _change_pair(
         case NamedType(), NamedType():
             yield from _change_named_type(after, before)
     if after.kind == before.kind and not isinstance(after, Union):
-        yield from _change_properties(after, before, place)
+        yield from _change_properties(after, before, owner)
 
 
 def _is_renamed_type(after: AvroType, before: AvroType) -> bool:
@@ -86,31 +86,31 @@ def _is_renamed_type(after: AvroType, before: AvroType) -> bool:
     return short_name(after.name) != short_name(before.name) and short_name(before.name) not in aliases
 
 
-def _type_change(after: AvroType, before: AvroType, place: str) -> StructuralChange:
-    text = f"type of {place} changed from `{_describe_type(before)}` to `{_describe_type(after)}`"
+def _type_change(after: AvroType, before: AvroType, owner: str) -> StructuralChange:
+    text = f"type of {owner} changed from `{_describe_type(before)}` to `{_describe_type(after)}`"
     return StructuralChange(text, ((after.at, before.at),), covers_inner=True)
 
 
 def _change_union(
-    schemas: tuple[AvroSchema, AvroSchema], after: AvroType, before: AvroType, place: str, inner: list[_Pair]
+    schemas: tuple[AvroSchema, AvroSchema], after: AvroType, before: AvroType, owner: str, inner: list[_Pair]
 ) -> Iterator[StructuralChange]:
-    """Yield the changes of a union, or between a union and another type; add its matching branches to ``inner``."""
+    """Yield the changes of or to a union; add its matching branches to ``inner``."""
     later, earlier = schemas
     added = {_branch_key(later.resolve(each)): each for each in _list_branches(after)}
     removed = {_branch_key(earlier.resolve(each)): each for each in _list_branches(before)}
     common = [key for key in added if key in removed]
-    inner += [(added.pop(key), removed.pop(key), place) for key in common]
+    inner += [(added.pop(key), removed.pop(key), owner) for key in common]
     if isinstance(after, Union) is not isinstance(before, Union):
-        yield _type_change(after, before, place)
+        yield _type_change(after, before, owner)
         return
     for branch in removed.values():
-        text = f"union of {place} lost `{_describe_type(branch)}`"
+        text = f"union of {owner} lost `{_describe_type(branch)}`"
         yield StructuralChange(text, ((after.at, branch.at), (after.at, earlier.resolve(branch).at)))
     for branch in added.values():
-        text = f"union of {place} gained `{_describe_type(branch)}`"
+        text = f"union of {owner} gained `{_describe_type(branch)}`"
         yield StructuralChange(text, ((branch.at, before.at), (later.resolve(branch).at, before.at)))
     if not (added or removed) and common != [_branch_key(earlier.resolve(each)) for each in _list_branches(before)]:
-        yield StructuralChange(f"union of {place} reordered", ((after.at, before.at),))
+        yield StructuralChange(f"union of {owner} reordered", ((after.at, before.at),))
 
 
 def _list_branches(node: AvroType) -> Sequence[AvroType]:
@@ -183,30 +183,30 @@ def _change_record(after: Record, before: Record, of: str, inner: list[_Pair]) -
         yield StructuralChange(f"fields{of or ' of the schema'} reordered", ((after.at, before.at),))
 
 
-def _change_field(field: Field, match: Field, place: str, at: tuple[str, str]) -> Iterator[StructuralChange]:
+def _change_field(field: Field, match: Field, owner: str, at: tuple[str, str]) -> Iterator[StructuralChange]:
     after, before = (_write_value(each.default) if each.has_default else None for each in (field, match))
     if after != before:
-        yield StructuralChange(f"default of {place} {_verb(after, before)}", (at,))
+        yield StructuralChange(f"default of {owner} {_verb(after, before)}", (at,))
     if field.doc != match.doc:
-        yield StructuralChange(f"documentation of {place} {_verb(field.doc, match.doc, show=False)}", (at,))
+        yield StructuralChange(f"documentation of {owner} {_verb(field.doc, match.doc, show=False)}", (at,))
     if field.name == match.name and set(field.aliases) != set(match.aliases):
-        yield StructuralChange(f"aliases of {place} changed", (at,))
+        yield StructuralChange(f"aliases of {owner} changed", (at,))
     if field.order != match.order:
-        yield StructuralChange(f"order of {place} changed from {match.order} to {field.order}", (at,))
+        yield StructuralChange(f"order of {owner} changed from {match.order} to {field.order}", (at,))
     names = sorted(name for name in field.props.keys() | match.props.keys() if _differs(field, match, name))
     if names:
-        yield StructuralChange(f"{_list_properties(names)} of {place} changed", (at,))
+        yield StructuralChange(f"{_list_properties(names)} of {owner} changed", (at,))
 
 
-def _change_properties(after: AvroType, before: AvroType, place: str) -> Iterator[StructuralChange]:
+def _change_properties(after: AvroType, before: AvroType, owner: str) -> Iterator[StructuralChange]:
     at = ((after.at, before.at),)
     types = [describe_logical_type(node) or "none" for node in (after, before)]
     if types[0] != types[1]:
-        yield StructuralChange(f"logical type of {place} changed from {types[1]} to {types[0]}", at)
+        yield StructuralChange(f"logical type of {owner} changed from {types[1]} to {types[0]}", at)
         return
     names = sorted(name for name in after.props.keys() | before.props.keys() if _differs(after, before, name))
     if names:
-        yield StructuralChange(f"{_list_properties(names)} of the type of {place} changed", at)
+        yield StructuralChange(f"{_list_properties(names)} of the type of {owner} changed", at)
 
 
 def _differs(after: AvroType | Field, before: AvroType | Field, name: str) -> bool:

@@ -64,7 +64,7 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
 
 @contextmanager
 def reported_failures(options: Namespace, command: str, argv: Sequence[str]) -> Iterator[None]:
-    """Report an error of the registry that ends a command as the only finding, so that CI shows the reason."""
+    """Report an error of the registry that ends a command, so that CI shows the reason."""
     try:
         yield
     except UsageError:
