@@ -141,7 +141,7 @@ class SchemaGate:
         to_dict: Callable[[Any, Any], Any] | None = None,
         from_dict: Callable[[Any, Any], Any] | None = None,
     ) -> Any:
-        """Assert that an event is written with the latest version of a subject, and read back; return what was read.
+        """Write an event with the latest version of a subject, read it back, and return what was read.
 
         Args:
             event: a value, a dataclass, or any object with ``to_dict``.
@@ -168,15 +168,20 @@ class SchemaGate:
             raise AssertionError(f"`{subject}` has no version: register its schema first") from None
         conf = {"auto.register.schemas": False, "use.latest.version": True, "subject.name.strategy": lambda *_: subject}
         context = SerializationContext(subject, MessageField.VALUE)
-        serializer: Any
-        deserializer: Any
-        if latest.type is SchemaType.JSON:
-            serializer = JSONSerializer(None, self.registry, to_dict, conf=conf)
-            deserializer = JSONDeserializer(None, from_dict, self.registry)
-        else:
-            strict = {"validate.strict": True, "validate.strict.allow.default": True}
-            serializer = AvroSerializer(self.registry, None, to_dict, conf=conf | strict)
-            deserializer = AvroDeserializer(self.registry, None, from_dict)
+        strict = conf | {"validate.strict": True, "validate.strict.allow.default": True}
+        serdes: dict[SchemaType, Callable[[], tuple[Any, Any]]] = {
+            SchemaType.AVRO: lambda: (
+                AvroSerializer(self.registry, None, to_dict, conf=strict),
+                AvroDeserializer(self.registry, None, from_dict),
+            ),
+            SchemaType.JSON: lambda: (
+                JSONSerializer(None, self.registry, to_dict, conf=conf),
+                JSONDeserializer(None, from_dict, self.registry),
+            ),
+        }
+        if latest.type not in serdes:
+            raise AssertionError(f"`{subject}` is of type {latest.type}, for which there are no serializers")
+        serializer, deserializer = serdes[latest.type]()
         try:
             result = deserializer(serializer(event, context), context)
         except SerializationError as error:
