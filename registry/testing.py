@@ -15,9 +15,12 @@ clients.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import asdict, fields, is_dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Registries",
+    "SchemaGate",
     "async_schema_registry",
+    "schema_gate",
     "schema_registries",
     "schema_registry",
     "schema_registry_app",
@@ -87,6 +92,135 @@ class Registries:
             source.close()  # back to their pools
             target.close()
             return self._store(engines, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
+
+
+class SchemaGate:
+    """Assertions about schema files and events, which only read the registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+
+    def assert_compatible(self, *paths: str | PathLike[str], subject: str | None = None) -> None:
+        """Assert that files and folders can be registered, as ``contractlog check`` decides it.
+
+        Args:
+            paths: schema files and folders of them; a manifest is found as by ``contractlog check``.
+            subject: of all files, instead of the one in their names.
+
+        Raises:
+            AssertionError: a file is invalid, incompatible, or may not be registered.
+        """
+        __tracebackhide__ = True
+        from contractlog.clients.cli.check_runner import check_files  # noqa: PLC0415 - see the module's docstring
+        from contractlog.clients.cli.findings import describe_verdict, detail_lines  # noqa: PLC0415
+        from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
+        from contractlog.clients.cli.schema_folder.command_files import read_files  # noqa: PLC0415
+
+        unreadable = UnreadableFiles()
+        options = Namespace(
+            files=[str(path) for path in paths],
+            subject=subject,
+            references=[],
+            manifest=None,
+            environment=None,
+            normalize=False,
+        )
+        lines = []
+        for check in check_files(options, self.registry, read_files(options, unreadable), unreadable):
+            if check.outcome in {"incompatible", "refused"}:
+                lines += [f"{check.file.path}: {describe_verdict(check)}", *detail_lines(check)]
+        lines += [str(error) for _, error in unreadable.problems]
+        if lines:
+            raise AssertionError("\n".join(lines))
+
+    def assert_serializable(
+        self,
+        event: Any,
+        subject: str,
+        *,
+        to_dict: Callable[[Any, Any], Any] | None = None,
+        from_dict: Callable[[Any, Any], Any] | None = None,
+    ) -> Any:
+        """Write an event with the latest version of a subject, read it back, and return what was read.
+
+        Args:
+            event: a value, a dataclass, or any object with ``to_dict``.
+            subject: its latest version is used; nothing is registered.
+            to_dict: converts the event to a dict, as for serializers; default: for dataclasses ``asdict``.
+            from_dict: converts a dict to an event, as for deserializers; what it returns must equal ``event``.
+
+        Raises:
+            AssertionError: the subject has no version, the event does not fit the schema, or comes back different.
+        """
+        __tracebackhide__ = True
+        from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound  # noqa: PLC0415
+        from contractlog.compatibility.schema import SchemaType  # noqa: PLC0415
+        from contractlog.serdes.avro import AvroDeserializer, AvroSerializer  # noqa: PLC0415
+        from contractlog.serdes.context import MessageField, SerializationContext  # noqa: PLC0415
+        from contractlog.serdes.errors import SerializationError  # noqa: PLC0415
+        from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer  # noqa: PLC0415
+
+        if to_dict is None and is_dataclass(event) and not isinstance(event, type):
+            to_dict = _dataclass_to_dict
+        try:
+            latest = self.registry.latest(subject)
+        except (SubjectNotFound, VersionNotFound):
+            raise AssertionError(f"`{subject}` has no version: register its schema first") from None
+        conf = {"auto.register.schemas": False, "use.latest.version": True, "subject.name.strategy": lambda *_: subject}
+        context = SerializationContext(subject, MessageField.VALUE)
+        strict = conf | {"validate.strict": True, "validate.strict.allow.default": True}
+        serdes: dict[SchemaType, Callable[[], tuple[Any, Any]]] = {
+            SchemaType.AVRO: lambda: (
+                AvroSerializer(self.registry, None, to_dict, conf=strict),
+                AvroDeserializer(self.registry, None, from_dict),
+            ),
+            SchemaType.JSON: lambda: (
+                JSONSerializer(None, self.registry, to_dict, conf=conf),
+                JSONDeserializer(None, from_dict, self.registry),
+            ),
+        }
+        if latest.type not in serdes:
+            raise AssertionError(f"`{subject}` is of type {latest.type}, for which there are no serializers")
+        serializer, deserializer = serdes[latest.type]()
+        try:
+            result = deserializer(serializer(event, context), context)
+        except SerializationError as error:
+            raise AssertionError(
+                f"{type(event).__name__} does not fit version {latest.version} of `{subject}`: {error}"
+            ) from None
+        if from_dict is not None and result != event:
+            raise AssertionError(f"version {latest.version} of `{subject}` returns {result!r} for {event!r}")
+        return result
+
+
+def _dataclass_to_dict(event: Any, context: Any) -> Any:  # noqa: ARG001 - as serializers call it
+    return asdict(event)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option and the setting that name the registry of ``schema_gate``."""
+    purpose = "URL of the registry that the fixture schema_gate reads"
+    parser.getgroup("contractlog").addoption("--contractlog-registry", metavar="URL", help=purpose)
+    parser.addini("contractlog_registry", purpose, default="")
+
+
+@pytest.fixture
+def schema_gate(request: pytest.FixtureRequest) -> Iterator[SchemaGate]:
+    """Assertions about your schema files and events.
+
+    The registry is that of ``--contractlog-registry``, of the setting ``contractlog_registry``, or of the environment
+    variable CONTRACTLOG_REGISTRY_URL; if none is given, the test's own (``schema_registry``).
+    """
+    config = request.config
+    url = config.getoption("--contractlog-registry") or config.getini("contractlog_registry")
+    url = url or os.environ.get("CONTRACTLOG_REGISTRY_URL")
+    if not url:
+        yield SchemaGate(request.getfixturevalue("schema_registry"))
+        return
+    from contractlog.clients import Registry, Security  # noqa: PLC0415
+
+    with Registry(url, security=Security.from_environment()) as registry:
+        yield SchemaGate(registry)
 
 
 @pytest.fixture(scope="session")

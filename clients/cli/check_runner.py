@@ -22,7 +22,7 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
 
-__all__ = ["print_check", "run"]
+__all__ = ["check_files", "print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -41,17 +41,10 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     with open_baseline(options) if options.against else connect(options) as registry:
         if isinstance(registry, Baseline):
             _print_removed(registry, files)
-        checkers: dict[str, SubjectChecker] = {}
-        for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
-            subject = resolved.file.subject
-            if subject not in checkers:
-                planned = _planned_settings(options, registry, subject)
-                checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned)
-            checker = checkers[subject]
-            with unreadable.collect(resolved.file.path):
-                checks.append(checker.check(resolved))
-                if options.format == "text":
-                    print_check(checks[-1], referenced)
+        for check in check_files(options, registry, files, unreadable):
+            checks.append(check)
+            if options.format == "text":
+                print_check(check, referenced)
     for line in referenced.lines():
         print_result(line)
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
@@ -65,6 +58,20 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     if incompatible:
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused else exit_codes.CLEAN
+
+
+def check_files(
+    options: Namespace, registry: Registry | Baseline, files: Sequence[SchemaFile], unreadable: UnreadableFiles
+) -> Iterator[FileCheck]:
+    """Yield the checks of the files that can be read, each file after those that it depends on."""
+    checkers: dict[str, SubjectChecker] = {}
+    for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
+        subject = resolved.file.subject
+        if subject not in checkers:
+            planned = _planned_settings(options, registry, subject)
+            checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned)
+        with unreadable.collect(resolved.file.path):
+            yield checkers[subject].check(resolved)
 
 
 def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadable: UnreadableFiles) -> dict[str, Any]:

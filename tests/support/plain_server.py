@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contractlog.clients.transport import ASGIApp
+from contractlog.registry.http.release_profiles import Profile
 
 
 def without_extensions(app: ASGIApp) -> ASGIApp:
@@ -26,3 +27,26 @@ def without(app: ASGIApp, lacks: Callable[[str, str], bool]) -> ASGIApp:
         await app(scope, receive, send)
 
     return answer
+
+
+def like_release(app: ASGIApp, release: Profile) -> ASGIApp:
+    """Return an app that lacks what an older release of the reference does; ``app`` has its response profile."""
+    missing = {"contractlog", "associations"}  # the first is our own, the other since 8.2
+    if release is Profile.FIVE:
+        missing |= {"contexts"}  # since 7.0
+
+    def lacks(method: str, path: str) -> bool:
+        resource, _, rest = path.strip("/").partition("/")
+        if resource in missing or path.startswith("/schemas/guids/"):  # guids since 8.0
+            return True
+        if path == "/v1/metadata/deployment" or (method, path) == ("DELETE", "/mode"):  # since 8.1 and 8.2
+            return True
+        if release is not Profile.FIVE:
+            return False
+        if path in {"/schemas", "/v1/metadata/version"}:  # since 6.1 and 7.2
+            return True
+        if resource == "schemas" and rest.startswith("ids/") and rest.endswith("/schema"):  # since 7.3
+            return True
+        return method == "DELETE" and resource in {"config", "mode"}  # since 7.0 and 7.2
+
+    return without(app, lacks)

@@ -167,3 +167,101 @@ def test_a_registry_takes_a_third_of_the_work_of_a_service(registries: Registrie
     make_registry()
     make_service()
     assert 3 * count_calls(make_registry) < count_calls(make_service)
+
+
+GATE_SUITE = """
+from dataclasses import dataclass
+import pytest
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+
+FIRST = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
+BROKEN = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{"name":"total","type":"double"}]}'
+JSON = '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"id":{"type":"integer"}}}'
+
+@dataclass
+class Order:
+    id: int
+
+@dataclass
+class Wider(Order):
+    total: float = 0.0
+
+@pytest.fixture
+def gate(schema_registry, schema_gate):
+    schema_registry.register("orders-value", SchemaDraft(FIRST))
+    schema_registry.register("json-value", SchemaDraft(JSON, SchemaType.JSON))
+    return schema_gate
+
+def test_files_that_can_be_registered(gate, tmp_path):
+    (tmp_path / "orders-value.avsc").write_text(FIRST)
+    (tmp_path / "new-value.avsc").write_text(FIRST)
+    gate.assert_compatible(tmp_path)
+    assert gate.registry.subjects() == ["json-value", "orders-value"]
+
+def test_a_file_that_cannot(gate, tmp_path):
+    file = tmp_path / "orders-value.avsc"
+    file.write_text(BROKEN)
+    with pytest.raises(AssertionError) as caught:
+        gate.assert_compatible(file)
+    message = str(caught.value)
+    assert f"{file}: incompatible with version 1 of `orders-value` at level BACKWARD" in message
+    assert "the new schema cannot read what version 1 wrote" in message
+    assert "fix: " in message
+    gate.assert_compatible(file, subject="other-value")
+
+def test_a_file_that_is_no_schema(gate, tmp_path):
+    (tmp_path / "orders-value.avsc").write_text("{")
+    with pytest.raises(AssertionError, match="orders-value.avsc:1:.*: the text is not JSON"):
+        gate.assert_compatible(tmp_path)
+
+@pytest.mark.parametrize("subject", ["orders-value", "json-value"])
+def test_an_event_that_fits(gate, subject):
+    read = gate.assert_serializable(Order(7), subject, from_dict=lambda value, ctx: Order(**value))
+    assert read == Order(7)
+    assert gate.assert_serializable({"id": 7}, subject) == {"id": 7}
+
+@pytest.mark.parametrize("subject", ["orders-value", "json-value"])
+def test_an_event_of_another_type(gate, subject):
+    with pytest.raises(AssertionError, match=f"Order does not fit version 1 of `{subject}`: .*id"):
+        gate.assert_serializable(Order("seven"), subject)
+
+def test_an_event_with_a_field_that_the_schema_lacks(gate):
+    with pytest.raises(AssertionError, match="Wider does not fit .*total"):
+        gate.assert_serializable(Wider(7), "orders-value")
+
+def test_an_event_that_comes_back_different(gate):
+    with pytest.raises(AssertionError, match="returns Order.id=8. for Order.id=7."):
+        gate.assert_serializable(Order(7), "orders-value", from_dict=lambda value, ctx: Order(value["id"] + 1))
+
+def test_a_subject_without_versions(gate):
+    with pytest.raises(AssertionError, match="`none-value` has no version: register its schema first"):
+        gate.assert_serializable(Order(7), "none-value")
+"""
+
+
+def test_schemas_and_events_are_checked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
+    pytester.makepyfile(GATE_SUITE)
+    result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting", "url"),
+    [
+        (["--contractlog-registry", "http://option:1"], "http://setting:2", "http://option:1"),
+        ([], "http://setting:2", "http://setting:2"),
+        ([], "", "http://variable:3"),
+    ],
+)
+def test_the_registry_of_the_gate_is_chosen(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    setting: str,
+    url: str,
+) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://variable:3")
+    pytester.makeini(f"[pytest]\ncontractlog_registry = {setting}\n")
+    pytester.makepyfile(f"def test_gate(schema_gate): assert schema_gate.registry.url == '{url}'")
+    pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *arguments).assert_outcomes(passed=1)

@@ -16,7 +16,7 @@ from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
 from support.operations import LINE, NOTE, Run, order, runner
-from support.plain_server import without, without_extensions
+from support.plain_server import like_release, without_extensions
 
 
 @pytest.fixture
@@ -56,14 +56,7 @@ def run_anywhere(
 def old(registries: Registries) -> Iterator[ASGIApp]:
     """A server with what release 5.5 of the reference has."""
     app = registries.make({"response_profile": Profile.FIVE})
-
-    def lacks(method: str, path: str) -> bool:
-        resource, _, rest = path.strip("/").partition("/")
-        if resource in {"contractlog", "contexts"} or path in {"/schemas", "/v1/metadata/version"}:
-            return True
-        return method == "DELETE" and resource in {"config", "mode"} and bool(rest)
-
-    yield without(app, lacks)
+    yield like_release(app, Profile.FIVE)
     app.state.close()
 
 
