@@ -17,11 +17,26 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
-__all__ = ["open_baseline", "read_files"]
+__all__ = ["open_baseline", "read_files", "select_environment"]
 
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
     """Read the files of the arguments, each after its dependencies, and print warnings."""
+    select_environment(options)
+    if not options.files:
+        options.files = [_manifest_folder(options.manifest)]
+    groups = _collect(options, options.files, options.manifest, unreadable)
+    for warning in unreadable.warnings:
+        print_message(f"note: {warning}")
+    return order_files(groups, unreadable.collect)
+
+
+def select_environment(options: Namespace) -> None:
+    """Load the manifest; set the registry and the context of ``--environment``.
+
+    Raises:
+        UsageError: the manifest is not valid, or has no such environment.
+    """
     options.manifest = _load_manifest(options)
     options.context = ""
     if options.environment is not None:
@@ -29,12 +44,6 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = options.manifest.environment(options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
-    if not options.files:
-        options.files = [_manifest_folder(options.manifest)]
-    groups = _collect(options, options.files, options.manifest, unreadable)
-    for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
-    return order_files(groups, unreadable.collect)
 
 
 def _collect(

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, Final
@@ -20,13 +21,22 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["MANIFEST", "Environment", "FileRule", "Manifest", "SubjectRule", "load_manifest"]
+__all__ = [
+    "MANIFEST",
+    "MAX_MANIFEST_BYTES",
+    "PLACEHOLDER",
+    "Environment",
+    "FileRule",
+    "Manifest",
+    "SubjectRule",
+    "load_manifest",
+]
 
 MANIFEST: Final = "contractlog.toml"
-_MAX_BYTES: Final = 1024 * 1024
+MAX_MANIFEST_BYTES: Final = 1024 * 1024
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-_PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,7 @@ class Manifest:
             relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:  # outside the folder
             return None
-        return next((rule for rule in self.files if re.fullmatch(pattern_regex(f"/{rule.path}"), relative)), None)
+        return next((rule for rule in self.files if _compile_path(rule.path).fullmatch(relative)), None)
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -97,6 +107,11 @@ class Manifest:
         return self.environments[name]
 
 
+@cache  # a pulled folder has a rule for each of many files
+def _compile_path(path: str) -> re.Pattern[str]:
+    return re.compile(pattern_regex(f"/{path}"))
+
+
 def load_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
@@ -105,8 +120,8 @@ def load_manifest(path: Path) -> Manifest:
     """
     try:
         content = path.read_bytes()
-        if len(content) > _MAX_BYTES:
-            raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024:,} KiB")
+        if len(content) > MAX_MANIFEST_BYTES:
+            raise UsageError(f"`{path}` is larger than {MAX_MANIFEST_BYTES // 1024:,} KiB")
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         value = tomllib.loads(text)
     except OSError as error:
@@ -185,7 +200,7 @@ def _expand_subject(subject: str, values: Mapping[str, str], path: Path) -> str:
             raise UsageError(f"{path}: the manifest names it `{subject}`, and its schema is not a named Avro type")
         raise UsageError(f"{path}: `{match[0]}` in the subject `{subject}` is unknown: use {{name}} or {{type}}")
 
-    expanded = _PLACEHOLDER.sub(value_of, subject)
+    expanded = PLACEHOLDER.sub(value_of, subject)
     try:
         Subject.parse(expanded).validate()
     except InvalidSubject as error:
