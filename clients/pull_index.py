@@ -22,6 +22,7 @@ __all__ = [
     "INDEX_FILES",
     "LOCK",
     "IndexEntry",
+    "LockedSchema",
     "PulledSchema",
     "file_digests",
     "index_path",

@@ -7,15 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from contractlog.clients.cli.baseline import Baseline, checked_out, is_git_revision
+from contractlog.clients.cli.locked_files import find_lock_folder, read_locked_files
+from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.pull_index import index_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
+
+AGAINST_LOCK: Final = "lock"
 
 __all__ = ["open_baseline", "read_files", "select_environment"]
 
@@ -61,12 +67,17 @@ def _collect(
 
 @contextmanager
 def open_baseline(options: Namespace) -> Iterator[Baseline]:
-    """Read the files that ``--against`` names: a folder, or the same paths in a git revision.
+    """Read the files that ``--against`` names: a folder, the paths in a git revision, or those of the lock.
 
     Raises:
         UsageError: they cannot be read.
     """
-    if is_git_revision(options.against):
+    if options.against == AGAINST_LOCK:
+        folder = find_lock_folder([Path(text) for text in options.files])
+        groups = read_locked_files(folder, lambda: connect(options), options.context)
+        files = order_files(groups, UnreadableFiles(deferred=False).collect)
+        yield Baseline.of_lock(str(index_path(folder)), options.level or Level.BACKWARD, files)
+    elif is_git_revision(options.against):
         with checked_out(options.against, [Path(text) for text in options.files]) as copies:
             yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()})
     else:
