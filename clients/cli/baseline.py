@@ -54,6 +54,7 @@ class Baseline:
     name: str  #: as the user wrote it
     compatibility_level: Level
     subjects: dict[str, list[_BaselineVersion]] = field(default_factory=dict)
+    unnamed: set[str] = field(default_factory=set)  #: subjects without a file below the paths that the user named
 
     @classmethod
     def of_lock(cls, name: str, level: Level, locked: Iterable[SchemaFile]) -> Baseline:

@@ -15,7 +15,6 @@ from contractlog.clients.pull_index import LOCK, LockedSchema, index_path, locke
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import SchemaType
 
 __all__ = ["find_lock_folder", "read_locked_files"]
 
@@ -127,10 +126,10 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
             f"`{path}` has changed since the pull; its earlier text is in the registry only, which is needed for "
             f"--against lock: {error}; or pass --against git:REVISION"
         ) from None
-    formatted = text if schema.type is SchemaType.PROTOBUF else format_json(text)
-    if sha256(formatted.encode("utf-8", "surrogatepass")).hexdigest() != locked.digest:
-        raise UsageError(
-            f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
-            f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"
-        )
-    return formatted
+    for written in (format_json(text), text):  # `pull` formats what is JSON
+        if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
+            return written
+    raise UsageError(
+        f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
+        f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"
+    )

@@ -17,7 +17,7 @@ from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, co
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.pull_index import index_path
+from contractlog.clients.pull_index import LOCK, index_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
@@ -76,13 +76,23 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         folder = find_lock_folder([Path(text) for text in options.files])
         groups = read_locked_files(folder, lambda: connect(options), options.context)
         files = order_files(groups, UnreadableFiles(deferred=False).collect)
-        yield Baseline.of_lock(str(index_path(folder)), options.level or Level.BACKWARD, files)
+        baseline = Baseline.of_lock(str(index_path(folder)), options.level or Level.BACKWARD, files)
+        tops = [Path(text).resolve() for text in options.files]
+        named = {file.subject for file in files if any(map(_path_in_folder(file, folder).is_relative_to, tops))}
+        baseline.unnamed = baseline.subjects.keys() - named
+        yield baseline
     elif is_git_revision(options.against):
         with checked_out(options.against, [Path(text) for text in options.files]) as copies:
             yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()})
     else:
         folder = Path(options.against)
         yield _read_baseline(options, {folder: folder})
+
+
+def _path_in_folder(file: SchemaFile, folder: Path) -> Path:
+    """Return the path of a locked file; for a text that is in the lock itself, the root."""
+    in_lock = str(file.path).startswith(f"{folder / LOCK}:")
+    return Path("/") if in_lock else file.path.resolve()
 
 
 def _read_baseline(options: Namespace, copies: Mapping[Path, Path]) -> Baseline:

@@ -144,6 +144,10 @@ def test_files_are_compared_with_the_locked_versions(
     broken = (exit_codes.FINDINGS, {"orders-value": "incompatible"})
     assert checked(capsys, "in", "--against", "lock") == broken
     assert checked(capsys, "in/orders-value.avsc", "--against", "lock") == broken
+    put(pulled, **{"other-value": "int"})
+    main(["check", "in/other-value.avsc", "--against", "lock"])
+    assert "no longer in the folder" not in capsys.readouterr().err
+    (pulled / "other-value.avsc").unlink()
     put(pulled, **{"orders-value": {**ORDER, "fields": [*ORDER["fields"], {**more, "default": ""}]}})
     assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "compatible"})
 
