@@ -1,7 +1,8 @@
-"""Index file of ``contractlog pull``: ids, guids and references of the pulled schemas.
+"""Lock file of ``contractlog pull``: versions, ids, guids and references of the pulled schemas.
 
 With it a folder can replace a registry. The texts stay in the files; each is listed with its SHA-256, so that an edited
-text is not mistaken for the schema with its id. Dependencies without a file are listed with their text.
+text is not mistaken for the schema with its id. Dependencies without a file are listed with their text. In folders
+without a lock, ``pulled.json`` is read, to which earlier releases wrote the same entries.
 """
 
 from __future__ import annotations
@@ -17,10 +18,24 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
-__all__ = ["INDEX", "IndexEntry", "PulledSchema", "file_digests", "pulled_files", "read_index", "write_index"]
+__all__ = [
+    "INDEX_FILES",
+    "LOCK",
+    "IndexEntry",
+    "LockedSchema",
+    "PulledSchema",
+    "file_digests",
+    "index_path",
+    "locked_context",
+    "pulled_files",
+    "read_index",
+    "read_locked",
+    "write_index",
+]
 
-INDEX: Final = "pulled.json"
-_FORMAT: Final = "contractlog.pulled/1"
+LOCK: Final = "contractlog.lock"
+_EARLIER_INDEX: Final = "pulled.json"
+INDEX_FILES: Final = {LOCK: "contractlog.lock/1", _EARLIER_INDEX: "contractlog.pulled/1"}  #: name -> format
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,43 @@ class IndexEntry:
     references: tuple[Reference, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LockedSchema:
+    """A version that a lock names; its file may have been edited or removed since."""
+
+    schema: RegisteredSchema  #: with an empty text, if the lock has only the hash
+    file: str | None  #: as for ``PulledSchema``
+    digest: str  #: SHA-256 of the file; empty if the lock has the text
+
+
+def index_path(folder: Path) -> Path:
+    """Return the path of the lock, or of the earlier index if the folder has that one only."""
+    earlier = folder / _EARLIER_INDEX
+    return earlier if earlier.exists() and not (folder / LOCK).exists() else folder / LOCK
+
+
+def read_locked(folder: Path) -> list[LockedSchema]:
+    """Read the versions that the lock names, whatever became of their files.
+
+    Raises:
+        UsageError: the lock is missing or invalid.
+    """
+    locked = []
+    for entry in _read_entries(folder, required=True):
+        file, digest = entry.get("file"), entry.get("sha256", "")
+        if not isinstance(digest, str) or (file is not None and not digest):
+            raise _entry_error(folder, entry)
+        body = dict(entry) if file is None else entry | {"schema": ""}
+        locked.append(LockedSchema(_parse_entry(folder, entry, body), file, digest))
+    return locked
+
+
+def locked_context(folder: Path) -> str:
+    """Return the context that the subjects of the lock are relative to; empty: the default context."""
+    context = _read_body(folder, required=False).get("context", "")
+    return context if isinstance(context, str) else ""
+
+
 def read_index(folder: Path) -> list[PulledSchema]:
     """Read the schemas of a pulled folder.
 
@@ -56,11 +108,17 @@ def file_digests(folder: Path) -> dict[str, str]:
 
 
 def pulled_files(folder: Path) -> dict[str, IndexEntry]:
-    """Return what the index says about each file, by relative path; empty without an index."""
+    """Return what the index says about each file, by relative path; empty without an index.
+
+    Raises:
+        UsageError: the lock is invalid.
+    """
     try:
         entries = _read_entries(folder, required=False)
-    except UsageError:  # another program's file of this name
-        return {}
+    except UsageError:
+        if index_path(folder).name == LOCK:
+            raise
+        return {}  # another program's file of this name
     return {
         entry["file"]: IndexEntry(entry["subject"], entry["version"], _parse_references(entry))
         for entry in entries
@@ -68,8 +126,20 @@ def pulled_files(folder: Path) -> dict[str, IndexEntry]:
     }
 
 
-def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
-    """Add schemas to the index of a folder; entries for the same files or versions are replaced."""
+def write_index(folder: Path, pulled: Iterable[PulledSchema], context: str = "") -> None:
+    """Add schemas to the lock of a folder; entries for the same files or versions are replaced.
+
+    The entries of an earlier index move to the lock.
+
+    Args:
+        folder: the folder of the lock.
+        pulled: the schemas, with subjects relative to ``context``.
+        context: the context that was pulled; empty: subjects are as the registry names them.
+
+    Raises:
+        UsageError: the existing lock is invalid.
+    """
+    read_path = index_path(folder)
     entries = [_build_entry(folder, each) for each in pulled]
     replaced_keys = {_entry_key(entry) for entry in entries} | {_version_key(entry) for entry in entries}
     unchanged = [
@@ -78,25 +148,37 @@ def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
         if not {_entry_key(entry), _version_key(entry)} & replaced_keys and _file_exists(folder, entry)
     ]
     ordered = sorted(unchanged + entries, key=lambda entry: (entry["subject"], entry["version"]))
-    text = json.dumps({"format": _FORMAT, "schemas": ordered}, ensure_ascii=False, indent=2) + "\n"
+    body = {"format": INDEX_FILES[LOCK]} | ({"context": context} if context else {}) | {"schemas": ordered}
+    text = json.dumps(body, ensure_ascii=False, indent=2) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
-    with open_atomically(folder / INDEX) as file:
+    with open_atomically(folder / LOCK) as file:
         file.write(text.encode())
+    if read_path.name != LOCK:
+        read_path.unlink(missing_ok=True)
 
 
-def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
-    path = folder / INDEX
+def _read_body(folder: Path, *, required: bool) -> dict[str, Any]:
+    """Return the JSON object of the lock or of the earlier index; an empty one if there is neither."""
+    path = index_path(folder)
     if not path.exists() and not required:
-        return []
+        return {}
+    way_out = f"restore it, or remove it and run `contractlog pull --out {folder}`"
     try:
         body = json.loads(path.read_bytes())
         json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again
+    except FileNotFoundError:
+        raise UsageError(f"`{path}` does not exist: `contractlog pull` writes it") from None
     except (OSError, ValueError, RecursionError) as error:
-        message = f"`{path}` cannot be read ({error}): `contractlog pull` writes it"
-        raise UsageError(message) from None
-    entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == _FORMAT else None
+        raise UsageError(f"`{path}` cannot be read ({error}), which `contractlog pull` writes: {way_out}") from None
+    format_name = INDEX_FILES[path.name]
+    entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == format_name else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"`{path}` is not of the format {_FORMAT}, which `contractlog pull` writes")
+        raise UsageError(f"`{path}` is not of the format {format_name}, which `contractlog pull` writes: {way_out}")
+    return dict(body)
+
+
+def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = _read_body(folder, required=required).get("schemas", [])
     for entry in entries:
         file = entry.get("file", "")
         named = isinstance(entry.get("subject"), str) and type(entry.get("version")) is int
@@ -106,7 +188,9 @@ def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
 
 
 def _entry_error(folder: Path, entry: Mapping[str, Any]) -> UsageError:
-    return UsageError(f"an entry of `{folder / INDEX}` is none that `contractlog pull` writes, of id {entry.get('id')}")
+    return UsageError(
+        f"an entry of `{index_path(folder)}` is none that `contractlog pull` writes, of id {entry.get('id')}"
+    )
 
 
 def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
@@ -121,8 +205,12 @@ def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
             message = f"`{folder / file}` is not what was pulled as id {entry.get('id')}: pull it again"
             raise UsageError(message)
         body["schema"] = content.decode()
+    return PulledSchema(_parse_entry(folder, entry, body), file)
+
+
+def _parse_entry(folder: Path, entry: Mapping[str, Any], body: Mapping[str, Any]) -> RegisteredSchema:
     try:
-        return PulledSchema(RegisteredSchema.from_body(body | {"schema": body["schema"]}), file)
+        return RegisteredSchema.from_body({**body, "schema": body["schema"]})
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _entry_error(folder, entry) from None
 

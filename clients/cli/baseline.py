@@ -7,21 +7,23 @@ from dataclasses import dataclass, field
 
 from contractlog.clients.calls import CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.resolver import FileResolver, parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
+    NotFound,
     RegistryError,
     SchemaNotUnderSubject,
     SubjectNotFound,
+    UsageError,
     VersionNotFound,
 )
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
+from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema, SchemaDraft
 
 __all__ = ["Baseline"]
 
@@ -41,6 +43,33 @@ class Baseline:
     name: str  #: as the user wrote it
     compatibility_level: Level
     subjects: dict[str, list[_BaselineVersion]] = field(default_factory=dict)
+    unnamed: set[str] = field(default_factory=set)  #: subjects without a file below the paths that the user named
+
+    @classmethod
+    def of_lock(cls, name: str, level: Level, locked: Iterable[SchemaFile]) -> Baseline:
+        """Make the versions of a lock, with their numbers there, each after its dependencies.
+
+        Raises:
+            UsageError: one is not a valid schema, or the lock does not name what it depends on.
+        """
+        baseline = cls(name, level)
+        for file in locked:
+            try:
+                texts = baseline.referenced(file.draft, subject=file.subject)
+            except NotFound as error:
+                raise UsageError(f"{file.path}: the lock does not have what it depends on: {error}") from None
+            parsed = parse_draft(file, texts, strict=False)
+            schema = RegisteredSchema(
+                SchemaId(0),
+                file.draft.text,
+                file.draft.type,
+                Subject.parse(file.subject),
+                Version(file.version or 0),
+                references=file.draft.references,
+            )
+            versions = baseline.subjects.setdefault(file.subject, [])
+            versions.append(_BaselineVersion(str(file.path), schema, parsed, texts))
+        return baseline
 
     @classmethod
     def of_files(cls, name: str, level: Level, files: Iterable[tuple[SchemaFile, str]], *, normalize: bool) -> Baseline:
@@ -70,7 +99,7 @@ class Baseline:
 
     def describe_version(self, subject: str, number: int) -> str:
         """Return the name of a version for users: the file that it comes from."""
-        return self.subjects[subject][number - 1].path
+        return self._version(subject, number).path
 
     def lookup(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
         """Return the version with this content.
@@ -80,6 +109,7 @@ class Baseline:
             SchemaNotUnderSubject: no file of the subject has this content.
         """
         versions = self._versions(subject)
+        context = Subject.parse(str(subject)).context
         parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
         for version in reversed(versions):
             same_text = (
@@ -87,7 +117,7 @@ class Baseline:
                 if normalize
                 else version.parsed.canonical == parsed.canonical
             )
-            if same_text and set(version.schema.references) == set(draft.references):
+            if same_text and _targets(version.schema.references, context) == _targets(draft.references, context):
                 return version.schema
         raise SchemaNotUnderSubject
 
@@ -121,13 +151,13 @@ class Baseline:
         """Check a schema against the versions of a subject."""
         parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
         history = [
-            ParsedVersion(number, each.parsed) for number, each in enumerate(self.subjects.get(str(subject), ()), 1)
+            ParsedVersion(int(each.schema.version or 0), each.parsed) for each in self.subjects.get(str(subject), ())
         ]
         return CompatibilityAnswer(check_compatibility(parsed, history, self.compatibility_level).compatible)
 
     def versions(self, subject: SubjectLike) -> list[int]:
         """Return the numbers of the versions."""
-        return [number for number, _ in enumerate(self._versions(subject), 1)]
+        return [int(each.schema.version or 0) for each in self._versions(subject)]
 
     def version(self, subject: SubjectLike, version: VersionLike) -> RegisteredSchema:
         """Return a version."""
@@ -158,6 +188,11 @@ class Baseline:
         versions = self._versions(subject)
         if number == -1:
             return versions[-1]
-        if not 0 < number <= len(versions):
+        version = next((each for each in versions if each.schema.version == number), None)
+        if version is None:
             raise VersionNotFound(version=number)
-        return versions[number - 1]
+        return version
+
+
+def _targets(references: Iterable[Reference], context: str) -> set[tuple[str, str, int]]:
+    return {(each.name, str(resolve_subject(each.subject, context)), each.version) for each in references}

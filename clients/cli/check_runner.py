@@ -85,7 +85,7 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
 
 
 def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
-    removed = sorted(baseline.subjects.keys() - {file.subject for file in files})
+    removed = sorted(baseline.subjects.keys() - baseline.unnamed - {file.subject for file in files})
     if removed:
         print_message(
             f"note: subjects with files in {baseline.name}, but no longer in the folder: {', '.join(removed)}"

@@ -18,6 +18,7 @@ from contractlog.compatibility.schema import Reference
 
 __all__ = [
     "REPORT_FORMATS",
+    "add_environment",
     "add_files",
     "add_format",
     "add_output",
@@ -106,6 +107,12 @@ def add_files(parser: ArgumentParser) -> None:
         "--subject", type=_parse_subject, help="the subject of all files, instead of the one given by the file name"
     )
     add_references(parser, "the files refer to")
+    add_environment(parser)
+    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
+
+
+def add_environment(parser: ArgumentParser) -> None:
+    """Add ``--manifest`` and ``--environment``; ``select_environment`` reads them."""
     parser.add_argument(
         "--manifest",
         type=Path,
@@ -113,7 +120,6 @@ def add_files(parser: ArgumentParser) -> None:
         help="the manifest (default: contractlog.toml in the working directory or in the only folder that is named)",
     )
     parser.add_argument("--environment", metavar="NAME", help="the environment of the manifest: registry and context")
-    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
 
 
 def add_references(parser: ArgumentParser, referrer: str) -> None:

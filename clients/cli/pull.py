@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +16,7 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
     apply_output_options,
@@ -27,11 +29,22 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
-from contractlog.clients.cli.schema_folder.schema_files import file_name
-from contractlog.clients.pull_index import INDEX, PulledSchema, file_digests, write_index
+from contractlog.clients.cli.schema_folder.environment import select_environment
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule, SubjectRule
+from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
+from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
+from contractlog.clients.pull_index import (
+    LOCK,
+    PulledSchema,
+    file_digests,
+    index_path,
+    locked_context,
+    write_index,
+)
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, NotFound, UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -71,6 +84,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
     parser.add_argument("--force", action="store_true", help="overwrite files that were edited since the last pull")
     parser.add_argument("--out", type=_parse_folder, required=True, metavar="DIR", help="the folder to write")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser)
@@ -82,27 +96,65 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
+    options.files, options.context = [str(options.out)], ""
+    if options.manifest is not None or options.environment is not None:
+        select_environment(options)
+    _require_context(options.out, options.context)
     with connect(options) as registry:
-        subjects = _list_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
+        subjects = _list_subjects(registry, options.context) if options.all else _name_subjects(options)
         pulled = []
-        for written in _pull_subjects(registry, subjects, options.out, history=options.history, force=options.force):
+        for written in _pull_subjects(
+            registry, subjects, options.out, history=options.history, force=options.force, context=options.context
+        ):
             pulled.append(written)
             if options.format == "text":
                 _print_file(written)
-        _write_pull_index(registry, pulled, options.out)
+        _write_pull_index(registry, pulled, options.out, options.context)
+        if options.manifest is None:
+            _write_manifest(registry, pulled, options)
     if options.format == "json":
         print_json({"format": FORMAT, "files": [written.body() for written in pulled]})
     else:
-        _print_summary(pulled, options.out)
+        _print_summary(pulled, options)
     return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
 
 
-def _list_subjects(registry: Registry) -> list[str]:
+def _require_context(out: Path, context: str) -> None:
+    """Reject a folder whose lock has subjects of another context.
+
+    Raises:
+        UsageError: it has, or its lock is invalid.
+    """
+    path = index_path(out)
+    locked = locked_context(out)
+    if path.exists() and locked != context:
+        names = (f"the context `{each}`" if each else "all contexts" for each in (locked, context))
+        raise UsageError("`{}` was written by a pull of {}, not of {}: pull into another folder".format(path, *names))
+
+
+def _list_subjects(registry: Registry, context: str) -> list[str]:
     try:
-        return registry.subjects()
+        subjects = registry.subjects()
     except Forbidden:
         print_error("--all needs permission to read every subject: name the subjects that you may read instead")
         raise
+    return [subject for subject in subjects if not context or Subject.parse(subject).context == context]
+
+
+def _name_subjects(options: Namespace) -> list[str]:
+    return [_add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
+
+
+def _add_context(subject: str, context: str) -> str:
+    """Return a subject in a context, unless it names its own."""
+    return f":{context}:{subject}" if context and not subject.startswith(":.") else subject
+
+
+def _remove_context(subject: str, context: str) -> str:
+    """Return a subject as files name it: without the context that was pulled."""
+    parsed = Subject.parse(subject)
+    plain = parsed.context == context and not parsed.name.startswith(":.")
+    return parsed.name if plain else subject
 
 
 def _parse_folder(text: str) -> Path:
@@ -112,13 +164,14 @@ def _parse_folder(text: str) -> Path:
 
 
 def _pull_subjects(
-    registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False
+    registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False, context: str = ""
 ) -> Iterator[PulledFile]:
     """Write the versions of subjects to files, and yield them one by one."""
     digests = None if force else file_digests(out)
     for subject in subjects:
         for folder, schema in _fetch_versions(registry, subject, out, history=history):
-            yield _write_version(folder, subject, schema, digests, out)
+            path = folder / file_name(_remove_context(subject, context), schema.type)
+            yield _write_version(path, subject, schema, digests, out)
 
 
 def _fetch_versions(
@@ -132,12 +185,12 @@ def _fetch_versions(
         yield out / str(number), registry.version(subject, number)
 
 
-def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path) -> None:
-    """Write the index: ids, guids and references of the files, and dependencies without a file.
+def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path, context: str = "") -> None:
+    """Write the lock: ids, guids and references of the files, and dependencies without a file.
 
     Raises:
         UnreadableAnswer: a version has too many dependencies.
-        UsageError: the index cannot be written.
+        UsageError: the lock cannot be written.
     """
     files = [file for file in pulled if file.outcome != "edited"]
     listed = [PulledSchema(file.schema, file.path.relative_to(out).as_posix()) for file in files]
@@ -145,9 +198,21 @@ def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path) -
     for file in pulled:
         listed += [PulledSchema(schema, None) for schema in _fetch_dependencies(registry, file, written)]
     try:
-        write_index(out, listed)
+        write_index(out, (replace(each, schema=_relative_schema(each.schema, context)) for each in listed), context)
     except OSError as error:
-        raise UsageError(f"`{out / INDEX}` cannot be written: {error.strerror or error}") from None
+        raise UsageError(f"`{out / LOCK}` cannot be written: {error.strerror or error}") from None
+
+
+def _relative_schema(schema: RegisteredSchema, context: str) -> RegisteredSchema:
+    """Return a schema with subjects relative to the context that was pulled."""
+    if not context or schema.subject is None:
+        return schema
+    home = schema.subject.context
+    references = tuple(
+        replace(each, subject=_remove_context(str(resolve_subject(each.subject, home)), context))
+        for each in schema.references
+    )
+    return replace(schema, subject=Subject.parse(_remove_context(str(schema.subject), context)), references=references)
 
 
 def _fetch_dependencies(
@@ -180,18 +245,17 @@ def _fetch_dependencies(
 
 
 def _write_version(
-    folder: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
+    path: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
 ) -> PulledFile:
     """Write a version to its file, unless the file was edited since the last pull.
 
     Args:
-        folder: folder of the file.
+        path: the file.
         subject: subject of the version.
         schema: the version to write.
         digests: SHA-256 of the files as they were pulled, by path relative to ``out``; None overwrites every file.
-        out: the folder of the index.
+        out: the folder of the lock.
     """
-    path = folder / file_name(subject, schema.type)
     text = format_text(schema)
     try:
         before = path.read_bytes() if path.exists() else None
@@ -207,6 +271,49 @@ def _write_version(
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
     return PulledFile(path, subject, schema, _compare_content(before, content))
+
+
+def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
+    """Write a manifest into a folder without one, with the subjects and levels of the registry.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    path = options.out / MANIFEST
+    if any(map(os.path.lexists, (path, MANIFEST))):  # commands prefer that of the working directory
+        return
+    url = registry_of_manifest(options.registry)
+    environments = {} if url is None else {"default": Environment(url)}
+    subjects = dict.fromkeys(written.subject for written in pulled)
+    rules = dict.fromkeys(_rule_of(written, options.out) for written in pulled)
+    text = format_manifest(environments, filter(None, rules), _find_levels(registry, subjects))
+    try:
+        with open_atomically(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
+
+
+def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
+    """Return a rule with the subject of a file, or None if the name of the file gives the subject."""
+    if has_subject_in_name(written.subject):
+        return None
+    top = "" if written.path.parent == out else "**/"  # the versions of a subject share a rule
+    return FileRule(top + written.path.name, (written.subject,))
+
+
+def _find_levels(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:
+    """Yield rules for levels that differ from the registry's; a rule holds for a name in all contexts."""
+    levels: dict[str, set[Level]] = {}
+    try:
+        general = registry.level()
+        for subject in subjects:
+            levels.setdefault(Subject.parse(subject).name, set()).add(registry.level(subject))
+    except (Forbidden, NotFound):  # the caller may not read levels, or the server has none
+        return
+    for name, named in levels.items():
+        if named != {general} and len(named) == 1:
+            yield SubjectRule(re.sub(r"([*?[])", r"[\1]", name), {"level": named.pop().value})
 
 
 def format_text(schema: RegisteredSchema) -> str:
@@ -233,7 +340,8 @@ def _print_file(written: PulledFile) -> None:
         print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
 
 
-def _print_summary(pulled: list[PulledFile], out: Path) -> None:
+def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
+    out: Path = options.out
     outcomes = Counter(written.outcome for written in pulled)
     message = f"{count_noun(len(pulled), 'file')} in {out}: {outcomes['new']:,} new, {outcomes['changed']:,} changed"
     if outcomes["edited"]:
@@ -242,4 +350,5 @@ def _print_summary(pulled: list[PulledFile], out: Path) -> None:
             "or pass --force to overwrite them"
         )
         return
-    print_message(f"{message}; check them: {shell_command('check', out)}")
+    environment = [] if options.environment is None else [f"--environment={options.environment}"]
+    print_message(f"{message}; check them: {shell_command('check', out, *environment)}")

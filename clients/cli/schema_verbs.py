@@ -28,8 +28,9 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_files(parser)
     parser.add_argument(
         "--against",
-        metavar="git:REVISION|FOLDER",
-        help="compare with the files of a git revision, such as git:main, or of another folder, not with a registry",
+        metavar="git:REVISION|FOLDER|lock",
+        help="compare with the files of a git revision, such as git:main, or of another folder, not with a registry; "
+        "lock: with the versions that contractlog.lock names (a folder of this name is ./lock)",
     )
     parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
     add_registry(parser)

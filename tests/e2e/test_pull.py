@@ -85,7 +85,7 @@ def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_els
     for subject in hostile:
         server.register(subject, SchemaDraft('"string"'))
     told(gate.run("pull", *hostile, "--out", "out"), 0)
-    assert len(list((gate.folder / "out").iterdir())) == 3  # two schemas, and what files do not tell
+    assert len(list((gate.folder / "out").iterdir())) == 4  # two schemas, lock and manifest
     assert told(gate.run("check", "out"), 0).count("registered already") == 2
 
 
@@ -111,7 +111,7 @@ def test_everything_is_pulled_and_can_be_checked_as_it_is(gate: Gate, server: Re
     assert f"refers to version 1 of `{leaned_on}` as `Address`" in told(done, 0)
     assert "check them: contractlog check out" in done.stderr
     told(gate.run("check", "out"), 0)
-    assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 1  # and what the files do not tell
+    assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 2  # and lock and manifest
 
     pulled = json.loads(told(gate.run("pull", gate.subject, leaned_on, "--out", "out", "--format", "json"), 0))
     assert [(file["subject"], file["version"], file["outcome"]) for file in pulled["files"]] == [
@@ -139,6 +139,7 @@ def test_what_was_pulled_is_checked_with_its_references(gate: Gate, server: Regi
         told(gate.run("pull", gate.subject, "--out", f"pulled{len(history)}", *history), 0)
         for verb in ("check", "register"):
             told(gate.run(verb, f"pulled{len(history)}"), 0)
+    (gate.folder / "pulled0" / "contractlog.lock").rename(gate.folder / "pulled0" / "pulled.json")
     (gate.folder / "pulled0" / "pulled.json").write_text('{"of": "another program"}')
     told(gate.run("check", "pulled0", "--reference", f"Order={key}:1"), 0)
 

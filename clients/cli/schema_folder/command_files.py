@@ -7,29 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.git_revision import checked_out, is_git_revision
+from contractlog.clients.cli.locked_files import find_lock_folder, read_locked_files
+from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, find_manifest
+from contractlog.clients.cli.schema_folder.environment import select_environment
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.pull_index import LOCK, index_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
+
+AGAINST_LOCK: Final = "lock"
 
 __all__ = ["open_baseline", "read_files"]
 
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
     """Read the files of the arguments, each after its dependencies, and print warnings."""
-    options.manifest = find_manifest(options.manifest, options.files)
-    options.context = ""
-    if options.environment is not None:
-        if options.manifest is None:
-            raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
-        environment = options.manifest.environment(options.environment)
-        options.registry, options.context = options.registry or environment.registry, environment.context
+    select_environment(options)
     if not options.files:
         options.files = [_manifest_folder(options.manifest)]
     groups = _collect(options, options.files, options.manifest, unreadable)
@@ -53,17 +54,32 @@ def _collect(
 
 @contextmanager
 def open_baseline(options: Namespace) -> Iterator[Baseline]:
-    """Read the files that ``--against`` names: a folder, or the same paths in a git revision.
+    """Read the files that ``--against`` names: of a folder, a git revision or the lock.
 
     Raises:
         UsageError: they cannot be read.
     """
-    if is_git_revision(options.against):
+    if options.against == AGAINST_LOCK:
+        folder = find_lock_folder([Path(text) for text in options.files])
+        groups = read_locked_files(folder, lambda: connect(options), options.context)
+        files = order_files(groups, UnreadableFiles(deferred=False).collect)
+        baseline = Baseline.of_lock(str(index_path(folder)), options.level or Level.BACKWARD, files)
+        tops = [Path(text).resolve() for text in options.files]
+        named = {file.subject for file in files if any(map(_path_in_folder(file, folder).is_relative_to, tops))}
+        baseline.unnamed = baseline.subjects.keys() - named
+        yield baseline
+    elif is_git_revision(options.against):
         with checked_out(options.against, [Path(text) for text in options.files]) as copies:
             yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()})
     else:
         folder = Path(options.against)
         yield _read_baseline(options, {folder: folder})
+
+
+def _path_in_folder(file: SchemaFile, folder: Path) -> Path:
+    """Return the path of a locked file; for a text that is in the lock itself, the root."""
+    in_lock = str(file.path).startswith(f"{folder / LOCK}:")
+    return Path("/") if in_lock else file.path.resolve()
 
 
 def _read_baseline(options: Namespace, copies: Mapping[Path, Path]) -> Baseline:

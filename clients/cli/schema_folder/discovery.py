@@ -18,7 +18,7 @@ from typing import Final
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
 from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
-from contractlog.clients.pull_index import INDEX
+from contractlog.clients.pull_index import INDEX_FILES
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
 
@@ -77,7 +77,7 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
         )
         for name in sorted(names):
             hidden = name.startswith(".") and not name.endswith(FOLDER_SUFFIXES)
-            if not hidden and name not in {INDEX, MANIFEST} and not ignore.matches((relative / name).as_posix()):
+            if not hidden and name not in {*INDEX_FILES, MANIFEST} and not ignore.matches((relative / name).as_posix()):
                 yield Path(folder, name)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files as package_files
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,8 @@ from contractlog.compatibility.schema import Reference
 
 __all__ = [
     "MANIFEST",
+    "MAX_MANIFEST_BYTES",
+    "PLACEHOLDER",
     "Environment",
     "FileRule",
     "LintOverride",
@@ -37,10 +40,10 @@ __all__ = [
 ]
 
 MANIFEST: Final = "contractlog.toml"
-_MAX_BYTES: Final = 1024 * 1024
+MAX_MANIFEST_BYTES: Final = 1024 * 1024
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-_PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -127,7 +130,7 @@ class Manifest:
             relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:  # outside the folder
             return False
-        return re.fullmatch(pattern_regex(f"/{pattern}"), relative) is not None
+        return _compile_path(pattern).fullmatch(relative) is not None
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -149,6 +152,11 @@ def find_manifest(given: Path | None, files: Sequence[str]) -> Manifest | None:
     return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
 
 
+@cache  # a pulled folder has a rule for each of many files
+def _compile_path(path: str) -> re.Pattern[str]:
+    return re.compile(pattern_regex(f"/{path}"))
+
+
 def load_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
@@ -157,8 +165,8 @@ def load_manifest(path: Path) -> Manifest:
     """
     try:
         content = path.read_bytes()
-        if len(content) > _MAX_BYTES:
-            raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024:,} KiB")
+        if len(content) > MAX_MANIFEST_BYTES:
+            raise UsageError(f"`{path}` is larger than {MAX_MANIFEST_BYTES // 1024:,} KiB")
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
     except OSError as error:
@@ -270,7 +278,7 @@ def _expand_subject(subject: str, values: Mapping[str, str], path: Path) -> str:
             raise UsageError(f"{path}: the manifest names it `{subject}`, and its schema is not a named Avro type")
         raise UsageError(f"{path}: `{match[0]}` in the subject `{subject}` is unknown: use {{name}} or {{type}}")
 
-    expanded = _PLACEHOLDER.sub(value_of, subject)
+    expanded = PLACEHOLDER.sub(value_of, subject)
     try:
         Subject.parse(expanded).validate()
     except InvalidSubject as error:

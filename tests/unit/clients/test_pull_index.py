@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from contractlog.clients.pull_index import (
-    INDEX,
+    INDEX_FILES,
+    LOCK,
     PulledSchema,
     file_digests,
+    locked_context,
     pulled_files,
     read_index,
+    read_locked,
     write_index,
 )
 from contractlog.compatibility.errors import UsageError
@@ -35,29 +38,67 @@ ANOTHER = PulledSchema(RegisteredSchema(2, '"int"', subject=Subject.parse("anoth
 
 uses = pytest.mark.parametrize(
     "use",
-    [read_index, file_digests, pulled_files, lambda folder: write_index(folder, [ANOTHER])],
-    ids=["read", "digests", "references", "write"],
+    [
+        read_index,
+        read_locked,
+        locked_context,
+        file_digests,
+        pulled_files,
+        lambda out: write_index(out, [ANOTHER]),
+    ],
+    ids=["read", "locked", "context", "digests", "references", "write"],
 )
 
 
+indexes = pytest.mark.parametrize("index", INDEX_FILES)
+
+
+@indexes
 @uses
 @pytest.mark.parametrize("member", ENTRY)
 def test_an_entry_with_any_value_is_used_or_is_a_usage_error(
-    tmp_path: Path, use: Callable[[Path], object], member: str
+    tmp_path: Path, use: Callable[[Path], object], member: str, index: str
 ) -> None:
     without = {name: value for name, value in ENTRY.items() if name != member}
     for entry in (without, *({**ENTRY, member: value} for value in VALUES)):
-        (tmp_path / INDEX).write_text(json.dumps({"format": "contractlog.pulled/1", "schemas": [entry]}))
+        (tmp_path / index).write_text(json.dumps({"format": INDEX_FILES[index], "schemas": [entry]}))
         with suppress(UsageError):
             use(tmp_path)
 
 
+@indexes
 @uses
-@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "null", '{"format": "contractlog.pulled/1", "schemas": [5]}'])
-def test_a_file_that_is_no_index_is_a_usage_error(tmp_path: Path, use: Callable[[Path], object], text: str) -> None:
-    (tmp_path / INDEX).write_text(text)
-    if use is pulled_files:
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[]", "null", "<<<<<<< ours", '{"format": "contractlog.pulled/1", "schemas": [5]}']
+)
+def test_a_file_that_is_no_index_is_a_usage_error(
+    tmp_path: Path, use: Callable[[Path], object], text: str, index: str
+) -> None:
+    (tmp_path / index).write_text(text)
+    if use is pulled_files and index != LOCK:
         assert pulled_files(tmp_path) == {}  # another program's file of this name
         return
-    with pytest.raises(UsageError, match=INDEX):
+    with pytest.raises(UsageError, match=f"{index}.*restore it, or remove it"):
         use(tmp_path)
+
+
+def test_an_earlier_index_moves_to_the_lock(tmp_path: Path) -> None:
+    (tmp_path / "orders-value.avsc").write_text('"int"')
+    (tmp_path / "pulled.json").write_text(json.dumps({"format": "contractlog.pulled/1", "schemas": [ENTRY]}))
+    before = pulled_files(tmp_path)
+    write_index(tmp_path, [ANOTHER])
+    assert {path.name for path in tmp_path.iterdir()} == {"orders-value.avsc", LOCK}
+    assert before
+    assert pulled_files(tmp_path) == before
+    assert [each["subject"] for each in json.loads((tmp_path / LOCK).read_text())["schemas"]] == [
+        "another",
+        "orders-value",
+    ]
+
+
+def test_a_lock_is_read_before_a_file_of_the_earlier_name(tmp_path: Path) -> None:
+    write_index(tmp_path, [ANOTHER])
+    (tmp_path / "pulled.json").write_text("of another program")
+    write_index(tmp_path, [])
+    assert [each.schema.text for each in read_index(tmp_path)] == ['"int"']
+    assert (tmp_path / "pulled.json").exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.clients.cli.pull import PulledFile, _pull_subjects, _write_pull_index
-from contractlog.clients.pull_index import INDEX
+from contractlog.clients.pull_index import LOCK
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
@@ -111,17 +111,17 @@ def test_a_file_that_was_edited_is_not_taken_for_its_id(folder: Path) -> None:
 def test_a_folder_that_was_not_pulled_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="contractlog pull"):
         FolderSource(tmp_path)
-    entries = '{"format": "contractlog.pulled/1", "schemas": [%s]}'
-    other = f"^`{tmp_path / INDEX}` is not of the format contractlog.pulled/1, which `contractlog pull` writes"
+    entries = '{"format": "contractlog.lock/1", "schemas": [%s]}'
+    other = f"^`{tmp_path / LOCK}` is not of the format contractlog.lock/1, which `contractlog pull` writes"
     for text, said in (
-        ("{", "cannot be read .* `contractlog pull` writes it"),
+        ("{", "cannot be read .* which `contractlog pull` writes: restore it, or remove it and run"),
         ("[]", other),
         ("{}", other),
         ('{"format": "other"}', other),
         (entries % "1", other),
         (entries % '{"id": 7}', "is none that `contractlog pull` writes, of id 7"),
     ):
-        (tmp_path / INDEX).write_text(text)
+        (tmp_path / LOCK).write_text(text)
         with pytest.raises(UsageError, match=said):
             FolderSource(tmp_path)
 

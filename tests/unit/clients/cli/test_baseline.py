@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.pull_index import LOCK
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
@@ -113,3 +117,69 @@ def test_what_cannot_be_compared_with_is_said(
         put(repository.parent / "outside", **{"a-value": "int"})
     assert main(["check", *arguments]) == exit_codes.USAGE
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def pulled(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that was pulled from a registry, with a type that has no file; the registry is newer by one version."""
+    for module in ("pull", "check_runner", "schema_folder.command_files"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+    monkeypatch.chdir(tmp_path)
+    registry.register("Money", SchemaDraft(json.dumps({**MONEY, "fields": []})))
+    registry.register("Money", SchemaDraft(json.dumps({**MONEY, "fields": [{**MONEY["fields"][0], "default": 0}]})))
+    registry.register("orders-value", SchemaDraft(json.dumps(ORDER), references=(Reference("Money", "Money", 2),)))
+    assert main(["pull", "orders-value", "--out", "in"]) == exit_codes.CLEAN
+    registry.set_level("NONE", "orders-value")
+    registry.register("orders-value", SchemaDraft('"int"'))
+    return tmp_path / "in"
+
+
+def test_files_are_compared_with_the_locked_versions(
+    pulled: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "unchanged"})
+    more = {"name": "n", "type": "string"}
+    put(pulled, **{"orders-value": {**ORDER, "fields": [*ORDER["fields"], more]}})
+    broken = (exit_codes.FINDINGS, {"orders-value": "incompatible"})
+    assert checked(capsys, "in", "--against", "lock") == broken
+    assert checked(capsys, "in/orders-value.avsc", "--against", "lock") == broken
+    put(pulled, **{"other-value": "int"})
+    main(["check", "in/other-value.avsc", "--against", "lock"])
+    assert "no longer in the folder" not in capsys.readouterr().err
+    (pulled / "other-value.avsc").unlink()
+    put(pulled, **{"orders-value": {**ORDER, "fields": [*ORDER["fields"], {**more, "default": ""}]}})
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "compatible"})
+
+    offline = Registry("http://127.0.0.1:9", timeout=0.5)
+    monkeypatch.setattr("contractlog.clients.cli.schema_folder.command_files.connect", lambda _: nullcontext(offline))
+    assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
+    assert "its earlier text is in the registry only" in capsys.readouterr().err
+
+
+def test_a_registry_with_other_versions_is_not_taken_for_the_locked_one(
+    pulled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(pulled, **{"orders-value": {**ORDER, "doc": "edited"}})
+    lock = pulled / LOCK
+    locked = json.loads(lock.read_text())
+    next(each for each in locked["schemas"] if each["subject"] == "orders-value")["version"] = 2
+    lock.write_text(json.dumps(locked))
+    assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
+    assert "does not have version 2 of `orders-value` as `in/contractlog.lock` names it" in capsys.readouterr().err
+
+
+def test_a_lock_that_is_missing_or_damaged_is_named_with_a_way_out(
+    pulled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in ("<<<<<<< ours\n{", "{}"):
+        (pulled / LOCK).write_text(text)
+        assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
+        error = capsys.readouterr().err
+        assert "in/contractlog.lock" in error
+        assert "restore it, or remove it and run `contractlog pull" in error
+    (pulled / LOCK).unlink()
+    assert (
+        main(["check", "in/orders-value.avsc", "--reference", "Money=Money:2", "--against", "lock"]) == exit_codes.USAGE
+    )
+    assert "`in/contractlog.lock` does not exist: `contractlog pull` writes it" in capsys.readouterr().err

@@ -11,6 +11,9 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
+from contractlog.clients.pull_index import LOCK
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
 
 
@@ -36,6 +39,58 @@ def test_files_are_new_then_unchanged_and_kept_once_edited(
     assert pull() == (exit_codes.FINDINGS, "edited")
     assert (tmp_path / "a-value.avsc").read_text(encoding="utf-8") == '"long"'
     assert pull("--force") == (exit_codes.CLEAN, "changed")
+
+
+def test_a_first_pull_writes_a_manifest_with_subjects_and_levels(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://me:secret@registry:8081")
+    for subject in ("a-value", "odd[*]", "../../x"):
+        registry_of_pull.register(subject, SchemaDraft('"string"'))
+    registry_of_pull.set_level("FULL", "odd[*]")
+    assert main(["pull", "--all", "--out", "out"]) == exit_codes.CLEAN
+    path = tmp_path / "out" / MANIFEST
+    assert "secret" not in path.read_text()
+    manifest = load_manifest(path)
+    assert manifest.environments == {"default": Environment("http://registry:8081")}
+    assert [(rule.path, rule.subjects) for rule in manifest.files] == [
+        ("..%2F..%2Fx.avsc", ("../../x",)),
+        ("odd%5B%2A%5D.avsc", ("odd[*]",)),
+    ]
+    assert [manifest.find_level(subject) for subject in registry_of_pull.subjects()] == [None, None, Level.FULL]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out"], "no name leads out of the folder"
+    path.write_text("# mine")
+    assert main(["pull", "--all", "--out", "out"]) == exit_codes.CLEAN
+    assert path.read_text() == "# mine"
+
+
+def test_a_manifest_of_the_working_directory_is_enough(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    registry_of_pull.register("a-value", SchemaDraft('"string"'))
+    (tmp_path / MANIFEST).write_text("")
+    assert main(["pull", "--all", "--out", "out"]) == exit_codes.CLEAN
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == ["a-value.avsc", LOCK]
+
+
+def test_a_pulled_environment_has_its_context_left_out(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for subject in ("a-value", ":.prod:a-value", ":.prod:b-value"):
+        registry_of_pull.register(subject, SchemaDraft('"string"'))
+    (tmp_path / MANIFEST).write_text('[environments.prod]\nregistry = "http://x"\ncontext = ".prod"\n')
+    assert main(["pull", "b-value", "--environment", "prod", "--out", "one"]) == exit_codes.CLEAN
+    assert main(["pull", "--all", "--environment", "prod", "--out", "out"]) == exit_codes.CLEAN
+    lock = json.loads((tmp_path / "out" / LOCK).read_text())
+    assert lock["context"] == ".prod"
+    assert [each["subject"] for each in lock["schemas"]] == ["a-value", "b-value"]
+    assert {each.name for each in (tmp_path / "one").iterdir()} == {"b-value.avsc", LOCK}
+    capsys.readouterr()
+    assert main(["pull", "--all", "--out", "out"]) == exit_codes.USAGE
+    assert "a pull of the context `.prod`, not of all contexts: pull into another folder" in capsys.readouterr().err
 
 
 def test_standard_output_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST
+from contractlog.compatibility.level import Level
 from contractlog.registry.testing import Registries
 
 from support.plain_server import without_extensions
@@ -43,7 +45,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check_runner", "plan.registration", "pull"):
+    for module in ("check_runner", "plan.registration", "plan.runner", "pull"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 
@@ -176,3 +178,41 @@ def test_register_then_check_and_pull_then_check_show_nothing(
         capsys.readouterr()
         code, outcomes = run(capsys, "check", str(tmp_path / "pulled"))
         assert (code, set(outcomes.values())) == (exit_codes.CLEAN, {"registered"})
+        assert main(["plan", str(tmp_path / "pulled"), "--exit-code"]) == exit_codes.CLEAN
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=_trees(), levels=st.lists(st.sampled_from(Level), max_size=6), data=st.data())
+def test_a_pull_leaves_nothing_to_plan_and_writes_the_same_again(
+    files: dict[str, Any],
+    levels: list[Level],
+    data: st.DataObject,
+    registries: Registries,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Registries with references, in two contexts, with levels of their own."""
+    app = registries.make({})
+    with closing(app.state), Registry(app=app) as registry, pytest.MonkeyPatch.context() as monkeypatch:
+        _connect(monkeypatch, registry)
+        tree = tmp_path_factory.mktemp("tree")
+        put(tree, **files)
+        (tree / MANIFEST).write_text('[environments.x]\nregistry = "http://x"\ncontext = ".x"\n')
+        chosen = ("--environment", "x") if data.draw(st.booleans(), "in a context") else ()
+        if not chosen or data.draw(st.booleans(), "in the default context too"):
+            assert main(["register", str(tree)]) == exit_codes.CLEAN
+        assert main(["register", str(tree), *chosen]) == exit_codes.CLEAN
+        for subject, level in zip(registry.subjects(), levels, strict=False):
+            registry.set_level(level, subject)
+        history = ("--history",) if data.draw(st.booleans(), "history") else ()
+        whole, of_context = tmp_path_factory.mktemp("pulled"), tmp_path_factory.mktemp("pulled")
+        pulls = [(whole, ())]
+        if chosen:
+            (of_context / MANIFEST).write_bytes((tree / MANIFEST).read_bytes())
+            pulls.append((of_context, chosen))
+        for out, environment in pulls:
+            assert main(["pull", "--all", "--out", str(out), *environment, *history]) == exit_codes.CLEAN
+            assert main(["plan", str(out), "--exit-code", *environment]) == exit_codes.CLEAN
+            assert main(["check", str(out), *environment]) == exit_codes.CLEAN
+            written = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+            assert main(["pull", "--all", "--out", str(out), *environment, *history]) == exit_codes.CLEAN
+            assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == written

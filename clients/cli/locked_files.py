@@ -1,0 +1,135 @@
+"""Versions that ``contractlog.lock`` names, with their texts, for ``check --against lock``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
+from contractlog.clients.pull_index import LOCK, LockedSchema, index_path, locked_context, read_locked
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
+from contractlog.compatibility.identifiers import Subject
+
+__all__ = ["find_lock_folder", "read_locked_files"]
+
+Connect = Callable[[], AbstractContextManager[Registry]]
+
+
+def find_lock_folder(paths: Iterable[Path]) -> Path:
+    """Return the folder whose lock names the files of these paths; a lock is above version folders 1/, 2/.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        start = path if path.is_dir() else path.parent
+        folder = next((each for each in (start, start / "..") if index_path(each).is_file()), None)
+        if folder is None:
+            raise UsageError(
+                f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
+            )
+        found.setdefault(folder)
+    if len({folder.resolve() for folder in found}) > 1:
+        raise UsageError(f"the files have several locks: {', '.join(map(str, found))}; check one folder at a time")
+    return next(iter(found))
+
+
+def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict[str, list[SchemaFile]]:
+    """Return the versions of each subject that a lock names, ascending.
+
+    The text of a version is that of its file. If the file was edited or removed, the text is fetched from the registry,
+    and must have the locked hash.
+
+    Args:
+        folder: the folder of the lock.
+        connect: opens the registry; called only if a text is not in the folder.
+        context: the context that subjects of files get, as chosen with ``--environment``.
+
+    Raises:
+        UsageError: the lock is not valid, or a text cannot be found.
+    """
+    locked = read_locked(folder)
+    texts = {position: text for position, each in enumerate(locked) if (text := _read_text(folder, each)) is not None}
+    missing = [(position, each) for position, each in enumerate(locked) if position not in texts]
+    if missing:
+        with connect() as registry:
+            for position, each in missing:
+                texts[position] = _fetch_text(registry, folder, each)
+    paths = {_key(each): _path(folder, each) for each in locked}
+    groups: dict[str, list[SchemaFile]] = {}
+    for position, each in enumerate(locked):
+        schema = replace(each.schema, text=texts[position])
+        subject, version = _key(each)
+        file = SchemaFile(paths[_key(each)], subject, schema.draft, version, _dependencies(each, paths))
+        if context and not subject.startswith(":."):
+            file = replace(file, subject=f":{context}:{subject}")
+        groups.setdefault(file.subject, []).append(file)
+    for versions in groups.values():
+        versions.sort(key=lambda file: file.version or 0)
+    return groups
+
+
+def _key(locked: LockedSchema) -> tuple[str, int]:
+    return str(locked.schema.subject), int(locked.schema.version or 0)
+
+
+def _path(folder: Path, locked: LockedSchema) -> Path:
+    """Return the path of a version, or a name for one that has its text in the lock."""
+    if locked.file is not None:
+        return folder / locked.file
+    return Path(f"{folder / LOCK}:{locked.schema.subject}:{locked.schema.version}")
+
+
+def _dependencies(locked: LockedSchema, paths: Mapping[tuple[str, int], Path]) -> tuple[FileDependency, ...]:
+    home = locked.schema.subject or Subject.parse("")
+    targets = (
+        (each.name, paths.get((str(resolve_subject(each.subject, home.context)), each.version)))
+        for each in locked.schema.references
+    )
+    return tuple(FileDependency(name, path) for name, path in targets if path is not None)
+
+
+def _read_text(folder: Path, locked: LockedSchema) -> str | None:
+    """Return the text of a version from the folder, or None if its file was edited or removed."""
+    if locked.file is None:
+        return locked.schema.text
+    try:
+        content = (folder / locked.file).read_bytes()
+    except OSError:
+        return None
+    return content.decode() if sha256(content).hexdigest() == locked.digest else None
+
+
+def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
+    """Fetch the text of a version, which must have the locked hash.
+
+    Raises:
+        UsageError: the registry has no such schema, or another one.
+    """
+    schema, path = locked.schema, _path(folder, locked)
+    subject = schema.subject or Subject.parse("")
+    context = locked_context(folder)
+    home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
+    try:
+        text = registry.version(home, int(schema.version or 0), deleted=True).text
+    except NotFound:
+        text = ""
+    except Unreachable as error:
+        raise UsageError(
+            f"`{path}` has changed since the pull; its earlier text is in the registry only, which is needed for "
+            f"--against lock: {error}; or pass --against git:REVISION"
+        ) from None
+    for written in (format_json(text), text):  # `pull` formats what is JSON
+        if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
+            return written
+    raise UsageError(
+        f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
+        f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"
+    )
