@@ -247,13 +247,23 @@ def test_a_check_without_findings_writes_no_first_comment(job: Job, github: GitH
     assert run.summary.startswith("### contractlog check: nothing to register")
 
 
-def test_a_check_that_could_not_be_completed_leaves_no_comment_that_passes(job: Job, github: GitHub) -> None:
+def test_a_comment_says_that_the_registry_was_not_reached(job: Job, github: GitHub) -> None:
     github.add(f"{MARKER}### contractlog check: all is well")
     run = job.run(registry="http://127.0.0.1:9")
     assert (run.code, run.outputs["exit-code"]) == (3, "3")
     assert "cannot be reached" in run.log
+    assert "contractlog check: stopped by the registry" in github.comments[0]["body"]
+    assert "all is well" not in github.comments[0]["body"]
+
+
+def test_a_check_that_could_not_be_completed_leaves_no_comment_that_passes(job: Job, github: GitHub) -> None:
+    github.add(f"{MARKER}### contractlog check: all is well")
+    (job.gate.folder / "contractlog.toml").write_text("[")
+    run = job.run()
+    assert (run.code, run.outputs["exit-code"]) == (2, "2")
+    assert "the text is not TOML" in run.log
     assert "the check could not be completed" in github.comments[0]["body"]
-    assert "exit code 3" in github.comments[0]["body"]
+    assert "exit code 2" in github.comments[0]["body"]
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
