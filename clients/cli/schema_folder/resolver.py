@@ -22,6 +22,7 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.formats import allows_comments, parse_schema
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
 from contractlog.compatibility.lint.repeated_members import check_repeated_members
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
@@ -148,7 +149,8 @@ class FileResolver:
     def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
         """Return the version of the file's subject that has its content, or None."""
         try:
-            return self.registry.lookup(file.subject, file.draft, normalize=self.normalize)
+            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalize)
+            return _require_context(file, registered)
         except (SubjectNotFound, SchemaNotFound):
             return None
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -166,9 +168,20 @@ class FileResolver:
                 return
             for file, result in zip(batch, results, strict=True):
                 if isinstance(result, RegisteredSchema):
-                    yield file.key, result
+                    yield file.key, _require_context(file, result)
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
                     yield file.key, None
+
+
+def _require_context(file: SchemaFile, registered: RegisteredSchema) -> RegisteredSchema | None:
+    """Return the version, or None if it is in another context.
+
+    For a name without a context, registries look in all contexts if the default one does not have the schema.
+    """
+    wanted, subject = Subject.parse(file.subject), registered.subject
+    if subject is not None and subject.name == wanted.name and subject.context != wanted.context:
+        return None
+    return registered
 
 
 def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:

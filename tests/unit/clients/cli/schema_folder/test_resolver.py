@@ -73,6 +73,17 @@ def test_a_new_type_and_its_user_are_checked_before_either_exists(
         assert run(capsys, verb, ".") == (exit_codes.CLEAN, {"Money": outcome, "a-value": outcome})
 
 
+def test_a_schema_of_another_context_is_not_that_of_the_default_context(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "contractlog.toml").write_text('[environments.other]\nregistry = "http://one:8081"\ncontext = ".other"\n')
+    put(folder, **{"a-value": record("A", "Money"), "Money": record("Money", "long")})
+    assert run(capsys, "register", ".", "--environment", "other")[0] == exit_codes.CLEAN
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"Money": "compatible", "a-value": "compatible"})
+    assert run(capsys, "register", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+    assert registry.subjects() == [":.other:Money", ":.other:a-value", "Money", "a-value"]
+
+
 def test_a_changed_type_makes_new_versions_of_all_that_use_it(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
