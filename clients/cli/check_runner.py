@@ -69,7 +69,8 @@ def check_files(
         subject = resolved.file.subject
         if subject not in checkers:
             planned = _planned_settings(options, registry, subject)
-            checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned)
+            waivers = () if options.manifest is None else options.manifest.find_waivers(subject)
+            checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned, waivers)
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
 
@@ -115,7 +116,8 @@ def _print_summary(
     options: Namespace,
     argv: Sequence[str],
 ) -> None:
-    new = sum(examined.outcome == "compatible" for examined in checks)
+    waived = sum(examined.outcome == "waived" for examined in checks)
+    new = sum(examined.outcome == "compatible" for examined in checks) + waived
     if options.against:
         changed = count_noun(new + len(incompatible), "changed file")
         print_message(f"{changed}, {len(incompatible):,} incompatible with {options.against}")
@@ -130,6 +132,7 @@ def _print_summary(
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
         command = "apply" if options.manifest is not None and options.manifest.subjects else "register"
+        arguments += " --use-waivers" if waived else ""
         print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")

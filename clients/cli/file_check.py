@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.waivers import Waiver
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
@@ -36,7 +38,7 @@ from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "PlannedSettings", "SubjectChecker"]
 
-FileCheckOutcome = Literal["registered", "unchanged", "compatible", "incompatible", "refused"]
+FileCheckOutcome = Literal["registered", "unchanged", "compatible", "waived", "incompatible", "refused"]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -96,6 +98,7 @@ class SubjectChecker:
     subject: str
     normalize: bool = False
     planned: PlannedSettings = PlannedSettings()
+    waivers: Sequence[Waiver] = ()  #: for the subject, expired ones included
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[ParsedVersion] | None = None
     _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions
@@ -120,7 +123,9 @@ class SubjectChecker:
             result = self._check_file(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
-        if result.outcome == "compatible":
+        if result.outcome == "incompatible":
+            result = _apply_waivers(result, self.waivers)
+        if result.outcome in {"compatible", "waived"}:
             if refusal:
                 return replace(result, outcome="refused", messages=refusal)
             self._pending.append((file, parsed))
@@ -251,6 +256,31 @@ class SubjectChecker:
                 continue
             self._texts[number] = stored.draft.text
             yield earlier
+
+
+def _apply_waivers(check: FileCheck, waivers: Sequence[Waiver]) -> FileCheck:
+    """Return the check with outcome ``waived`` if current waivers cover every incompatibility.
+
+    Waivers are named in its notes, with those that have expired.
+    """
+    today = datetime.now(UTC).date()
+    breaking = [finding for finding in check.findings if finding.earlier]
+    used = [waiver for waiver in waivers if any(map(waiver.covers, breaking))]
+    current = [waiver for waiver in used if waiver.until >= today]
+    notes = [waiver.describe() for waiver in current]
+    notes += [
+        f"the waiver of {waiver.check} by {waiver.by} ended on {waiver.until}: fix the schema, or agree on another day"
+        for waiver in used
+        if waiver.until < today
+    ]
+    is_waived = 0 < len(breaking) < MAX_FINDINGS and all(
+        any(waiver.covers(finding) for waiver in current) for finding in breaking
+    )
+    if current and not is_waived:
+        notes.append("not every incompatibility is waived")
+    return replace(
+        check, outcome="waived" if is_waived else "incompatible", notes=(*check.notes, *dict.fromkeys(notes))
+    )
 
 
 def _file_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[LocatedFinding, ...]:

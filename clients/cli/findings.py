@@ -30,6 +30,7 @@ _TONES: Final = {
     "registered": Tone.PLAIN,
     "unchanged": Tone.PLAIN,
     "compatible": Tone.GOOD,
+    "waived": Tone.WARNING,
     "incompatible": Tone.BAD,
     "refused": Tone.BAD,
 }
@@ -70,7 +71,9 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
 
     Findings in types of other files are added to ``referenced``, if it is given.
     """
-    shown = [finding for finding in check.findings if check.outcome == "incompatible" or not finding.earlier]
+    shown = [
+        finding for finding in check.findings if check.outcome in {"incompatible", "waived"} or not finding.earlier
+    ]
     elsewhere = 0
     for finding in shown:
         if referenced is not None and finding.position is None:
@@ -86,7 +89,7 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
     if check.outcome == "refused":
         for message in check.messages:
             yield f"    {escape_line(message)}"
-    if check.outcome in {"incompatible", "refused"} or not is_quiet():
+    if check.outcome in {"incompatible", "waived", "refused"} or not is_quiet():
         for note in check.notes:
             yield f"    note: {escape_line(note)}"
 
@@ -107,7 +110,10 @@ def describe_verdict(check: FileCheck) -> str:
     if not check.compared:
         return f"compatible: {subject} has no version yet"
     with_what = _join_versions(check.compared)
-    return f"{check.outcome} with {with_what} of {subject} at level {check.level}"
+    outcome, addition = (
+        ("incompatible", ", and waived by the manifest") if check.outcome == "waived" else (check.outcome, "")
+    )
+    return f"{outcome} with {with_what} of {subject} at level {check.level}{addition}"
 
 
 def _join_versions(names: tuple[str, ...]) -> str:

@@ -91,6 +91,9 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     _add_prune(parser)
     parser.add_argument("--allow-delete", action="store_true", help="permit the soft deletions of the plan")
+    parser.add_argument(
+        "--use-waivers", action="store_true", help="permit registrations by a waiver of the manifest, against the level"
+    )
     add_registry(parser)
     add_format(parser)
     add_output(parser)

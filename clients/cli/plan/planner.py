@@ -10,7 +10,7 @@ from pathlib import Path
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration
-from contractlog.clients.cli.plan.steps import DeleteSubject, Register, Step, setting_step
+from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -49,11 +49,16 @@ class Plan:
     def steps(self) -> list[Step]:
         """Return the changes in the order in which they are made."""
         registrations = [
-            Register(each.file.subject, each, self.latest[each.file.subject])
+            _registration_step(each, self.latest[each.file.subject])
             for each in self.registrations
             if each.outcome == "would register"
         ]
         return [*self.settings, *registrations, *self.deletions]
+
+    @property
+    def waived(self) -> list[RegisterWaived]:
+        """Registrations that the level refuses."""
+        return [step for step in self.steps() if isinstance(step, RegisterWaived)]
 
     def drift(self) -> Iterator[tuple[str, int, int]]:
         """Yield drifted subjects: the subject, the version of its file, and the latest version."""
@@ -65,6 +70,13 @@ class Plan:
         for subject, version in newest.items():
             if subject not in registering and version < self.latest[subject]:
                 yield subject, version, self.latest[subject]
+
+
+def _registration_step(planned: FileRegistration, after_version: int) -> Register:
+    subject, check = planned.file.subject, planned.check
+    if check is not None and check.outcome == "waived":
+        return RegisterWaived(subject, planned, after_version, check.level)
+    return Register(subject, planned, after_version)
 
 
 def make_plan(
@@ -80,7 +92,7 @@ def make_plan(
         subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
         for subject, each in changes.items()
     }
-    registration = Registration(registry, resolver, resolved, planned, options.normalize)
+    registration = Registration(registry, resolver, resolved, planned, options.normalize, manifest)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(setting_step(change) for each in changes.values() for change in each)

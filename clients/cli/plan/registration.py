@@ -23,6 +23,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.registry import Registry
@@ -136,6 +137,7 @@ class Registration:
     resolved: Mapping[FileKey, ResolvedFile]
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     normalize: bool = False
+    manifest: Manifest | None = None  #: with waivers, if they are used
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
@@ -187,7 +189,8 @@ class Registration:
         subject = file.subject
         if subject not in self._checkers:
             settings = self.settings.get(subject, PlannedSettings())
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings)
+            waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
+            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings, waivers)
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Final
+from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.options import connect
@@ -69,10 +69,25 @@ def run_apply(options: Namespace) -> int:
         if saved is not None and not is_rest_of(saved, plan):
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
             return exit_codes.FINDINGS
-        if plan.deletions and not options.allow_delete:
-            number = count_noun(len(plan.deletions), "subject")
-            raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
+        _require_permission(options, plan)
         return _apply(options, registration, plan)
+
+
+def _require_permission(options: Namespace, plan: Plan) -> None:
+    """Refuse deletions and waivers that the options do not permit.
+
+    Raises:
+        UsageError: the plan has some.
+    """
+    if plan.deletions and not options.allow_delete:
+        number = count_noun(len(plan.deletions), "subject")
+        raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
+    if plan.waived and not options.use_waivers:
+        number = count_noun(len(plan.waived), "file")
+        raise UsageError(
+            f"nothing was applied: {number} would be registered by a waiver, although the level rejects it, which "
+            "needs --use-waivers"
+        )
 
 
 def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
@@ -113,18 +128,16 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
 
 def _print_plan(options: Namespace, plan: Plan) -> None:
     if options.format == "json":
-        drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
-        refused = [each.check.body() for each in plan.refused if each.check is not None]
-        steps = [step.body() for step in plan.steps()]
-        body = {"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift}
-        if options.prune:
-            body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
-        print_json(body)
+        print_json(_plan_body(options, plan))
         return
     for step in plan.settings:
         print_result(step.describe())
+    waived = {step.planned.file.key: step for step in plan.waived}
     for each in plan.registrations:
-        if each.outcome != "unchanged":
+        if each.file.key in waived:
+            for line in waived[each.file.key].describe().split("\n"):
+                print_result(line)
+        elif each.outcome != "unchanged":
             print_step(each)
     for deletion in plan.deletions:
         print_result(deletion.describe())
@@ -135,6 +148,16 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
         text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
         print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
     print_message(_summarize(plan))
+
+
+def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
+    drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
+    refused = [each.check.body() for each in plan.refused if each.check is not None]
+    steps = [step.body() for step in plan.steps()]
+    body = {"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift}
+    if options.prune:
+        body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
+    return body
 
 
 def _summarize(plan: Plan) -> str:

@@ -14,9 +14,10 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.steps import Register, kind_of, step_key
+from contractlog.clients.cli.plan.steps import Register, RegisterWaived, SetLevel, Step, kind_of, step_key
 from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registry_url
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.level import Level
 
 __all__ = ["PLAN_FORMAT", "is_rest_of", "read_plan", "write_plan"]
 
@@ -93,13 +94,22 @@ def is_rest_of(saved: Sequence[Any], plan: Plan) -> bool:
         kind = kind_of(body)
         current = left.pop(step_key(body), None)
         if current is not None:
-            if not current.continues(body, done):
+            if not current.continues(body, done) and not _is_restored_level(current, saved):
                 return False
         elif kind is None or not kind.was_done(body, plan):
             return False
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
-    return not left
+    return all(_is_restored_level(step, saved) for step in left.values())
+
+
+def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:
+    """Return whether a step restores the level that an interrupted registration by waiver lowered."""
+    return isinstance(step, SetLevel) and any(
+        body["action"] == RegisterWaived.action
+        and (body["subject"], body["level"], Level.NONE.value) == (step.subject, step.change.after, step.change.before)
+        for body in saved
+    )
 
 
 def _require_registry(options: Namespace, planned: str) -> None:

@@ -14,6 +14,7 @@ from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DeleteSubject",
     "Register",
+    "RegisterWaived",
     "SetConfig",
     "SetLevel",
     "SetMode",
@@ -178,6 +180,40 @@ class Register(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterWaived(Register):
+    """A file that the level of its subject refuses, and that a waiver of the manifest permits."""
+
+    level: Level  #: of the subject, before and after
+
+    action = "register by waiver"
+    members: ClassVar[Mapping[str, type]] = {**Register.members, "level": str}
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return Register.body(self) | {"level": self.level.value}
+
+    def describe(self) -> str:
+        """Return three lines for people, and who accepts what."""
+        before, after = (
+            with_tone(Tone.WARNING, escape_line(f"level of `{self.subject}`: {change}, by a waiver"))
+            for change in (f"{self.level} -> {Level.NONE}", f"{Level.NONE} -> {self.level}")
+        )
+        notes = () if self.planned.check is None else self.planned.check.notes
+        return "\n".join([before, Register.describe(self), *(f"    {escape_line(note)}" for note in notes), after])
+
+    def apply(self, registration: Registration) -> FileRegistration:
+        """Set level NONE, register the file, and restore the level, also after an error.
+
+        If the process is killed in between, the next plan restores the level, because the manifest has it.
+        """
+        try:
+            registration.registry.set_level(Level.NONE, self.subject)
+            return Register.apply(self, registration)
+        finally:
+            registration.registry.set_level(self.level, self.subject)
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteSubject(Step):
     """A subject of the manifest without a file, which is soft-deleted."""
 
@@ -206,7 +242,7 @@ class DeleteSubject(Step):
 
 
 _KINDS: Final[Mapping[str, type[Step]]] = {
-    kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register, DeleteSubject)
+    kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register, RegisterWaived, DeleteSubject)
 }
 
 

@@ -118,7 +118,7 @@ def _report_file(check: FileCheck, root: Path) -> ReportedFile:
     path = relative_path(check.file.path, root)
     return ReportedFile(
         path=path,
-        outcome="passed" if check.outcome in {"registered", "unchanged", "compatible"} else "failed",
+        outcome="passed" if check.outcome in {"registered", "unchanged", "compatible", "waived"} else "failed",
         verdict=describe_verdict(check),
         findings=tuple(_report_findings(check, path)),
         notes=check.notes,
@@ -128,8 +128,9 @@ def _report_file(check: FileCheck, root: Path) -> ReportedFile:
 
 def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
     for finding in check.findings:
-        if check.outcome == "incompatible" or not finding.earlier:
-            yield report_finding(path, check.file.draft.text, finding, "error" if finding.earlier else "warning")
+        is_error = bool(finding.earlier) and check.outcome == "incompatible"
+        if is_error or check.outcome == "waived" or not finding.earlier:
+            yield report_finding(path, check.file.draft.text, finding, "error" if is_error else "warning")
     if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
         reason, *details = check.messages or (REGISTRY_REJECTED.explanation,)
         yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
@@ -168,11 +169,13 @@ def _summary(checks: Sequence[FileCheck], files: int) -> str:
         if number
     ]
     known = outcomes["registered"] + outcomes["unchanged"]
+    new = outcomes["compatible"] + outcomes["waived"]
     state = "unchanged" if outcomes["unchanged"] else "registered already"
     if problems:
-        failed = files - known - outcomes["compatible"]
+        failed = files - known - new
         return f"{failed:,} of {count_noun(files, 'file')} cannot be registered ({', '.join(problems)})"
-    if not outcomes["compatible"]:
+    if not new:
         return f"nothing to register, {count_noun(files, 'file')} {state}"
     others = f", {known:,} {state}" if known else ""
-    return f"{count_noun(outcomes['compatible'], 'file')} can be registered{others}"
+    by_waiver = f", {outcomes['waived']:,} by a waiver" if outcomes["waived"] else ""
+    return f"{count_noun(new, 'file')} can be registered{by_waiver}{others}"

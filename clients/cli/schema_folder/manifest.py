@@ -19,6 +19,7 @@ from typing import Any, Final
 from contractlog.clients.cli.options import parse_reference
 from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
 from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -109,6 +110,7 @@ class Manifest:
     files: tuple[FileRule, ...]
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
 
     def find_settings(self, subject: str) -> Mapping[str, Any] | None:
         """Return the settings that the first matching rule has for a subject, or None without a rule."""
@@ -119,6 +121,20 @@ class Manifest:
         """Return the level that the manifest sets for a subject, or None."""
         level = (self.find_settings(subject) or {}).get("level")
         return None if level is None else Level(level)
+
+    def find_waivers(self, subject: str) -> tuple[Waiver, ...]:
+        """Return the waivers for a subject, expired ones included.
+
+        Raises:
+            UsageError: there are some, and no level that ``apply`` could restore.
+        """
+        waivers = tuple(waiver for waiver in self.waivers if waiver.is_for_subject(subject))
+        if waivers and self.find_level(subject) is None:
+            raise UsageError(
+                f"{self.path}:{waivers[0].line}: the waiver for `{subject}` needs a level to return to: set `level` "
+                "for the subject in [[subjects]]"
+            )
+        return waivers
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
@@ -177,7 +193,7 @@ def load_manifest(path: Path) -> Manifest:
         found = _SYNTAX_POSITION.fullmatch(str(error))
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
-    for keys, message in chain(_find_errors(value), _find_lint_errors(value)):
+    for keys, message in chain(_find_errors(value), _find_lint_errors(value), find_waiver_errors(value)):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
@@ -186,7 +202,10 @@ def load_manifest(path: Path) -> Manifest:
     lint = tuple(
         _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
     )
-    return Manifest(path, environments, files, subjects, lint)
+    waivers = tuple(
+        parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
+    )
+    return Manifest(path, environments, files, subjects, lint, waivers)
 
 
 def _parse_rule(rule: Mapping[str, Any]) -> FileRule:

@@ -26,9 +26,17 @@ name = "*-value"
 level = "FULL"
 normalize = true
 owner = "team-orders"
+
+[[waivers]]
+subject = "other-value"
+check = "AVRO_TYPE_CHANGED"
+reason = "the topic is empty"
+by = "ana"
+until = 2999-01-01
 """
 SUBJECTS: Final = ("Money", "gone-value", "old-value", "orders-value", "other-value")
-APPLY: Final = ("apply", "--prune", "--allow-delete")
+PERMISSIONS: Final = ("--allow-delete", "--use-waivers")
+APPLY: Final = ("apply", "--prune", *PERMISSIONS)
 
 
 class KilledError(BaseException):
@@ -70,7 +78,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def wires(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a function that makes a registry with two subjects, which the next verb meets."""
+    """Return a function that makes a registry with three subjects, which the next verb meets."""
     apps = []
 
     def make() -> tuple[Wire, Registry]:
@@ -79,6 +87,7 @@ def wires(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterator[A
         wire, registry = Wire(app), Registry(app=app)
         for subject in ("gone-value", "old-value"):
             registry.register(subject, SchemaDraft('"long"'))
+        registry.register("other-value", SchemaDraft('"string"'))
 
         def connect(_: Namespace) -> Registry:
             return Registry(app=wire, retries=Retries(attempts=1))
@@ -114,7 +123,7 @@ def test_an_apply_killed_at_any_request_is_completed(folder: Path, wires: Any, *
     wire, registry = wires()
     assert main(["plan", "--prune", "--out", "plan.json"]) == exit_codes.CLEAN
     wire.requests.clear()
-    arguments = ["apply", "--plan", "plan.json", "--allow-delete"] if saved else list(APPLY)
+    arguments = ["apply", "--plan", "plan.json", *PERMISSIONS] if saved else list(APPLY)
     assert main(arguments) == exit_codes.CLEAN
     expected, total = state_of(registry), len(wire.requests)
     first = next(n for n, request in enumerate(wire.requests, 1) if request.startswith("PUT"))

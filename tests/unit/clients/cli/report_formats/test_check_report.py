@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.waivers import Waiver
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -27,9 +30,15 @@ def order(*fields: str) -> str:
     return json.dumps({"type": "record", "name": "Order", "fields": listed}, indent=2)
 
 
-def check(registry: Registry, text: str, kind: SchemaType = SchemaType.AVRO, path: str = "s/orders.avsc") -> FileCheck:
+def check(
+    registry: Registry,
+    text: str,
+    kind: SchemaType = SchemaType.AVRO,
+    path: str = "s/orders.avsc",
+    waivers: Sequence[Waiver] = (),
+) -> FileCheck:
     file = SchemaFile(Path(path), SUBJECT, SchemaDraft(text, kind))
-    return SubjectChecker(registry, SUBJECT).check(FileResolver(registry).resolve(file))
+    return SubjectChecker(registry, SUBJECT, waivers=waivers).check(FileResolver(registry).resolve(file))
 
 
 def report(*checks: FileCheck, unreadable: tuple[tuple[Path, Exception], ...] = ()) -> Report:
@@ -69,6 +78,16 @@ def test_files_that_pass_are_in_the_report(registry: Registry) -> None:
     assert report(existing).summary == "nothing to register, 1 file registered already"
     assert report(new, existing).summary == "1 file can be registered, 1 registered already"
     assert report(new, existing).findings == []
+
+
+def test_findings_that_are_waived_are_warnings_of_a_file_that_passes(registry: Registry) -> None:
+    registry.register(SUBJECT, SchemaDraft(order()))
+    waiver = Waiver(SUBJECT, "AVRO_FIELD_DEFAULT_MISSING", "no reader", "ana", date(2999, 1, 1), line=1)
+    result = report(check(registry, order("note"), waivers=[waiver]))
+    file = only_file(result)
+    assert (file.outcome, [finding.severity for finding in file.findings]) == ("passed", ["warning"])
+    assert file.notes == ("AVRO_FIELD_DEFAULT_MISSING is waived by ana until 2999-01-01: no reader",)
+    assert result.summary == "1 file can be registered, 1 by a waiver"
 
 
 def test_a_finding_that_does_not_prevent_registration_is_a_warning(registry: Registry) -> None:
