@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +29,13 @@ from contractlog.clients.cli.output import (
     with_tone,
 )
 from contractlog.clients.cli.schema_folder.environment import select_environment
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule, SubjectRule
-from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule
+from contractlog.clients.cli.schema_folder.manifest_writer import (
+    find_levels,
+    format_manifest,
+    registry_of_manifest,
+    write_manifest,
+)
 from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
 from contractlog.clients.pull_index import (
     LOCK,
@@ -42,9 +46,8 @@ from contractlog.clients.pull_index import (
     write_index,
 )
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, NotFound, UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -286,12 +289,8 @@ def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: N
     environments = {} if url is None else {"default": Environment(url)}
     subjects = dict.fromkeys(written.subject for written in pulled)
     rules = dict.fromkeys(_rule_of(written, options.out) for written in pulled)
-    text = format_manifest(environments, filter(None, rules), _find_levels(registry, subjects))
-    try:
-        with open_atomically(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
+    text = format_manifest(environments, filter(None, rules), find_levels(registry, subjects))
+    write_manifest(path, text)
 
 
 def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
@@ -300,20 +299,6 @@ def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
         return None
     top = "" if written.path.parent == out else "**/"  # the versions of a subject share a rule
     return FileRule(top + written.path.name, (written.subject,))
-
-
-def _find_levels(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:
-    """Yield rules for levels that differ from the registry's; a rule holds for a name in all contexts."""
-    levels: dict[str, set[Level]] = {}
-    try:
-        general = registry.level()
-        for subject in subjects:
-            levels.setdefault(Subject.parse(subject).name, set()).add(registry.level(subject))
-    except (Forbidden, NotFound):  # the caller may not read levels, or the server has none
-        return
-    for name, named in levels.items():
-        if named != {general} and len(named) == 1:
-            yield SubjectRule(re.sub(r"([*?[])", r"[\1]", name), {"level": named.pop().value})
 
 
 def format_text(schema: RegisteredSchema) -> str:

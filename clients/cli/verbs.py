@@ -111,6 +111,11 @@ VERBS: Final[dict[str, Verb]] = {
         "check schema files by rules, without a registry: names, documentation, defaults, types",
         "contractlog lint schemas/ --fix",
     ),
+    "init": Verb(
+        "contractlog.clients.cli.init:init",
+        "write a manifest for a folder of schema files",
+        "contractlog init schemas/",
+    ),
     "pull": Verb(
         "contractlog.clients.cli.pull:pull",
         "write registered schemas to files",

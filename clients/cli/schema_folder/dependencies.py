@@ -14,9 +14,13 @@ from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
-__all__ = ["link_files", "order_files"]
+__all__ = ["MissingSubjectError", "link_files", "order_files"]
 
 CollectErrors = Callable[[Path], AbstractContextManager[None]]
+
+
+class MissingSubjectError(UsageError):
+    """A schema file has no subject by its name, the manifest or convention."""
 
 
 def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[SchemaFile]:
@@ -84,13 +88,13 @@ class _Linker:
         """Return the subject of a file that is not named after a topic.
 
         Raises:
-            UsageError: the convention does not apply.
+            MissingSubjectError: the convention does not apply.
         """
         record = self.names[file.path].record
         if file.path in used or (record and subject_from_name(file.path) in {record, record.rpartition(".")[2]}):
             return self._subject(file)
         ending = file.path.name.removeprefix(subject_from_name(file.path))
-        raise UsageError(
+        raise MissingSubjectError(
             f"schema file `{file.path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "
             "pass --subject, or name its subject in contractlog.toml"
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
+from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.schema_folder.manifest import (
     MAX_MANIFEST_BYTES,
     PLACEHOLDER,
@@ -14,11 +16,13 @@ from contractlog.clients.cli.schema_folder.manifest import (
     FileRule,
     SubjectRule,
 )
+from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, registry_url
-from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.errors import Forbidden, InvalidSubject, NotFound, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.level import Level
 
-__all__ = ["format_manifest", "registry_of_manifest"]
+__all__ = ["find_levels", "format_manifest", "registry_of_manifest", "write_manifest"]
 
 _HEAD: Final = """\
 # Manifest of this folder of schemas, for contractlog check, plan, apply and pull.
@@ -97,3 +101,30 @@ def _is_writable(subject: str) -> bool:
 def _quote(text: str) -> str:
     """Return a basic string of TOML."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def write_manifest(path: Path, text: str) -> None:
+    """Write the text of a manifest.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        with open_atomically(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
+
+
+def find_levels(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:
+    """Yield rules for levels that differ from the registry's; a rule holds for a name in all contexts."""
+    levels: dict[str, set[Level]] = {}
+    try:
+        general = registry.level()
+        for subject in subjects:
+            levels.setdefault(Subject.parse(subject).name, set()).add(registry.level(subject))
+    except (Forbidden, NotFound):  # the caller may not read levels, or the server has none
+        return
+    for name, named in levels.items():
+        if named != {general} and len(named) == 1:
+            yield SubjectRule(re.sub(r"([*?[])", r"[\1]", name), {"level": named.pop().value})

@@ -1,0 +1,94 @@
+"""``contractlog init``: a manifest for the schema files of a folder."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.options import add_output, add_registry, connect
+from contractlog.clients.cli.output import (
+    Tone,
+    apply_output_options,
+    count_noun,
+    print_message,
+    print_result,
+    with_tone,
+)
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule, SubjectRule
+from contractlog.clients.cli.schema_folder.manifest_writer import (
+    find_levels,
+    format_manifest,
+    registry_of_manifest,
+    write_manifest,
+)
+from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = ["init"]
+
+
+def init(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Write a manifest with the registry, and with subjects for the files whose names give none."""
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="the folder (default: working directory)"
+    )
+    parser.add_argument(
+        "--from-registry", action="store_true", help="also write the levels that differ from the registry's general one"
+    )
+    add_registry(parser)
+    add_output(parser)
+    options = parser.parse_intermixed_args(argv)
+    with apply_output_options(options):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
+    folder: Path = options.folder
+    path = folder / MANIFEST
+    if os.path.lexists(path):
+        raise UsageError(f"`{path}` exists already: edit it, or remove it first")
+    if not folder.is_dir():
+        raise UsageError(f"`{folder}` is not a folder")
+    url = registry_of_manifest(options.registry)
+    environments = {} if url is None else {"default": Environment(url)}
+    rules = list(_suggest_rules(folder))
+    levels: list[SubjectRule] = []
+    if options.from_registry:
+        with connect(options) as registry:
+            levels = list(find_levels(registry, registry.subjects()))
+    write_manifest(path, format_manifest(environments, rules, levels))
+    for rule in rules:
+        print_result(with_tone(Tone.WARNING, escape_line(f"{rule.path}: suggested subject `{rule.subjects[0]}`")))
+    parts = [count_noun(len(environments), "environment"), count_noun(len(rules), "suggested subject")]
+    parts += [count_noun(len(levels), "level")] if options.from_registry else []
+    print_message(f"{path} was written: {', '.join(parts)}; read it, then run: contractlog check {folder}")
+    return exit_codes.CLEAN
+
+
+def _suggest_rules(folder: Path) -> Iterator[FileRule]:
+    """Yield rules for the files of a folder that have no subject.
+
+    Raises:
+        UsageError: the folder cannot be read.
+    """
+    # slow to import, not needed for --help
+    from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files  # noqa: PLC0415
+    from contractlog.clients.cli.schema_folder.dependencies import MissingSubjectError  # noqa: PLC0415
+    from contractlog.clients.cli.schema_folder.discovery import discover_files  # noqa: PLC0415
+
+    if not discover_files(folder).schemas:
+        return
+    unreadable = UnreadableFiles()
+    collect_files([str(folder)], unreadable=unreadable)
+    for warning in unreadable.warnings:
+        print_message(f"note: {warning}")
+    for path, error in unreadable.problems:
+        if isinstance(error, MissingSubjectError):
+            relative = path.resolve().relative_to(folder.resolve()).as_posix()
+            yield FileRule(relative, (f"{subject_from_name(path)}-value",))
+        else:
+            print_message(f"note: {error}")
