@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from typing import Final
 
 from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import (
@@ -16,6 +17,9 @@ from contractlog.compatibility.errors import (
 )
 
 __all__ = ["error_message"]
+
+
+_PROXY_STATUSES: Final = frozenset({502, 503, 504})
 
 
 def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
@@ -32,6 +36,8 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
         return _unreachable_message(url, str(error.facts["reason"]))
     if isinstance(error, UnreadableAnswer) or type(error) is NotFound:
         advice = "check the URL given with --registry or CONTRACTLOG_REGISTRY_URL"
+        if error.facts.get("status") in _PROXY_STATUSES:
+            advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
         return f"{url} does not answer as a registry does: {error}; {advice}"
     return _rejected_message(url, argv) if isinstance(error, Unauthorized) else str(error)
 
