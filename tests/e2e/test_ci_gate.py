@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -130,6 +131,21 @@ def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server:
     third = gate.put("3/{}-value.avsc", order(NOTE))
     assert f"{third}: not registered, because an earlier version" in told(gate.run("register", ".", "--keep-going"), 1)
     assert server.versions(gate.subject) == [1]
+
+
+def test_two_applies_at_once_end_in_one_state(gate: Gate, server: Registry) -> None:
+    money, user = f"Money{gate.topic[5:]}", f"{gate.topic}-user-value"
+    gate.put(f"{money}.avsc", json.dumps({"type": "record", "name": money, "fields": [ID]}))
+    gate.put(f"{user}.avsc", order({"name": "total", "type": money}))
+    for number, fields in enumerate(((), (NOTE,), (NOTE, TOTAL | {"default": 0})), 1):
+        gate.put(f"{number}/{{}}-value.avsc", order(*fields))
+    gate.put("contractlog.toml", '[[subjects]]\nname = "gate-*"\nlevel = "FULL"\n')
+    with ThreadPoolExecutor(2) as pool:
+        for done in list(pool.map(lambda _: gate.process("apply", "."), range(2))):
+            told(done, 0)
+    assert [server.versions(subject) for subject in (gate.subject, money, user)] == [[1, 2, 3], [1], [1]]
+    assert (server.level(gate.subject), server.level(user)) == (Level.FULL, Level.FULL)
+    told(gate.run("plan", ".", "--exit-code"), 0)
 
 
 def test_versions_are_promoted_to_another_environment(gate: Gate, server: Registry) -> None:
