@@ -55,13 +55,14 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan.registration import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
-        return run(options)
+        return run(options, argv)
 
 
 def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -71,13 +72,14 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_prune(parser)
     parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan.runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
-        return run_plan(options)
+        return run_plan(options, argv)
 
 
 def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:

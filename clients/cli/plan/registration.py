@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -21,6 +22,8 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -41,6 +44,7 @@ __all__ = [
     "FileRegistration",
     "Registration",
     "all_unpermitted",
+    "describe_outcome",
     "describe_step",
     "print_step",
     "report_interruption",
@@ -76,8 +80,13 @@ class FileRegistration:
         }
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace, argv: Sequence[str]) -> int:
     """Register the files, print the outcomes, and return the exit code."""
+    with reported_failures(options, "contractlog register", argv):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     steps: list[FileRegistration] = []
@@ -85,7 +94,8 @@ def run(options: Namespace) -> int:
         with connect(options) as registry:
             resolver = FileResolver(registry, options.normalize)
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
-            if not options.keep_going:
+            if not options.keep_going and unreadable.problems:
+                output_report(options, partial(_build_report, steps, unreadable, "nothing was registered"))
                 unreadable.raise_errors("nothing was registered")
             settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
             registration = Registration(registry, resolver, resolved, settings, options.normalize)
@@ -101,12 +111,22 @@ def run(options: Namespace) -> int:
         if options.format == "json":
             print_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in steps]})
     refused = [step for step in steps if step.outcome == "refused"]
+    summary = _summarize(steps, refused)
+    output_report(options, partial(_build_report, steps, unreadable, summary))
     if options.format == "text" and steps:
-        _print_summary(steps, refused)
+        print_message(summary)
     unreadable.raise_errors()
     if not refused:
         return exit_codes.CLEAN
     return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
+
+
+def _build_report(
+    steps: Sequence[FileRegistration], unreadable: UnreadableFiles, summary: str, root: Path, tool_version: str
+) -> Report:
+    from contractlog.clients.cli.plan.registration_report import registration_report  # noqa: PLC0415 - imports this one
+
+    return registration_report(steps, unreadable.problems, summary, root, tool_version)
 
 
 def _register_readable(
@@ -195,7 +215,7 @@ class Registration:
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
-            return FileRegistration(file, "unchanged", check.registered)
+            return FileRegistration(file, "unchanged", check.registered, check)
         refused = check.outcome in {"incompatible", "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
@@ -242,10 +262,11 @@ def print_step(step: FileRegistration) -> None:
 def describe_step(step: FileRegistration) -> str:
     """Return one line with the file and its outcome."""
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
-    return with_tone(tone, escape_line(f"{step.file.path}: {_describe_outcome(step)}"))
+    return with_tone(tone, escape_line(f"{step.file.path}: {describe_outcome(step)}"))
 
 
-def _describe_outcome(step: FileRegistration) -> str:
+def describe_outcome(step: FileRegistration) -> str:
+    """Return the outcome for a file as a phrase."""
     subject = f"`{step.file.subject}`"
     if step.outcome == "would register":
         return f"would be a new version of {subject}"
@@ -256,7 +277,7 @@ def _describe_outcome(step: FileRegistration) -> str:
     return f"{state} {version} of {subject}, id {step.schema.schema_id}"
 
 
-def _print_summary(steps: list[FileRegistration], refused: list[FileRegistration]) -> None:
+def _summarize(steps: list[FileRegistration], refused: list[FileRegistration]) -> str:
     new = sum(step.outcome == "registered" for step in steps)
     unchanged = sum(step.outcome == "unchanged" for step in steps)
     planned = sum(step.outcome == "would register" for step in steps)
@@ -275,7 +296,7 @@ def _print_summary(steps: list[FileRegistration], refused: list[FileRegistration
             if all_unpermitted(refused)
             else "; fix the findings above and register again"
         )
-    print_message((", ".join(filter(None, parts)) or "nothing was registered") + after)
+    return (", ".join(filter(None, parts)) or "nothing was registered") + after
 
 
 def all_unpermitted(refused: list[FileRegistration]) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -24,8 +26,10 @@ from contractlog.clients.cli.plan.registration import (
     print_step,
     report_interruption,
 )
+from contractlog.clients.cli.plan.registration_report import plan_report
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, is_rest_of, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
+from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.compatibility.errors import UsageError
@@ -36,13 +40,19 @@ __all__ = ["run_apply", "run_plan"]
 APPLY_FORMAT: Final = "contractlog.apply/1"
 
 
-def run_plan(options: Namespace) -> int:
+def run_plan(options: Namespace, argv: Sequence[str]) -> int:
     """Print what would change, and return the exit code."""
+    with reported_failures(options, "contractlog plan", argv):
+        return _run_plan(options)
+
+
+def _run_plan(options: Namespace) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
+    output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
@@ -129,7 +139,12 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
 def _print_plan(options: Namespace, plan: Plan) -> None:
     if options.format == "json":
         print_json(_plan_body(options, plan))
-        return
+    elif options.format == "text":
+        _print_steps(plan)
+        print_message(_summarize(plan))
+
+
+def _print_steps(plan: Plan) -> None:
     for step in plan.settings:
         print_result(step.describe())
     waived = {step.planned.file.key: step for step in plan.waived}
@@ -147,7 +162,6 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
     for subject, version, latest in plan.drift():
         text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
         print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
-    print_message(_summarize(plan))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:

@@ -22,7 +22,15 @@ from contractlog.clients.cli.report_formats.report import (
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.located_finding import LocatedFinding
 
-__all__ = ["UNREADABLE_FILE", "check_report", "list_rules", "relative_path", "report_finding", "report_unreadable"]
+__all__ = [
+    "UNREADABLE_FILE",
+    "check_report",
+    "list_rules",
+    "relative_path",
+    "report_file",
+    "report_finding",
+    "report_unreadable",
+]
 
 _POSITION: Final = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)  # at the begin of a message about a file, after its path
 
@@ -57,7 +65,7 @@ def check_report(
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
     """
-    files = [_report_file(check, root) for check in checks]
+    files = [report_file(check, root) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     return Report(
         command="contractlog check",
@@ -114,7 +122,8 @@ def report_finding(
     )
 
 
-def _report_file(check: FileCheck, root: Path) -> ReportedFile:
+def report_file(check: FileCheck, root: Path) -> ReportedFile:
+    """Return a checked file with its findings."""
     path = relative_path(check.file.path, root)
     return ReportedFile(
         path=path,
