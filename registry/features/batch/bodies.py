@@ -7,8 +7,9 @@ from typing import Any, Self, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from contractlog.compatibility.errors import BadRequest, InvalidQuery, RegistryError
+from contractlog.compatibility.errors import BadRequest, InvalidQuery, InvalidVersion, RegistryError
 from contractlog.compatibility.finding_positions import find_positions
+from contractlog.compatibility.identifiers import MAX_VERSION
 from contractlog.compatibility.located_finding import locate_finding
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.features.batch.service import BatchMember
@@ -52,6 +53,8 @@ class CheckMemberRequest(RegisterRequest, kw_only=True):
         """Parse the member."""
         if isinstance(self.against, str) and self.against != LATEST:
             raise InvalidQuery(parameter="against", detail="it must be a number, `latest` or null")
+        if isinstance(self.against, int) and not 1 <= self.against <= MAX_VERSION:
+            raise InvalidVersion(version=self.against)
         return BatchMember(parse_subject(self.subject), self.draft(), version=self.against)
 
 

@@ -83,6 +83,18 @@ def test_each_member_of_a_check_answers_as_it_would_alone(http: httpx2.Client) -
     assert (finding["compared_with"], finding["pointer"], finding["line"]) == ("a:1", "/fields/0/type", 1)
 
 
+@pytest.mark.parametrize("number", [0, -1, -(2**70), 2**31, 2**63, 2**70])
+def test_a_version_that_cannot_exist_is_an_error_of_its_member(http: httpx2.Client, number: int) -> None:
+    register(http, "a", record("A", x="long"))
+    member = {"subject": "a", "schema": record("A", x="long")}
+    found = ask(http, CHECK, member | {"against": number}, member)
+    assert [one.get("error_code") for one in found] == [42202, None]
+    referring = member | {"references": [{"name": "n", "subject": "a", "version": number}]}
+    for path in (CHECK, LOOKUP):
+        response = http.post(path, json={"schemas": [referring, member]})
+        assert response.status_code in {200, 422}
+
+
 def test_a_member_is_judged_as_if_those_before_it_were_registered(http: httpx2.Client) -> None:
     found = ask(
         http,
