@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -46,7 +46,7 @@ from contractlog.clients.pull_index import (
     write_index,
 )
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
@@ -80,8 +80,16 @@ class PulledFile:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class MissingSubject:
+    """A listed subject without versions: deleted meanwhile, or its alias has no versions."""
+
+    subject: str
+    message: str  #: the registry's
+
+
 def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write the latest or all versions of subjects to files; exit code 1 if an edited file was left."""
+    """Write versions of subjects to files; exit code 1 if one was edited or a subject is missing."""
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="the subjects to pull")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
@@ -105,10 +113,12 @@ def _run(options: Namespace) -> int:
     _require_context(options.out, options.context)
     with connect(options) as registry:
         subjects = _list_subjects(registry, options.context) if options.all else _name_subjects(options)
-        pulled = []
-        for written in _pull_subjects(
-            registry, subjects, options.out, history=options.history, force=options.force, context=options.context
-        ):
+        pulled, missing = [], []
+        for written in _pull_subjects(registry, subjects, options):
+            if isinstance(written, MissingSubject):
+                missing.append(written)
+                print_error(f"`{written.subject}` is left out: {written.message}")
+                continue
             pulled.append(written)
             if options.format == "text":
                 _print_file(written)
@@ -116,10 +126,12 @@ def _run(options: Namespace) -> int:
         if options.manifest is None:
             _write_manifest(registry, pulled, options)
     if options.format == "json":
-        print_json({"format": FORMAT, "files": [written.body() for written in pulled]})
+        left_out = [asdict(each) for each in missing]
+        print_json({"format": FORMAT, "files": [written.body() for written in pulled], "left_out": left_out})
     else:
         _print_summary(pulled, options)
-    return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
+    edited = any(written.outcome == "edited" for written in pulled)
+    return exit_codes.FINDINGS if edited or missing else exit_codes.CLEAN
 
 
 def _require_context(out: Path, context: str) -> None:
@@ -167,14 +179,24 @@ def _parse_folder(text: str) -> Path:
 
 
 def _pull_subjects(
-    registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False, context: str = ""
-) -> Iterator[PulledFile]:
-    """Write the versions of subjects to files, and yield them one by one."""
-    digests = None if force else file_digests(out)
+    registry: Registry, subjects: Iterable[str], options: Namespace
+) -> Iterator[PulledFile | MissingSubject]:
+    """Write the versions of subjects to files, and yield them one by one.
+
+    Raises:
+        SubjectNotFound: a named subject has no versions; with ``--all``, it is yielded as missing.
+    """
+    out: Path = options.out
+    digests = None if options.force else file_digests(out)
     for subject in subjects:
-        for folder, schema in _fetch_versions(registry, subject, out, history=history):
-            path = folder / file_name(_remove_context(subject, context), schema.type)
-            yield _write_version(path, subject, schema, digests, out)
+        try:
+            for folder, schema in _fetch_versions(registry, subject, out, history=options.history):
+                path = folder / file_name(_remove_context(subject, options.context), schema.type)
+                yield _write_version(path, subject, schema, digests, out)
+        except SubjectNotFound as error:
+            if not options.all:
+                raise
+            yield MissingSubject(subject, error.message)
 
 
 def _fetch_versions(

@@ -13,7 +13,7 @@ import msgspec
 from contractlog.compatibility.associations import TOPIC, Lifecycle
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ENCODED_SUBJECT, MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
@@ -222,9 +222,11 @@ def parse_scope(text: Any, name: str = "subject") -> Subject:
     Raises:
         InvalidField: it is none of them.
     """
-    plain = read_text({name: text}, name)
+    subject = Subject.parse(read_text({name: text}, name))
+    if subject.too_long:
+        raise InvalidField(f"`{name}`: {_shorten(str(subject))} takes more than {MAX_ENCODED_SUBJECT:,} bytes in a URL")
     try:
-        subject = Subject.parse(plain).validate()
+        subject.validate()
     except InvalidSubject as error:
         raise InvalidField(error.message) from None
     if subject.context != GLOBAL_CONTEXT:

@@ -96,3 +96,18 @@ def test_a_pulled_environment_has_its_context_left_out(
 def test_standard_output_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pull", "--all", "--out", "-"]) == exit_codes.USAGE
     assert "`-` is not a folder" in capsys.readouterr().err
+
+
+def test_a_subject_whose_alias_has_no_versions_is_left_out_and_the_others_are_pulled(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for subject in ("a-value", "b-value", "c-value"):
+        registry_of_pull.register(subject, SchemaDraft('"string"'))
+    registry_of_pull.set_config({"alias": "nowhere"}, "b-value")
+    assert main(["pull", "--all", "--out", "out", "--format", "json"]) == exit_codes.FINDINGS
+    body = json.loads(capsys.readouterr().out)
+    assert [file["subject"] for file in body["files"]] == ["a-value", "c-value"]
+    assert body["left_out"] == [{"subject": "b-value", "message": "Subject 'nowhere' not found."}]
+    assert (tmp_path / "out" / LOCK).exists()
+    assert main(["pull", "b-value", "--out", "other"]) == exit_codes.USAGE
