@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, literal, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -191,7 +191,9 @@ class Store:
 
     def _ask(self) -> None:
         with self._connection_lock, self._engines.probe.connect() as connection:
-            connection.execute(select(tables.contexts.c.name).limit(1)).first()
+            # A server is asked for no table, because somebody may have locked it; a file is only read for one.
+            rows = select(tables.contexts.c.name) if connection.dialect.name == "sqlite" else select(literal(1))
+            connection.execute(rows.limit(1)).first()
 
     def close(self) -> None:
         """Commit the waiting writes and release all resources; later writes are rejected."""
