@@ -29,7 +29,8 @@ from contractlog.clients.cli.output import (
     with_tone,
 )
 from contractlog.clients.cli.schema_folder.environment import select_environment
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule
+from contractlog.clients.cli.schema_folder.file_rules import FileRule
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     find_levels,
     format_manifest,

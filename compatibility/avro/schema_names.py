@@ -40,7 +40,8 @@ def list_avro_names(text: str) -> SchemaNames:
             pending += [(inner, namespace) for inner in reversed(_inner_types(node))]
     external = tuple(ExternalName(name) for name in used if name not in defined)
     root = _definition_name(schema, "") if isinstance(schema, dict) else ""
-    return SchemaNames(root=root, record=root, defined=tuple(defined), external=external)
+    record = schema if isinstance(schema, str) and schema not in PRIMITIVES else root
+    return SchemaNames(root=root, type_name=root, record=record, defined=tuple(defined), external=external)
 
 
 def _definition_name(node: dict[str, Any], namespace: str) -> str:

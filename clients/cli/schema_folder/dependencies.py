@@ -90,8 +90,10 @@ class _Linker:
         Raises:
             MissingSubjectError: the convention does not apply.
         """
-        record = self.names[file.path].record
-        if file.path in used or (record and subject_from_name(file.path) in {record, record.rpartition(".")[2]}):
+        type_name = self.names[file.path].type_name
+        if file.path in used or (
+            type_name and subject_from_name(file.path) in {type_name, type_name.rpartition(".")[2]}
+        ):
             return self._subject(file)
         ending = file.path.name.removeprefix(subject_from_name(file.path))
         raise MissingSubjectError(
@@ -101,7 +103,7 @@ class _Linker:
 
     def _subject(self, file: SchemaFile) -> str:
         """Return the subject of a file, by convention if none is known."""
-        return file.subject or self.names[file.path].record or subject_from_name(file.path)
+        return file.subject or self.names[file.path].type_name or subject_from_name(file.path)
 
     def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
         """Return the file that defines a name, or None.
