@@ -13,6 +13,7 @@ class ExternalName(NamedTuple):
 
     name: str  #: name of the reference that resolves it
     path: str = ""  #: relative path of the file that it may mean, as written; empty if it cannot be a path
+    simple_name: str = ""  #: the name that it means if nothing defines ``name``: the one without a namespace
 
 
 @dataclass(frozen=True, slots=True)

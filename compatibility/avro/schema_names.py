@@ -17,19 +17,22 @@ def list_avro_names(text: str) -> SchemaNames:
     """Return the full names in a schema; none if the text is not JSON.
 
     >>> list_avro_names('{"type": "map", "values": "com.acme.Money"}').external
-    (ExternalName(name='com.acme.Money', path=''),)
+    (ExternalName(name='com.acme.Money', path='', simple_name=''),)
+
+    A name without dots is one of the enclosing namespace; if nothing defines that, one without a namespace.
     """
     try:
         schema = parse_json(text, comments=True)
     except InvalidSchema:  # reported when the schema is parsed
         return SchemaNames()
     defined: dict[str, None] = {}
-    used: dict[str, None] = {}
+    used: dict[str, ExternalName] = {}
     pending: list[tuple[Any, str]] = [(schema, "")]  # types, each with the namespace around it
     while pending:
         node, namespace = pending.pop()
         if isinstance(node, str) and node not in PRIMITIVES:
-            used.setdefault(qualify_name(node, namespace))
+            name = qualify_name(node, namespace)
+            used.setdefault(name, ExternalName(name, simple_name="" if name == node else node))
         elif isinstance(node, list):
             pending += [(branch, namespace) for branch in reversed(node)]
         elif isinstance(node, dict):
@@ -38,7 +41,7 @@ def list_avro_names(text: str) -> SchemaNames:
                 defined.setdefault(name)
                 namespace = name.rpartition(".")[0]
             pending += [(inner, namespace) for inner in reversed(_inner_types(node))]
-    external = tuple(ExternalName(name) for name in used if name not in defined)
+    external = tuple(use for use in used.values() if defined.keys().isdisjoint((use.name, use.simple_name)))
     root = _definition_name(schema, "") if isinstance(schema, dict) else ""
     record = schema if isinstance(schema, str) and schema not in PRIMITIVES else root
     return SchemaNames(root=root, type_name=root, record=record, defined=tuple(defined), external=external)

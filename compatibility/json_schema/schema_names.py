@@ -17,7 +17,7 @@ def list_json_names(text: str) -> SchemaNames:
     """Return the ids in a schema and the documents that it refers to; none if the text is not JSON.
 
     >>> list_json_names('{"$id": "http://acme/a.json", "$ref": "b.json#/x"}').external
-    (ExternalName(name='http://acme/b.json', path='b.json'),)
+    (ExternalName(name='http://acme/b.json', path='b.json', simple_name=''),)
     """
     try:
         schema = parse_json(text)

@@ -75,13 +75,17 @@ class _Linker:
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in file.dependencies}
         for external in self.names[file.path].external:
-            if external.name in resolved_names:
-                continue
-            target = self._find_target(file, external)
-            if target is not None and self._subject(target) not in resolved_subjects:
-                names = self.names[target.path]
-                name = (names.root if external.name in names.defined else "") or external.name
-                dependencies.setdefault(target.path, FileDependency(name, target.path))
+            for name in filter(None, (external.name, external.simple_name)):
+                if name in resolved_names:
+                    break
+                target = self._find_target(file, external._replace(name=name))
+                if target is None:
+                    continue
+                if self._subject(target) not in resolved_subjects:
+                    names = self.names[target.path]
+                    reference = (names.root if name in names.defined else "") or name
+                    dependencies.setdefault(target.path, FileDependency(reference, target.path))
+                break
         return replace(file, dependencies=tuple(dependencies.values()))
 
     def subject_by_convention(self, file: SchemaFile, used: set[Path]) -> str:

@@ -73,6 +73,15 @@ def test_a_new_type_and_its_user_are_checked_before_either_exists(
         assert run(capsys, verb, ".") == (exit_codes.CLEAN, {"Money": outcome, "a-value": outcome})
 
 
+def test_a_type_without_a_namespace_is_used_inside_a_record_that_has_one(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("com.acme.A", "Money"), "Money": record("Money", "long")})
+    assert run(capsys, "register", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+    assert [each.name for each in registry.version("a-value", 1).references] == ["Money"]
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+
+
 def test_a_schema_of_another_context_is_not_that_of_the_default_context(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
