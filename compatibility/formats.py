@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
@@ -39,9 +40,11 @@ __all__ = [
     "list_inline_tags",
     "list_names",
     "list_top_level_fields",
+    "omit_shared_definitions",
     "parse_schema",
     "passes_fast_check",
     "reads_all_versions",
+    "repeats_definitions",
     "select_breaking",
     "strip_annotations",
     "supported_types",
@@ -164,6 +167,34 @@ def allows_comments(schema_type: SchemaType) -> bool:
 def list_names(schema_type: SchemaType, text: str) -> SchemaNames:
     """Return the names in a text by which schemas refer to each other; none if the text is invalid."""
     return FORMATS[schema_type].list_names(text) if schema_type in FORMATS else SchemaNames()
+
+
+def repeats_definitions(schema_type: SchemaType) -> bool:
+    """Return whether texts of a format may have definitions that their references have, too."""
+    return schema_type in FORMATS and FORMATS[schema_type].omit_shared_definitions is not None
+
+
+def omit_shared_definitions(draft: SchemaDraft, referenced: Mapping[str, str]) -> str:
+    """Return the text of a valid schema with names in place of definitions that its references have, too.
+
+    Registries write a type that is nested in a referenced one at its first use. The result has the same canonical text.
+
+    Args:
+        draft: the schema.
+        referenced: name -> text of every dependency.
+    """
+    omit = FORMATS[draft.type].omit_shared_definitions if draft.type in FORMATS else None
+    text = draft.text if omit is None else omit(draft.text, referenced)
+    if text != draft.text:
+        try:
+            before, after = (
+                parse_schema(each, referenced, strict=False) for each in (draft, replace(draft, text=text))
+            )
+        except InvalidSchema:
+            return draft.text
+        if before.canonical != after.canonical:
+            return draft.text
+    return text
 
 
 def list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ class SchemaFormat:
     find_nonconformity: Callable[[ParsedSchema], InvalidSchema | None] = lambda _: None
     #: returns the names in a text by which schemas refer to each other; none if the text is invalid
     list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
+    #: returns a text with names in place of the definitions that are also in its references; None: it repeats none
+    omit_shared_definitions: Callable[[str, Mapping[str, str]], str] | None = None
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}
     edit_tags: Callable[[str, TagsByEntity, TagsByEntity], str] | None = None  #: adds tags, then removes others

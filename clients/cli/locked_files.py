@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.pulled_text import format_file_text, format_text
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
 from contractlog.clients.pull_index import LOCK, LockedSchema, index_path, locked_context, read_locked
 from contractlog.clients.registry import Registry
@@ -117,16 +117,18 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     subject = schema.subject or Subject.parse("")
     context = locked_context(folder)
     home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
+    texts: tuple[str, ...] = ()
     try:
-        text = registry.version(home, int(schema.version or 0), deleted=True).text
+        existing = registry.version(home, int(schema.version or 0), deleted=True)
+        texts = format_file_text(registry, existing, str(home)), format_text(existing), existing.text
     except NotFound:
-        text = ""
+        pass
     except Unreachable as error:
         raise UsageError(
             f"`{path}` has changed since the pull; its earlier text is in the registry only, which is needed for "
             f"--against lock: {error}; or pass --against git:REVISION"
         ) from None
-    for written in (format_json(text), text):  # `pull` formats what is JSON
+    for written in texts:  # the last two are of earlier releases
         if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
             return written
     raise UsageError(

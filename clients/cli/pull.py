@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -28,8 +27,10 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
+from contractlog.clients.cli.pulled_text import format_file_text
 from contractlog.clients.cli.schema_folder.environment import select_environment
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule
+from contractlog.clients.cli.schema_folder.file_rules import FileRule
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     find_levels,
     format_manifest,
@@ -48,10 +49,10 @@ from contractlog.clients.pull_index import (
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["format_text", "pull"]
+__all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
@@ -192,7 +193,8 @@ def _pull_subjects(
         try:
             for folder, schema in _fetch_versions(registry, subject, out, history=options.history):
                 path = folder / file_name(_remove_context(subject, options.context), schema.type)
-                yield _write_version(path, subject, schema, digests, out)
+                text = format_file_text(registry, schema, subject)
+                yield PulledFile(path, subject, schema, _write_file(path, text, digests, out))
         except SubjectNotFound as error:
             if not options.all:
                 raise
@@ -269,33 +271,29 @@ def _fetch_dependencies(
             yield dependency
 
 
-def _write_version(
-    path: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
-) -> PulledFile:
-    """Write a version to its file, unless the file was edited since the last pull.
+def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path) -> PullOutcome:
+    """Write the text of a version to its file, unless the file was edited since the last pull.
 
     Args:
         path: the file.
-        subject: subject of the version.
-        schema: the version to write.
+        text: the text.
         digests: SHA-256 of the files as they were pulled, by path relative to ``out``; None overwrites every file.
         out: the folder of the lock.
     """
-    text = format_text(schema)
     try:
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
         if before not in {None, content} and digests is not None:
             pulled = digests.get(path.relative_to(out).as_posix())
             if pulled != sha256(before or b"").hexdigest():
-                return PulledFile(path, subject, schema, "edited")
+                return "edited"
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_atomically(path) as file:
                 file.write(content)
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    return PulledFile(path, subject, schema, _compare_content(before, content))
+    return _compare_content(before, content)
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
@@ -321,11 +319,6 @@ def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
         return None
     top = "" if written.path.parent == out else "**/"  # the versions of a subject share a rule
     return FileRule(top + written.path.name, (written.subject,))
-
-
-def format_text(schema: RegisteredSchema) -> str:
-    """Return the text of a schema with one member per line, if it is JSON."""
-    return schema.text if schema.type is SchemaType.PROTOBUF else format_json(schema.text)
 
 
 def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:

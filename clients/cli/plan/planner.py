@@ -9,7 +9,8 @@ from pathlib import Path
 
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
-from contractlog.clients.cli.plan.registration import FileRegistration, Registration
+from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest

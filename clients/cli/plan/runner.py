@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -18,15 +19,15 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
-from contractlog.clients.cli.plan.registration import (
+from contractlog.clients.cli.plan.file_registration import (
     FileRegistration,
-    Registration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.registration_report import plan_report
+from contractlog.clients.cli.plan.plan_report import plan_report
+from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, is_rest_of, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
@@ -148,12 +149,15 @@ def _print_steps(plan: Plan) -> None:
     for step in plan.settings:
         print_result(step.describe())
     waived = {step.planned.file.key: step for step in plan.waived}
+    referenced = ReferencedFindings()
     for each in plan.registrations:
         if each.file.key in waived:
             for line in waived[each.file.key].describe().split("\n"):
                 print_result(line)
         elif each.outcome != "unchanged":
-            print_step(each)
+            print_step(each, referenced)
+    for line in referenced.lines():
+        print_result(line)
     for deletion in plan.deletions:
         print_result(deletion.describe())
     for subject, user in plan.referenced:
@@ -176,7 +180,10 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
 
 def _summarize(plan: Plan) -> str:
     if plan.refused:
-        return f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above"
+        waiting = sum(each.outcome == "skipped" for each in plan.registrations)
+        number = count_noun(len(plan.refused), "file") + " cannot be registered"
+        number += f", for which {count_noun(waiting, 'other file')} would wait" if waiting else ""
+        return f"{number}: fix the findings above; until then `apply` changes nothing"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:

@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
-from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
 from contractlog.compatibility.level import Level

@@ -136,10 +136,10 @@ class _FileReader:
         rule = self._manifest.find_rule(path) if self._manifest else None
         given = self._references + (rule.references if rule else ())
         file = self._add_index_entry(read_file(path, self._subject, given))
-        if rule is None or self._subject is not None or not rule.subjects:
+        if rule is None or self._subject is not None or not rule.names_subjects:
             return [file]
-        record = list_names(file.draft.type, file.draft.text).record
-        return [replace(file, subject=subject) for subject in rule.list_subjects(path, record)]
+        names = list_names(file.draft.type, file.draft.text)
+        return [replace(file, subject=subject) for subject in rule.list_subjects(path, names)]
 
     def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
         """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""

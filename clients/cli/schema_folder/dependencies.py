@@ -75,13 +75,17 @@ class _Linker:
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in file.dependencies}
         for external in self.names[file.path].external:
-            if external.name in resolved_names:
-                continue
-            target = self._find_target(file, external)
-            if target is not None and self._subject(target) not in resolved_subjects:
-                names = self.names[target.path]
-                name = (names.root if external.name in names.defined else "") or external.name
-                dependencies.setdefault(target.path, FileDependency(name, target.path))
+            for name in filter(None, (external.name, external.simple_name)):
+                if name in resolved_names:
+                    break
+                target = self._find_target(file, external._replace(name=name))
+                if target is None:
+                    continue
+                if self._subject(target) not in resolved_subjects:
+                    names = self.names[target.path]
+                    reference = (names.root if name in names.defined else "") or name
+                    dependencies.setdefault(target.path, FileDependency(reference, target.path))
+                break
         return replace(file, dependencies=tuple(dependencies.values()))
 
     def subject_by_convention(self, file: SchemaFile, used: set[Path]) -> str:
@@ -90,8 +94,10 @@ class _Linker:
         Raises:
             MissingSubjectError: the convention does not apply.
         """
-        record = self.names[file.path].record
-        if file.path in used or (record and subject_from_name(file.path) in {record, record.rpartition(".")[2]}):
+        type_name = self.names[file.path].type_name
+        if file.path in used or (
+            type_name and subject_from_name(file.path) in {type_name, type_name.rpartition(".")[2]}
+        ):
             return self._subject(file)
         ending = file.path.name.removeprefix(subject_from_name(file.path))
         raise MissingSubjectError(
@@ -101,7 +107,7 @@ class _Linker:
 
     def _subject(self, file: SchemaFile) -> str:
         """Return the subject of a file, by convention if none is known."""
-        return file.subject or self.names[file.path].record or subject_from_name(file.path)
+        return file.subject or self.names[file.path].type_name or subject_from_name(file.path)
 
     def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
         """Return the file that defines a name, or None.

@@ -16,23 +16,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from contractlog.clients.cli.options import parse_reference
+from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
-from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.errors import InvalidSubject, UsageError
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.schema import Reference
 
 __all__ = [
     "MANIFEST",
     "MAX_MANIFEST_BYTES",
-    "PLACEHOLDER",
     "Environment",
-    "FileRule",
     "LintOverride",
     "Manifest",
     "SubjectRule",
@@ -44,7 +40,6 @@ MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -56,24 +51,6 @@ class Environment:
 
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
-
-
-@dataclass(frozen=True, slots=True)
-class FileRule:
-    """Subjects and references of the files that match a pattern."""
-
-    path: str
-    subjects: tuple[str, ...] = ()  #: with placeholders ``{name}`` and ``{type}``; empty: by the name of the file
-    references: tuple[Reference, ...] = ()
-
-    def list_subjects(self, path: Path, record: str) -> tuple[str, ...]:
-        """Return the subjects of a file, whose Avro type has the full name ``record``.
-
-        Raises:
-            UsageError: a subject needs a type, and the file has none, or it is not a valid name.
-        """
-        values = {"name": subject_from_name(path), "type": record}
-        return tuple(_expand_subject(subject, values, path) for subject in self.subjects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +170,16 @@ def load_manifest(path: Path) -> Manifest:
         found = _SYNTAX_POSITION.fullmatch(str(error))
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
-    for keys, message in chain(_find_errors(value), _find_lint_errors(value), find_waiver_errors(value)):
+    for keys, message in chain(
+        _find_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
+    ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
-    files = tuple(_parse_rule(rule) for rule in value.get("files", ()))
+    files = tuple(
+        parse_file_rule(each, f"{path}:{_locate(text, ['files', index])[0]}")
+        for index, each in enumerate(value.get("files", ()))
+    )
     subjects = tuple(_parse_subject_rule(rule) for rule in value.get("subjects", ()))
     lint = tuple(
         _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
@@ -206,11 +188,6 @@ def load_manifest(path: Path) -> Manifest:
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
     return Manifest(path, environments, files, subjects, lint, waivers)
-
-
-def _parse_rule(rule: Mapping[str, Any]) -> FileRule:
-    references = tuple(parse_reference(f"{name}={target}") for name, target in rule.get("references", {}).items())
-    return FileRule(rule["path"], tuple(rule.get("subjects", ())), references)
 
 
 def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
@@ -286,20 +263,3 @@ def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
         if common > best:
             best, position = common, (number, len(line) - len(line.lstrip()) + 1)
     return position
-
-
-def _expand_subject(subject: str, values: Mapping[str, str], path: Path) -> str:
-    def value_of(match: re.Match[str]) -> str:
-        value = values.get(match[1])
-        if value:
-            return value
-        if match[1] in values:
-            raise UsageError(f"{path}: the manifest names it `{subject}`, and its schema is not a named Avro type")
-        raise UsageError(f"{path}: `{match[0]}` in the subject `{subject}` is unknown: use {{name}} or {{type}}")
-
-    expanded = PLACEHOLDER.sub(value_of, subject)
-    try:
-        Subject.parse(expanded).validate()
-    except InvalidSubject as error:
-        raise UsageError(f"{path}: the manifest's subject `{expanded}` cannot be used: {error}") from None
-    return expanded

@@ -21,7 +21,7 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     UsageError,
 )
-from contractlog.compatibility.formats import allows_comments, parse_schema
+from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
 from contractlog.compatibility.lint.repeated_members import check_repeated_members
@@ -133,7 +133,27 @@ class FileResolver:
             else:
                 references.append(Reference(name, target.file.subject, target.registered.version))
         complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
-        return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+        try:
+            return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+        except UsageError as error:
+            if "redefined" in error.facts:
+                raise UsageError(f"{error}; {self._describe_definition(file, error.facts['redefined'])}") from None
+            raise
+
+    def _describe_definition(self, file: SchemaFile, name: str) -> str:
+        """Return the file that a file depends on and that defines a type, and the way out."""
+        pending = [target for _, target in file.dependencies]
+        defining: dict[Path, bool] = {}
+        while pending:
+            path = pending.pop(0)
+            if path not in defining:
+                target = self._resolved[self._first_keys[path]].file
+                defining[path] = name in list_names(target.draft.type, target.draft.text).defined
+                pending += [inner for _, inner in target.dependencies]
+        where = next(
+            (f"`{path}`" for path, is_defined in defining.items() if is_defined), "a schema that it references"
+        )
+        return f"{where} defines it, too: write the name in place of the definition here"
 
     def _read_referenced(self, file: SchemaFile) -> Mapping[str, str]:
         """Return the texts of all registered dependencies of a file by name."""
@@ -205,7 +225,8 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     try:
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
-        raise UsageError(invalid_file_message(file, error)) from None
+        redefined = {key: error.facts[key] for key in ("redefined",) if key in error.facts}
+        raise UsageError(invalid_file_message(file, error), **redefined) from None
     for repeated in check_repeated_members(None, file.draft.text) if strict else ():
         position = locate_pointer(file.draft.text, repeated.at)
         raise UsageError(f"{file.path}:{position}: {repeated.message}; remove the others")

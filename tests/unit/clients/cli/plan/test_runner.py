@@ -84,6 +84,45 @@ def test_nothing_is_applied_if_a_file_is_incompatible_at_the_level_to_be(
     assert "new-value" not in registry.subjects()
 
 
+@pytest.mark.parametrize("verb", ["plan", "apply", "register"])
+def test_a_finding_in_a_shared_type_is_printed_once(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    put(folder, **{"carts-value": {**ORDER, "name": "Cart"}})
+    main(["register", "."])
+    registry.set_level(Level.NONE, "Money")
+    (folder / "contractlog.toml").unlink()
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    capsys.readouterr()
+    assert main([verb, "."]) == exit_codes.FINDINGS
+    output = capsys.readouterr().out
+    assert output.count("AVRO_FIELD_DEFAULT_MISSING") == 1
+    assert "    referenced by carts-value.avsc, orders-value.avsc  at " in output
+    assert output.count("1 finding in types that it refers to: see the end") == 2
+
+
+def test_a_file_that_depends_on_a_refused_one_waits_for_it(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "1").mkdir()
+    (folder / "2").mkdir()
+    put(folder / "1", **{"clicks-value": MONEY})
+    main(["register", "."])
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    put(folder / "1", **{"clicks-value": {**MONEY, "fields": [CURRENCY]}})
+    put(folder / "2", **{"clicks-value": {**MONEY, "fields": []}})
+    capsys.readouterr()
+    assert main(["plan", "."]) == exit_codes.FINDINGS
+    output = capsys.readouterr()
+    assert "orders-value.avsc: waits for `Money.avsc`, which cannot be registered" in output.out
+    earlier = "the earlier version of `clicks-value` in `1/clicks-value.avsc`"
+    assert f"2/clicks-value.avsc: waits for {earlier}, which cannot be registered" in output.out
+    assert "2 files cannot be registered, for which 2 other files would wait: fix the findings" in output.err
+    assert main(["register", ".", "--keep-going"]) == exit_codes.FINDINGS
+    refused = "not registered, because it needs `Money.avsc`, which is not registered"
+    assert f"orders-value.avsc: {refused}" in capsys.readouterr().out
+
+
 def test_a_saved_plan_is_applied_as_it_was_shown(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

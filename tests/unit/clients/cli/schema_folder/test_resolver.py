@@ -45,7 +45,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check_runner", "plan.registration", "plan.runner", "pull"):
+    for module in ("check_runner", "plan.registration", "plan.runner", "pull", "schema_folder.command_files"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 
@@ -71,6 +71,15 @@ def test_a_new_type_and_its_user_are_checked_before_either_exists(
     assert (reference.name, reference.subject, reference.version) == ("Money", "Money", 1)
     for verb, outcome in (("check", "registered"), ("register", "unchanged")):
         assert run(capsys, verb, ".") == (exit_codes.CLEAN, {"Money": outcome, "a-value": outcome})
+
+
+def test_a_type_without_a_namespace_is_used_inside_a_record_that_has_one(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("com.acme.A", "Money"), "Money": record("Money", "long")})
+    assert run(capsys, "register", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+    assert [each.name for each in registry.version("a-value", 1).references] == ["Money"]
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
 
 
 def test_a_schema_of_another_context_is_not_that_of_the_default_context(
@@ -155,6 +164,48 @@ def test_a_pulled_folder_is_checked_as_it_is_and_follows_edits(
         "a-value": [1, 2],
         "b-value": [1, 2],
     }
+
+
+CURRENCY = {"type": "enum", "name": "x.Currency", "symbols": ["EUR"], "default": "EUR"}
+
+
+def with_nested_type(name: str, nested: Any, *types: str) -> dict[str, Any]:
+    schema = record(name, *types)
+    return {**schema, "fields": [*schema["fields"], {"name": "nested", "type": nested}]}
+
+
+@pytest.mark.parametrize("pulled", [("--all",), ("--all", "--history")])
+def test_a_pulled_folder_follows_the_edit_of_a_type_nested_in_a_referenced_one(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], pulled: tuple[str, ...]
+) -> None:
+    """Registries write a nested type of a referenced one into the text that uses it."""
+    files = {"a-value": record("x.A", "Money", "Currency"), "Money": with_nested_type("x.Money", CURRENCY)}
+    put(folder, **files, **{"b-value": record("B", "x.A", "x.Currency")})
+    run(capsys, "register", ".")
+    assert '"symbols"' in registry.version("a-value", 1).text
+    assert main(["pull", *pulled, "--out", "pulled"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+    [money] = (folder / "pulled").rglob("x.Money.avsc")
+    money.write_text(json.dumps(with_nested_type("x.Money", {**CURRENCY, "symbols": ["EUR", "USD"]})))
+    expected = dict.fromkeys(("a-value", "b-value", "x.Money"), "compatible")
+    assert run(capsys, "check", "pulled") == (exit_codes.CLEAN, expected)
+    assert main(["check", "pulled", "--against", "lock"]) == exit_codes.CLEAN
+    assert main(["register", "pulled"]) == exit_codes.CLEAN
+    assert "USD" in registry.version("b-value", 2).text
+    capsys.readouterr()
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+
+
+def test_a_type_that_two_files_define_differently_is_named_with_both(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, Money=with_nested_type("x.Money", CURRENCY))
+    put(folder, **{"a-value": with_nested_type("x.A", {**CURRENCY, "symbols": ["EUR", "USD"]}, "Money")})
+    assert main(["check", "."]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert 'a-value.avsc:1:106: the type "x.Currency" is defined twice, and differently' in error
+    assert "`Money.avsc` defines it, too: write the name in place of the definition here" in error
 
 
 @st.composite
