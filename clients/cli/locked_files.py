@@ -8,10 +8,18 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.pulled_text import format_file_text, format_text
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
-from contractlog.clients.pull_index import LOCK, LockedSchema, index_path, locked_context, read_locked
+from contractlog.clients.pull_index import (
+    LOCK,
+    MAX_SCHEMA_FILE_BYTES,
+    LockedSchema,
+    index_path,
+    locked_context,
+    read_locked,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -101,7 +109,7 @@ def _read_text(folder: Path, locked: LockedSchema) -> str | None:
     if locked.file is None:
         return locked.schema.text
     try:
-        content = (folder / locked.file).read_bytes()
+        content = read_bounded_file(folder / locked.file, MAX_SCHEMA_FILE_BYTES)
     except OSError:
         return None
     return content.decode() if sha256(content).hexdigest() == locked.digest else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -24,8 +22,9 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.promotion import PromotedVersion, Promotion, Side
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
-from contractlog.clients.settings import RegistryAddress, Security
+from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.terminal_text import escape_line
@@ -33,7 +32,6 @@ from contractlog.compatibility.terminal_text import escape_line
 __all__ = ["run"]
 
 FORMAT: Final = "contractlog.promote/1"
-_CREDENTIAL: Final = "CONTRACTLOG_REGISTRY_"
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
@@ -78,7 +76,7 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
     Raises:
         UsageError: an environment does not exist, or both are the same.
     """
-    environments = [(name, manifest.environment(name)) for name in (options.source, options.target)]
+    environments = [(name, resolve_environment(manifest, name)) for name in (options.source, options.target)]
     first, second = ((_urls(each), each.context or DEFAULT_CONTEXT) for _, each in environments)
     if first == second:
         raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
@@ -87,7 +85,7 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
             name,
             each.context or DEFAULT_CONTEXT,
             stack.enter_context(
-                connect(Namespace(**{**vars(options), "registry": each.registry}), _credentials_of(name))
+                connect(Namespace(**{**vars(options), "registry": each.registry, "environment": name}))
             ),
         )
         for name, each in environments
@@ -97,17 +95,6 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
 
 def _urls(environment: Environment) -> list[str]:
     return [address.url for address in RegistryAddress.parse(environment.registry)]
-
-
-def _credentials_of(environment: str) -> Security:
-    """Return the credentials of an environment; variables that end in its name come first."""
-    suffix = "_" + re.sub(r"\W", "_", environment).upper()
-    own = {
-        name.removesuffix(suffix): value
-        for name, value in os.environ.items()
-        if name.startswith(_CREDENTIAL) and name.endswith(suffix)
-    }
-    return Security.from_environment({**os.environ, **own})
 
 
 def _json_body(promotion: Promotion, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.planner import Plan
@@ -20,6 +21,8 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
 __all__ = ["PLAN_FORMAT", "is_rest_of", "read_plan", "write_plan"]
+
+_MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
 
 PLAN_FORMAT: Final = "contractlog.plan/1"
 
@@ -57,7 +60,7 @@ def read_plan(options: Namespace) -> list[Any]:
     if any(getattr(options, name) for name in own):
         raise UsageError("a plan has its own files and settings: name only --plan and the registry")
     try:
-        body = json.loads(options.plan.read_bytes())
+        body = json.loads(read_bounded_file(options.plan, _MAX_PLAN_BYTES))
     except OSError as error:
         raise UsageError(f"`{options.plan}` cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):

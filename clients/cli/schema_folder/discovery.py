@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
-from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.pull_index import INDEX_FILES
 from contractlog.compatibility.errors import UsageError
@@ -26,6 +26,7 @@ __all__ = ["DiscoveredFiles", "discover_files"]
 
 IGNORE_FILE: Final = ".contractlogignore"
 _AVRO_IDL: Final = ".avdl"
+_MAX_IGNORE_BYTES: Final = 1024 * 1024
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
 _MAX_NAMED: Final = 3  #: most ignored files that a message names
 
@@ -104,20 +105,20 @@ class _IgnoreRules:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._patterns = [
-            (re.compile(pattern_regex(line.removeprefix("!"))), not line.startswith("!"))
+            (PathPattern(line.removeprefix("!")), not line.startswith("!"))
             for line in map(str.strip, lines)
             if line and not line.startswith("#")
         ]
 
     def matches(self, path: str) -> bool:
         """Return True if a relative path is ignored; paths of folders end in a slash."""
-        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.fullmatch(path)), False)
+        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.matches(path)), False)
 
 
 def _read_ignore_file(folder: Path) -> _IgnoreRules:
     path = folder / IGNORE_FILE
     try:
-        return _IgnoreRules(path.read_text(encoding="utf-8").splitlines())
+        return _IgnoreRules(read_bounded_file(path, _MAX_IGNORE_BYTES).decode().splitlines())
     except FileNotFoundError:
         return _IgnoreRules(())
     except (OSError, UnicodeDecodeError) as error:

@@ -16,8 +16,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
-from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
@@ -38,6 +39,7 @@ __all__ = [
 
 MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
+_MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
 
@@ -123,7 +125,7 @@ class Manifest:
             relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:  # outside the folder
             return False
-        return _compile_path(pattern).fullmatch(relative) is not None
+        return _compile_path(pattern).matches(relative)
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -146,8 +148,8 @@ def find_manifest(given: Path | None, files: Sequence[str]) -> Manifest | None:
 
 
 @cache  # a pulled folder has a rule for each of many files
-def _compile_path(path: str) -> re.Pattern[str]:
-    return re.compile(pattern_regex(f"/{path}"))
+def _compile_path(path: str) -> PathPattern:
+    return PathPattern(f"/{path}")
 
 
 def load_manifest(path: Path) -> Manifest:
@@ -157,16 +159,14 @@ def load_manifest(path: Path) -> Manifest:
         UsageError: it cannot be read or is not valid; the message has line and column.
     """
     try:
-        content = path.read_bytes()
-        if len(content) > MAX_MANIFEST_BYTES:
-            raise UsageError(f"`{path}` is larger than {MAX_MANIFEST_BYTES // 1024:,} KiB")
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+        _limit_dots(path, text)
         value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UsageError(f"`{path}` is not UTF-8: save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number may have too many digits
         found = _SYNTAX_POSITION.fullmatch(str(error))
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
@@ -188,6 +188,17 @@ def load_manifest(path: Path) -> Manifest:
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
     return Manifest(path, environments, files, subjects, lint, waivers)
+
+
+def _limit_dots(path: Path, text: str) -> None:
+    """Reject keys of thousands of parts, which take ``tomllib`` time quadratic in their number.
+
+    Raises:
+        UsageError: a line has too many dots.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MAX_DOTS:
+            raise UsageError(f"{path}:{number}:1: the line has more than {_MAX_DOTS} dots: break it up")
 
 
 def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:

@@ -97,6 +97,27 @@ def test_links_of_a_revision_are_not_followed(repository: Path, capsys: pytest.C
     assert checked(capsys, "in", "--against", "git:HEAD")[0] == exit_codes.CLEAN
 
 
+def test_a_bare_repository_in_the_folder_gives_git_no_commands(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = repository / "in"
+    for name, text in {
+        "HEAD": "ref: refs/heads/main",
+        "refs/heads/main": 40 * "1",
+        "objects/keep": "",
+        "config": f"[core]\nrepositoryformatversion = 1\nbare = false\nworktree = .\n[extensions]\npartialClone = x\n"
+        f'[remote "x"]\nurl = .\npromisor = true\nuploadpack = "touch {repository}/executed; false"\n',
+    }.items():
+        path = hostile / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    unchanged = {"Money": "unchanged", "orders-value": "unchanged"}
+    assert checked(capsys, "in", "--against", "git:HEAD") == (exit_codes.CLEAN, unchanged)
+    assert main(["check", "in", "--against", "git:HEAD"]) == exit_codes.CLEAN
+    assert main(["diff", "git:HEAD:./in", "in"]) == exit_codes.CLEAN
+    assert not (repository / "executed").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -104,7 +125,7 @@ def test_links_of_a_revision_are_not_followed(repository: Path, capsys: pytest.C
         (["in", "--against", "git:--all"], "git has no revision `--all`"),
         (["in", "--against", "git:"], "git has no revision"),
         (["in", "--against", "nosuch"], "`nosuch` does not exist"),
-        (["/", "--against", "git:HEAD"], "git cannot read what to compare with"),
+        (["/", "--against", "git:HEAD"], "is in no git repository"),
         (["in", "--level", "FULL"], "--level needs --against"),
     ],
 )

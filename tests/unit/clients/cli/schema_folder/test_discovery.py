@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.schema_folder.discovery import discover_files
+from contractlog.clients.cli.schema_folder.discovery import IGNORE_FILE, discover_files
 from contractlog.compatibility.errors import UsageError
 
 JSON_SCHEMA = '{"$schema": "http://json-schema.org/draft-07/schema#"}'
@@ -81,3 +81,9 @@ def test_a_link_to_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in" / "c.avsc").symlink_to(tmp_path / "secret.avsc")
     with pytest.raises(UsageError, match=r"c.avsc` is a symbolic link to a file outside"):
         discover_files(tmp_path / "in")
+
+
+def test_an_ignore_file_that_never_ends_is_refused(tmp_path: Path) -> None:
+    (tmp_path / IGNORE_FILE).symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="not a regular file"):
+        discover_files(tmp_path)

@@ -11,7 +11,8 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
+from contractlog.clients.cli.schema_folder.environment import resolve_environment
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroSerializer
@@ -121,6 +122,27 @@ def test_an_environment_is_chosen_by_name(folder: Path) -> None:
     assert manifest.environment("prod").context == ".p"
     with pytest.raises(UsageError, match=r"has no environment `dev`; it has prod"):
         manifest.environment("dev")
+
+
+def test_a_variable_of_the_environment_takes_the_place_of_its_url(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / MANIFEST).write_text('[environments.eu-prod]\nregistry = "https://attacker.example"\ncontext = ".p"\n')
+    manifest = load_manifest(folder / MANIFEST)
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://other.example")
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL_EU_PROD", "https://registry.example")
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://registry.example", ".p")
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + 5_000 * "1", "a = nan", "a = -inf", "a = [" * 2_000, ".".join(["a"] * 100_000) + " = 1"]
+)
+def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: str) -> None:
+    (folder / MANIFEST).write_text(text)
+    with pytest.raises(UsageError, match=r"contractlog\.toml"):
+        load_manifest(folder / MANIFEST)
 
 
 @pytest.mark.parametrize(
