@@ -65,12 +65,13 @@ def check_files(
 ) -> Iterator[FileCheck]:
     """Yield the checks of the files that can be read, each file after those that it depends on."""
     checkers: dict[str, SubjectChecker] = {}
-    for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
+    resolver = FileResolver(registry, options.normalize, options.manifest)
+    for resolved in resolver.resolve_all(files, unreadable.collect):
         subject = resolved.file.subject
         if subject not in checkers:
             planned = _planned_settings(options, registry, subject)
             waivers = () if options.manifest is None else options.manifest.find_waivers(subject)
-            checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned, waivers)
+            checkers[subject] = SubjectChecker(registry, subject, resolver.normalizes(subject), planned, waivers)
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
 

@@ -82,7 +82,7 @@ class _Deletion:
 
 
 def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Delete a subject or a version; show who references and fetches it first."""
+    """Delete a subject or a version; exit code 1 if it is referenced, or not confirmed."""
     _add_name(parser, "delete")
     parser.add_argument(
         "--permanent", action="store_true", help="hard-delete what is soft-deleted: it cannot be restored"
@@ -100,11 +100,12 @@ def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
             if options.format == "json":
                 print_json(_json_body(options, deletion, []))
             raise ReferenceExists(subject=deletion.subject, version=deletion.referrers[0][0])
-        if not options.dry_run:
-            _confirm(deletion, yes=options.yes)
-            deleted = _delete(registry, deletion)
-        else:
-            deleted = deletion.versions
+        if not (options.dry_run or options.yes or _confirm(deletion)):
+            if options.format == "json":
+                print_json(_json_body(options, deletion, []))
+            print_message("nothing was deleted")
+            return exit_codes.FINDINGS
+        deleted = deletion.versions if options.dry_run else _delete(registry, deletion)
     _report_deletion(options, deletion, deleted)
     return exit_codes.CLEAN
 
@@ -235,20 +236,17 @@ def _print_users(deletion: _Deletion) -> None:
         print_message(f"no client fetched it by id in the last {_DAYS} days")
 
 
-def _confirm(deletion: _Deletion, *, yes: bool) -> None:
-    """Ask for confirmation on a terminal.
+def _confirm(deletion: _Deletion) -> bool:
+    """Ask for confirmation on a terminal, and return whether it was given.
 
     Raises:
-        UsageError: it was not given, or nobody can be asked.
+        UsageError: there is no terminal.
     """
-    if yes:
-        return
     if not sys.stdin.isatty():
         raise UsageError(f"nothing was deleted: pass --yes to delete {deletion.description} without a terminal")
     action = "hard-delete" if deletion.permanent else "soft-delete"
     print_message(f"{action} {deletion.description}? [y/N]")
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise UsageError("nothing was deleted")
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _delete(registry: Registry, deletion: _Deletion) -> list[int]:

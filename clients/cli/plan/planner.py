@@ -84,7 +84,7 @@ def make_plan(
     options: Namespace, registry: Registry, files: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> tuple[Registration, Plan]:
     """Compare the files and the manifest's settings with the registry."""
-    resolver = FileResolver(registry, options.normalize)
+    resolver = FileResolver(registry, options.normalize, options.manifest)
     resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
     subjects = dict.fromkeys(file.subject for file in files)
     changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}
@@ -93,7 +93,7 @@ def make_plan(
         subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
         for subject, each in changes.items()
     }
-    registration = Registration(registry, resolver, resolved, planned, options.normalize, manifest)
+    registration = Registration(registry, resolver, resolved, planned, manifest)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(setting_step(change) for each in changes.values() for change in each)

@@ -68,7 +68,7 @@ def _run(options: Namespace) -> int:
                 )
                 unreadable.raise_errors("nothing was registered")
             settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
-            registration = Registration(registry, resolver, resolved, settings, options.normalize)
+            registration = Registration(registry, resolver, resolved, settings)
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
@@ -122,7 +122,6 @@ class Registration:
     resolver: FileResolver
     resolved: Mapping[FileKey, ResolvedFile]
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
-    normalize: bool = False
     manifest: Manifest | None = None  #: with waivers, if they are used
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
@@ -181,7 +180,9 @@ class Registration:
         if subject not in self._checkers:
             settings = self.settings.get(subject, PlannedSettings())
             waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings, waivers)
+            self._checkers[subject] = SubjectChecker(
+                self.registry, subject, self.resolver.normalizes(subject), settings, waivers
+            )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
@@ -197,7 +198,7 @@ class Registration:
         file = resolved.file
         if resolved.registered is not None:
             return FileRegistration(file, "unchanged", resolved.registered)
-        normalize = self.normalize
+        normalize = self.resolver.normalizes(file.subject)
         try:
             schema = self.registry.register(file.subject, file.draft, normalize=normalize)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:

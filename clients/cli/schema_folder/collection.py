@@ -70,6 +70,7 @@ def collect_files(
     manifest: Manifest | None = None,
     context: str = "",
     unreadable: UnreadableFiles | None = None,
+    name_subject: Callable[[Path], str] | None = None,
 ) -> dict[str, list[SchemaFile]]:
     """Read files and folders; return the files of each subject in the order of their versions.
 
@@ -80,6 +81,7 @@ def collect_files(
         manifest: tells subjects and references of files.
         context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
+        name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
 
     Raises:
         UsageError: a path cannot be read, a file has no subject, or two files are the same version.
@@ -95,7 +97,7 @@ def collect_files(
         with problems.collect(path):
             files += reader.read(path)
     if subject is None:
-        files = list(link_files(files, problems.collect))
+        files = list(link_files(files, problems.collect, name_subject))
     groups: dict[str, list[SchemaFile]] = {}
     for file in files:
         name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject

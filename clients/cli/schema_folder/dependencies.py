@@ -23,12 +23,15 @@ class MissingSubjectError(UsageError):
     """A schema file has no subject by its name, the manifest or convention."""
 
 
-def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[SchemaFile]:
+def link_files(
+    files: Sequence[SchemaFile], collect: CollectErrors, name_subject: Callable[[Path], str] | None = None
+) -> Iterator[SchemaFile]:
     """Yield every file with its dependencies and its subject.
 
     Args:
         files: the files, with an empty subject where none is known.
         collect: called with a file's path; the context that it returns takes a ``UsageError`` about the file.
+        name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
 
     Raises:
         UsageError: a file has no subject, or a name that it uses is defined in several files.
@@ -41,7 +44,18 @@ def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[
     used = {dependency.target for file in linked for dependency in file.dependencies}
     for file in linked:
         with collect(file.path):
-            yield file if file.subject else replace(file, subject=linker.subject_by_convention(file, used))
+            yield file if file.subject else replace(file, subject=_find_subject(linker, file, used, name_subject))
+
+
+def _find_subject(
+    linker: _Linker, file: SchemaFile, used: set[Path], name_subject: Callable[[Path], str] | None
+) -> str:
+    try:
+        return linker.subject_by_convention(file, used)
+    except MissingSubjectError:
+        if name_subject is None:
+            raise
+        return name_subject(file.path)
 
 
 def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
@@ -51,10 +52,16 @@ class FileResolver:
     """Resolves files; those that others depend on come first."""
 
     registry: Registry | Baseline
-    normalize: bool = False
+    normalize: bool = False  #: of all subjects
+    manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
     _has_batches: bool = True
+
+    def normalizes(self, subject: str) -> bool:
+        """Return whether normalized texts of a subject are compared and stored."""
+        rule = None if self.manifest is None else self.manifest.find_settings(subject)
+        return self.normalize or (rule or {}).get("normalize") is True
 
     def resolve_all(
         self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -169,7 +176,7 @@ class FileResolver:
     def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
         """Return the version of the file's subject that has its content, or None."""
         try:
-            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalize)
+            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalizes(file.subject))
             return _require_context(file, registered)
         except (SubjectNotFound, SchemaNotFound):
             return None
@@ -178,10 +185,10 @@ class FileResolver:
 
     def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[FileKey, RegisteredSchema | None]]:
         """Yield the files whose registered version, or None, was told in few requests."""
-        for batch in _split_batches(files) if self._has_batches and len(files) > 1 else ():
+        for batch in self._split_batches(files) if self._has_batches and len(files) > 1 else ():
             try:
                 results = self.registry.lookup_many(
-                    [(file.subject, file.draft) for file in batch], normalize=self.normalize
+                    [(file.subject, file.draft) for file in batch], normalize=self.normalizes(batch[0].subject)
                 )
             except RegistryError:  # an extension of contractlog
                 self._has_batches = False
@@ -191,6 +198,14 @@ class FileResolver:
                     yield file.key, _require_context(file, result)
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
                     yield file.key, None
+
+    def _split_batches(self, files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
+        """Yield the files of each request, which all are normalized or none."""
+        for normalized in (False, True):
+            remaining = (file for file in files if self.normalizes(file.subject) is normalized)
+            while batch := list(islice(remaining, _MAX_LOOKUPS)):
+                if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
+                    yield batch
 
 
 def _require_context(file: SchemaFile, registered: RegisteredSchema) -> RegisteredSchema | None:
@@ -202,13 +217,6 @@ def _require_context(file: SchemaFile, registered: RegisteredSchema) -> Register
     if subject is not None and subject.name == wanted.name and subject.context != wanted.context:
         return None
     return registered
-
-
-def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
-    remaining = iter(files)
-    while batch := list(islice(remaining, _MAX_LOOKUPS)):
-        if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
-            yield batch
 
 
 def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
