@@ -7,7 +7,7 @@ from typing import Final
 from contractlog.compatibility.avro.types import AvroSchema, Enum, Field, Fixed, Primitive, Record, TypeName, Union
 from contractlog.compatibility.lint import avro_checks as checks
 from contractlog.compatibility.lint import avro_type_checks as type_checks
-from contractlog.compatibility.lint.repeated_members import check_repeated_members
+from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
 from contractlog.compatibility.lint.rule import LintRule, Severity
 
 __all__ = ["AVRO_LINT_RULES"]
@@ -430,7 +430,7 @@ AVRO_LINT_RULES: Final = (
         Severity.ERROR,
         "An object has two members of one name, of which the last counts",
         (str,),
-        check_repeated_members,
+        check_duplicate_keys,
         bad=_record('"name": "note", "type": "string", "type": "bytes"'),
         at="/fields/0/type",
         good=_record('"name": "note", "type": "bytes"'),

@@ -15,7 +15,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.parser import ParsedDraft
@@ -35,13 +35,13 @@ from contractlog.registry.registration.write_preconditions import (
     validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
-from contractlog.registry.storage.lookup import apply_alias
+from contractlog.registry.storage.name_and_id_lookup import apply_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import Append, Deleted, ScopeSettings, SubjectState
 
 __all__ = ["WARNING", "decide_registration"]
 
-WARNING: Final = "warning"  #: member of a registration's journal entry
+WARNING: Final = "warning"  #: member of a registration's change log entry
 
 
 def decide_registration(

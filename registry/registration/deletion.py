@@ -20,7 +20,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import associations
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import Deleted, ScopeSettings
 from contractlog.registry.storage.transaction import Transaction

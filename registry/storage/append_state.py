@@ -72,16 +72,16 @@ class IdCounter(NamedTuple):
 
     next_id: int
     listed: bool  #: false for deleted contexts
-    occupied: int | None = None  #: the lowest id, from ``following`` on, that was assigned before
+    occupied: int | None = None  #: the lowest id, from ``next_id`` on, that was assigned before
 
 
 def read_counters(connection: Connection, contexts: set[str]) -> dict[str, IdCounter]:
     """Read the counters of those of these contexts that exist."""
     rows = connection.execute(_COUNTERS, {"names": contexts})
     counted = {}
-    for name, following, deleted_at, *assigned in rows:
+    for name, next_id, deleted_at, *assigned in rows:
         occupied = min((schema_id for schema_id in assigned if schema_id is not None), default=None)
-        counted[name] = IdCounter(following, deleted_at is None, occupied)
+        counted[name] = IdCounter(next_id, deleted_at is None, occupied)
     return counted
 
 

@@ -25,9 +25,9 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
+from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.journal import JournalEntry
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import MAX_ID_GAP, Append, Content, Stale, SubjectState, subject_key
 from contractlog.registry.storage.transaction import Transaction
@@ -43,17 +43,17 @@ Outcome = RegisteredSchema | Stale | RegistryError
 
 @dataclass(slots=True)
 class AppendResult:
-    """Result of a batch: an outcome per append, in order; ids whose responses changed; journal entries."""
+    """Result of a batch: an outcome per append, in order; ids whose responses changed; change log entries."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     touched: set[tuple[str, int]] = field(default_factory=set)
-    entries: list[JournalEntry] = field(default_factory=list)
+    entries: list[ChangeLogEntry] = field(default_factory=list)
 
 
 def append_batch(connection: Connection, batch: Sequence[Append], now: int) -> AppendResult:
     """Append the versions whose checks still apply.
 
-    The caller holds the locks, writes the journal entries and commits.
+    The caller holds the locks, writes the change log entries and commits.
     """
     plan = _BatchPlan(connection, batch, now)
     outcomes = [plan.decide(candidate) for candidate in batch]
@@ -76,7 +76,7 @@ class _BatchPlan:
         self._connection = connection
         self._now = now
         self.touched: set[tuple[str, int]] = set()
-        self.entries: list[JournalEntry] = []
+        self.entries: list[ChangeLogEntry] = []
         subjects = dict.fromkeys(candidate.subject for candidate in batch)
         self._counters = append_state.read_counters(connection, {subject.context for subject in subjects})
         self._next_id = {candidate.subject.context: 1 for candidate in batch}
@@ -145,11 +145,11 @@ class _BatchPlan:
 
     def _next_free_id(self, context: str) -> int:
         """Return the id of the next new schema: the first one, from the counter on, that was never assigned."""
-        following, occupied = self._next_id[context], self._occupied.get(context)
-        if occupied is not None and following >= occupied:
-            following, self._occupied[context] = append_state.find_free_id(self._connection, context, following)
-            self._next_id[context] = following
-        return following
+        next_id, occupied = self._next_id[context], self._occupied.get(context)
+        if occupied is not None and next_id >= occupied:
+            next_id, self._occupied[context] = append_state.find_free_id(self._connection, context, next_id)
+            self._next_id[context] = next_id
+        return next_id
 
     def _is_unchanged(self, candidate: Append) -> bool:
         """Return True if subject, settings, name and references are still those that were checked."""
@@ -225,7 +225,7 @@ class _BatchPlan:
         details = {"id": schema_id, **candidate.details}
         target = f"{subject}/{version}"
         self.entries.append(
-            JournalEntry(candidate.actor, "version.registered", target, after=candidate.content.hash, details=details)
+            ChangeLogEntry(candidate.actor, "version.registered", target, after=candidate.content.hash, details=details)
         )
 
     def write(self) -> None:
@@ -236,12 +236,12 @@ class _BatchPlan:
         changed = list(dict.fromkeys(subject for subject, _ in self._versions))
         self._write_subjects(changed)
         for context in dict.fromkeys(subject.context for subject in changed):
-            following = self._next_id[context]
+            next_id = self._next_id[context]
             if context not in self._counters:
-                execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-            elif self._counters[context][:2] != (following, True):
+                execute(insert(tables.contexts).values(name=context, next_schema_id=next_id))
+            elif self._counters[context][:2] != (next_id, True):
                 statement = update(tables.contexts).where(tables.contexts.c.name == context)
-                execute(statement.values(next_schema_id=following, deleted_at=None))
+                execute(statement.values(next_schema_id=next_id, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
         self._write_contents()
@@ -303,7 +303,7 @@ class _BatchPlan:
                 )
                 for number in sorted(self._connection.execute(statement.returning(c.version)).scalars()):
                     details = {"id": row["schema_id"], "replaced_by": row["version"]}
-                    line = JournalEntry(
+                    line = ChangeLogEntry(
                         self._actors[subject], "version.hard_deleted", f"{subject}/{number}", details=details
                     )
                     self.entries.append(line)

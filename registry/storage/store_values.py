@@ -215,7 +215,9 @@ class Append:
     version: int | None = None  #: requested version number
     actor: str = "anonymous"
     schema_id: int | None = None  #: requested id; the version may then have any free number
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was checked with, for the journal
+    details: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  #: what it was checked with, for the change log
     named: Subject | None = None  #: the requested name, which may be an alias
     allow_id_gap: bool = False  #: whether the requested id may be far above all others
 
@@ -250,7 +252,7 @@ class ConformanceRecord:
 FIRST_CONTEXT = DEFAULT_CONTEXT
 
 #: The row that numbers the changes.
-JOURNAL_COUNTER = "changes"
+CHANGE_LOG_COUNTER = "changes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
 from contractlog.registry.storage.associations import StoredAssociation
+from contractlog.registry.transfer.registry_contents import TransferredSchema, is_storable
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import SnapshotSchema, is_storable
 
 __all__ = [
     "LATEST_TIME",
@@ -124,9 +124,9 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> SnapshotSchema:
+def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> TransferredSchema:
     """Parse the members of a schema that every source has: id, text, references, metadata and rules."""
-    return SnapshotSchema(
+    return TransferredSchema(
         context=context,
         id=read_id(body),
         type=schema_type,
@@ -139,7 +139,7 @@ def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) 
 
 def read_reference_schema(
     body: Mapping[str, Any], context: str, report: TransferReport, where: str, name: str = ""
-) -> SnapshotSchema | None:
+) -> TransferredSchema | None:
     """Parse a schema in the reference's form; None, and an oddity, if it cannot be imported.
 
     Args:

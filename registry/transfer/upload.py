@@ -1,4 +1,4 @@
-"""Send an export to a running contractlog registry, which imports it like `contractlog import`."""
+"""Upload of an export to a running contractlog registry, which imports it like `contractlog import`."""
 
 from __future__ import annotations
 

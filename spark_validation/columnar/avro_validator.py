@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro_batch_walk import MAX_ROWS_ONE_BY_ONE, BatchWalk
 from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,
     CompiledSchema,
@@ -22,6 +21,7 @@ from contractlog.spark_validation.columnar.avro_compiled_schema import (
     ValuePath,
     compile_schema,
 )
+from contractlog.spark_validation.columnar.avro_vectorized_walk import MAX_ROWS_ONE_BY_ONE, VectorizedWalk
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors, ValueChunk
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.primitive_columns import build_pieces
@@ -69,7 +69,7 @@ class AvroValidator:
         """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         tally = BatchTally(data, starts.size, self._limits, columns=columns)
         cursors = Cursors(np.arange(starts.size), starts, ends)
-        BatchWalk(tally, self._scalar_rows).run(self._compiled.root, cursors)
+        VectorizedWalk(tally, self._scalar_rows).run(self._compiled.root, cursors)
         left = cursors.pos < cursors.end
         if left.any():
             rows = cursors.rows[left]

@@ -321,9 +321,9 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
 
 
 def _record_change(transaction: Transaction, action: str, association: StoredAssociation) -> None:
-    transaction.journal(
+    transaction.record_change(
         action,
-        association.journal_name,
+        association.change_log_name,
         details={
             "subject": str(association.subject),
             "guid": association.guid,

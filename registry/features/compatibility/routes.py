@@ -25,7 +25,7 @@ from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.response_bodies import CompatibilityBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
-from contractlog.registry.http.services import CompatibilityDependency
+from contractlog.registry.http.service_dependencies import CompatibilityDependency
 
 __all__ = ["router"]
 

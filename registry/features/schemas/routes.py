@@ -12,7 +12,7 @@ from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.current_caller import current_permissions, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
-from contractlog.registry.features.schemas.store import SchemaFilter
+from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
@@ -29,7 +29,7 @@ from contractlog.registry.http.parameters import (
 )
 from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
-from contractlog.registry.http.services import (
+from contractlog.registry.http.service_dependencies import (
     CacheDependency,
     FetchCounterDependency,
     ProfileDependency,

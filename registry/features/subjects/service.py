@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.features.subjects import store
+from contractlog.registry.features.subjects import queries
 from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
 
 __all__ = ["SubjectService"]
@@ -14,4 +14,4 @@ class SubjectService(ReadService):
 
     async def list_subjects(self, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""
-        return await self._query(store.list_subjects, prefix, deleted, page)
+        return await self._query(queries.list_subjects, prefix, deleted, page)

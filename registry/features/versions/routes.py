@@ -47,7 +47,7 @@ from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
-from contractlog.registry.http.services import (
+from contractlog.registry.http.service_dependencies import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,

@@ -11,9 +11,9 @@ from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
-from contractlog.registry.features.versions import store
+from contractlog.registry.features.versions import queries
 from contractlog.registry.registration.existing_version import missing_version_error
-from contractlog.registry.storage import lookup
+from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
@@ -39,9 +39,9 @@ class VersionService(ReadService):
         required = Deleted.INCLUDED if deleted is Deleted.ONLY else deleted
 
         def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            versions = store.list_versions(snapshot, resolved, deleted, page)
-            if not versions and not store.list_versions(snapshot, resolved, required, Page(limit=1)):
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            versions = queries.list_versions(snapshot, resolved, deleted, page)
+            if not versions and not queries.list_versions(snapshot, resolved, required, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             return versions
 
@@ -82,7 +82,9 @@ class VersionService(ReadService):
 
         def query(snapshot: Snapshot) -> list[int]:
             version = _require_version(snapshot, subject, number, Deleted.INCLUDED)
-            return store.list_referencing_ids(snapshot, version.subject or subject, version.version or 0, deleted, page)
+            return queries.list_referencing_ids(
+                snapshot, version.subject or subject, version.version or 0, deleted, page
+            )
 
         return await self._query(query)
 
@@ -96,12 +98,12 @@ class VersionService(ReadService):
         """
 
         def query(snapshot: Snapshot) -> RenderedSchema:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            number = store.find_version_with_properties(snapshot, resolved, properties, deleted)
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            number = queries.find_version_with_properties(snapshot, resolved, properties, deleted)
             version = None if number is None else snapshot.version(resolved, number, deleted)
             if version is not None:
                 return self._renderer.show(snapshot, version, view)
-            if not store.list_versions(snapshot, resolved, deleted, Page(limit=1)):
+            if not queries.list_versions(snapshot, resolved, deleted, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             raise SchemaNotUnderSubject
 
@@ -109,7 +111,7 @@ class VersionService(ReadService):
 
 
 def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
-    version = lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
+    version = name_and_id_lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
     if version is not None:
         return version
-    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, deleted)
+    raise missing_version_error(snapshot, name_and_id_lookup.resolve_alias(snapshot, subject), number, deleted)

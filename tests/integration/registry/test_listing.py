@@ -10,13 +10,13 @@ from sqlalchemy import insert
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
-from contractlog.registry.features.schemas.store import SchemaFilter
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.lookup import find_by_id
+from contractlog.registry.storage.name_and_id_lookup import find_by_id
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import Deleted, Page, subject_key
 from contractlog.registry.storage.transaction import Transaction

@@ -22,11 +22,11 @@ from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
-from contractlog.registry.features.schemas.store import list_versions_of_id
-from contractlog.registry.features.subjects.store import list_subjects
-from contractlog.registry.features.versions.store import list_referencing_ids
+from contractlog.registry.features.schemas.queries import list_versions_of_id
+from contractlog.registry.features.subjects.queries import list_subjects
+from contractlog.registry.features.versions.queries import list_referencing_ids
 from contractlog.registry.storage.contexts import list_contexts
-from contractlog.registry.storage.lookup import find_by_id
+from contractlog.registry.storage.name_and_id_lookup import find_by_id
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import (
     Append,

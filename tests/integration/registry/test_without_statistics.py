@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, Select, create_engine
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.features.search import store as search_index
+from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.storage import append_state, prefetch, snapshot
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.store_values import Deleted

@@ -15,12 +15,12 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import contexts
+from contractlog.registry.storage import id_counters
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
-from contractlog.registry.transfer.id_counters import counter_warnings, forget_context, lower_ids, raise_ids
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
+from contractlog.registry.transfer.id_counter_repair import counter_warnings, forget_context, lower_ids, raise_ids
 from contractlog.registry.transfer.importer import import_snapshot, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
@@ -160,7 +160,7 @@ def test_new_ids_skip_every_id_that_was_given(url: str) -> None:
 
 
 def lower(transaction: Transaction, following: int) -> None:
-    contexts.lower_counter(transaction, ".", following)
+    id_counters.lower_counter(transaction, ".", following)
 
 
 def test_a_context_whose_last_id_was_named_takes_new_schemas_again(url: str) -> None:
@@ -210,7 +210,7 @@ def test_an_export_of_a_lowered_context_is_imported_as_it_is(url: str) -> None:
         assert report.conflicts == []
         assert following(other) == 2
         with other.open_snapshot() as snapshot:
-            assert list(format_state_lines(read_database(snapshot))) == list(format_state_lines(state))
+            assert list(format_content_lines(read_database(snapshot))) == list(format_content_lines(state))
 
 
 def test_a_context_without_live_versions_is_forgotten_by_its_name_given_twice(url: str) -> None:

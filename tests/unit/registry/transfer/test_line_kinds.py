@@ -10,7 +10,7 @@ import pytest
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.file_format import format_state_lines, read_lines
+from contractlog.registry.transfer.file_format import format_content_lines, read_lines
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 
@@ -29,7 +29,7 @@ def imported(store: Store, *lines: Line) -> TransferReport:
 
 def exported(store: Store) -> list[dict[str, Any]]:
     with store.open_snapshot() as snapshot:
-        return [json.loads(line) for line in format_state_lines(read_database(snapshot))]
+        return [json.loads(line) for line in format_content_lines(read_database(snapshot))]
 
 
 @pytest.mark.parametrize("line", ALONE, ids=lambda line: f"{line['kind']}-{line.get('id', '')}")

@@ -1,4 +1,4 @@
-"""Lists of schemas, filtered by prefix, alias, rule type and association; users of an id."""
+"""Queries of schemas: lists, filtered by prefix, alias, rule type and association; users of an id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import filter_readable
 from contractlog.registry.access.permissions import parse_prefix
-from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
+from contractlog.registry.features.subjects.queries import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
 from contractlog.registry.storage.dialects import order_by_bytes

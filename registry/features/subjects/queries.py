@@ -1,4 +1,4 @@
-"""Lists of subjects, selected by a prefix, sorted and paged by the database."""
+"""Queries of subjects, selected by a prefix, sorted and paged by the database."""
 
 from __future__ import annotations
 
