@@ -22,9 +22,9 @@ from typing import Any
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
-from contractlog.registry.transfer.file_format import format_lines, format_content_lines, read_lines
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
 
@@ -88,11 +88,11 @@ def main() -> None:
         with open_for_import(url) as store:
             with timed("importing"):
                 report = TransferReport()
-                import_snapshot(store, read, report)
+                import_contents(store, read, report)
             print(f"{'whole import':<32} {time.monotonic() - started:8.1f} s (parsed twice)")
             with timed("importing again"):
                 again = TransferReport()
-                import_snapshot(store, read, again)
+                import_contents(store, read, again)
         with timed("exporting"), open_for_export(url) as snapshot:
             count = sum(1 for _ in format_content_lines(read_database(snapshot)))
     assert report.conflicts == again.conflicts == []

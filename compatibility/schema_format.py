@@ -51,11 +51,11 @@ class SchemaFormat:
     reads_all: Callable[[Any, frozenset[Any], Policy, Memo, StepBudget], bool] = lambda *_: False
     #: returns True if two schemas of different references have the same content with the references inlined
     is_same_inlined: Callable[[ParsedSchema, ParsedSchema], bool] = lambda *_: False
-    #: returns a text without what no reader acts on, equal for equal meanings
+    #: returns a schema text without what no reader acts on, equal for equal meanings
     strip_annotations: Callable[[str], str] = lambda text: text
     #: returns why the format's meta-schema rejects a schema that is accepted; None if it does not
     find_nonconformity: Callable[[ParsedSchema], InvalidSchema | None] = lambda _: None
-    #: returns the names in a text by which schemas refer to each other; none if the text is invalid
+    #: returns the names in a schema text by which schemas refer to each other; none if the text is invalid
     list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}

@@ -18,7 +18,7 @@ from contractlog.registry.registration.existing_version import find_existing_ver
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.name_and_id_lookup import find_namesakes, resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["ContentQuery", "find_by_content"]
 
@@ -29,13 +29,13 @@ class ContentQuery:
 
     draft: SchemaDraft
     normalize: bool = False
-    deleted: Deleted = Deleted.EXCLUDED
+    deleted: DeletedFilter = DeletedFilter.EXCLUDED
 
 
 def find_by_content(
     checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
 ) -> RegisteredSchema:
-    """Return the version with a content; for a plain name without any, also from other contexts.
+    """Return the version with the queried content; for a plain name without any, also from other contexts.
 
     Raises:
         SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.

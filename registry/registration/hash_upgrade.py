@@ -38,7 +38,7 @@ def upgrade_hashes(transaction: Transaction, *, form: int = CANONICAL_FORM) -> i
 
 
 def _hash_stored(snapshot: Snapshot, parser: SchemaParser, schema: RegisteredSchema) -> tuple[str, str]:
-    """Hash a content; text that cannot be parsed is hashed as it is."""
+    """Hash the content of a schema; text that cannot be parsed is hashed as it is."""
     try:
         parsed = parser.parse_stored(snapshot, schema)
     except InvalidSchema:

@@ -16,7 +16,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts, order_by_bytes
 from contractlog.registry.storage.id_counters import ASSIGNED_IDS
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
@@ -77,7 +77,7 @@ def forget_context(transaction: Transaction, context: str) -> int:
     """
     execute = transaction.connection.execute
     for subject in transaction.subjects_in_context(context):
-        numbers = [number for number, _ in transaction.versions(subject, Deleted.INCLUDED)]
+        numbers = [number for number, _ in transaction.versions(subject, DeletedFilter.INCLUDED)]
         transaction.hard_delete(subject, transaction.state(subject).id or 0, numbers)
     ids = {
         schema_id

@@ -28,7 +28,7 @@ from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.locks import lock_contexts
 from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_subjects
 from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
-from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, FIRST_CONTEXT, Append, Stale
+from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, FIRST_CONTEXT, PendingAppend, Stale
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.storage.writer import Writer
 
@@ -127,7 +127,7 @@ class Store:
             return [error] * len(batch)
         return [snapshots.get(subject) for subject in batch]
 
-    def append(self, request: Append) -> Future[RegisteredSchema | Stale]:
+    def append(self, request: PendingAppend) -> Future[RegisteredSchema | Stale]:
         """Append a version; when the future is done, it is durable and visible to all.
 
         Raises:
@@ -252,7 +252,7 @@ def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[A
     outcomes: list[Any] = []
     touched: set[tuple[str, int]] = set()
     lines: list[ChangeLogEntry] = []
-    for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
+    for appends, run in groupby(batch, lambda work: isinstance(work, PendingAppend)):
         if appends:
             done = append_batch(connection, list(run), now)
             outcomes += done.outcomes

@@ -47,7 +47,7 @@ from contractlog.registry.transfer.database_access import (
     read_database,
 )
 from contractlog.registry.transfer.file_format import format_lines
-from contractlog.registry.transfer.importer import follow, import_snapshot, plan_import
+from contractlog.registry.transfer.importer import follow, import_contents, plan_import
 from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
@@ -228,7 +228,7 @@ def _import_into_database(source: TransferSource, report: TransferReport, option
         return
     with _suggest_running_import(), open_for_import(url) as store:
         with TransferProgress("parsing", "schemas", len(before.schemas)) as progress:
-            import_snapshot(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
+            import_contents(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
         if options.follow and not report.conflicts:
             _follow_source(source, store, before, report, options)
 

@@ -11,7 +11,7 @@ from contractlog.registry import database
 from contractlog.registry.storage import contexts, id_counters
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import MAX_ID_GAP, Deleted
+from contractlog.registry.storage.store_values import MAX_ID_GAP, DeletedFilter
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import open_for_import
 
@@ -19,7 +19,7 @@ __all__ = ["counter_warnings", "forget_context", "lower_ids", "raise_ids"]
 
 T = TypeVar("T")
 
-_MAX_NAME: Final = 255
+_MAX_CONTEXT_LENGTH: Final = 255
 
 
 def raise_ids(database_url: str, context: str, largest: int, *, create: bool = False) -> int:
@@ -36,10 +36,10 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
     """
     if not 0 <= largest < MAX_VERSION:
         raise UsageError(f"--to takes a number from 0 to {MAX_VERSION - 1}")
-    if not context.startswith(".") or len(context) > _MAX_NAME or not context.isprintable() or ":" in context:
+    if not context.startswith(".") or len(context) > _MAX_CONTEXT_LENGTH or not context.isprintable() or ":" in context:
         raise UsageError(
-            f"a context's name starts with a dot, and has at most {_MAX_NAME} characters and no colon, "
-            f"unlike `{context[:_MAX_NAME]}`"
+            f"a context's name starts with a dot, and has at most {_MAX_CONTEXT_LENGTH} characters and no colon, "
+            f"unlike `{context[:_MAX_CONTEXT_LENGTH]}`"
         )
 
     def work(transaction: Transaction) -> int:
@@ -98,7 +98,7 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
     def work(transaction: Transaction) -> int:
         _require_context(transaction, context)
-        live = transaction.subjects_in_context(context, Deleted.EXCLUDED)
+        live = transaction.subjects_in_context(context, DeletedFilter.EXCLUDED)
         if live:
             raise UsageError(
                 f"context {context} has live versions, in {len(live):,} subjects such as `{min(live)}`: "
@@ -125,7 +125,7 @@ def _require_context(transaction: Transaction, context: str) -> int:
 
 def _unknown_context_error(counters: Iterable[str], context: str, hint: str = "") -> UsageError:
     existing = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
-    return UsageError(f"the database has no context `{context[:_MAX_NAME]}`, there are: {existing}{hint}")
+    return UsageError(f"the database has no context `{context[:_MAX_CONTEXT_LENGTH]}`, there are: {existing}{hint}")
 
 
 def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:

@@ -307,9 +307,9 @@ class _PlanBuilder:
         """Plan ids to retire."""
         for context, ids in _group_by_context(self._source.retired):
             retired = bulk_transfer.find_retired(self._snapshot, context, ids)
-            holders = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
+            versions_by_id = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
             for schema_id in ids:
-                versions = holders.get(schema_id, set())
+                versions = versions_by_id.get(schema_id, set())
                 if schema_id in retired:
                     continue
                 if versions - self._removed:

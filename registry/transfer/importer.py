@@ -21,7 +21,7 @@ from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPl
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 
-__all__ = ["follow", "import_snapshot", "plan_import"]
+__all__ = ["follow", "import_contents", "plan_import"]
 
 _ACTOR: Final = "contractlog import"  #: in the change log
 _CHUNK: Final = 1_000
@@ -31,7 +31,7 @@ class _Conflicting(Exception):
     """Rolls the transaction back without an error."""
 
 
-def import_snapshot(
+def import_contents(
     store: Store,
     source: RegistryContents,
     report: TransferReport,
@@ -76,7 +76,7 @@ def plan_import(
     *,
     allow_id_gap: bool = False,
 ) -> None:
-    """Report what ``import_snapshot`` would do; nothing is written."""
+    """Report what ``import_contents`` would do; nothing is written."""
     identified = _identify(source, source, report, report_progress)
     now = time.time_ns() // 1_000_000
     _report_plan(build_plan(snapshot, source, identified, now, allow_id_gap=allow_id_gap), report)
@@ -219,7 +219,7 @@ def follow(
         before = now
         if change.empty:
             continue
-        import_snapshot(store, change, report, whole=now, allow_id_gap=allow_id_gap)
+        import_contents(store, change, report, whole=now, allow_id_gap=allow_id_gap)
         if report.conflicts:
             return
         caught_up(change)

@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.file_format import read_lines
-from contractlog.registry.transfer.importer import import_snapshot, plan_import
+from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
 
@@ -53,7 +53,7 @@ class OnlineImport:
                 with self._store.open_snapshot() as snapshot:
                     plan_import(snapshot, source, report, _require_caller, allow_id_gap=self._allow_id_gap)
             elif not report.conflicts:
-                import_snapshot(
+                import_contents(
                     self._store,
                     source,
                     report,

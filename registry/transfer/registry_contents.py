@@ -35,7 +35,7 @@ ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metad
 
 
 def is_storable(text: str) -> bool:
-    """Return whether every database can store a text: it has no NUL and no unpaired surrogate."""
+    """Return whether every database can store a string: it has no NUL and no unpaired surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

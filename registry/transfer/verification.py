@@ -47,7 +47,7 @@ from contractlog.registry.transfer.rest_source import get_call, get_scope_call, 
 __all__ = ["VerificationResult", "verify", "verify_import"]
 
 _MAX_CONCURRENT: Final = 16
-_LONGEST: Final = 80  #: characters of a value in a difference
+_MAX_VALUE_LENGTH: Final = 80  #: characters of a value in a difference
 
 
 @dataclass(slots=True)
@@ -255,7 +255,7 @@ def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
 
 def _shorten(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"
 
 
 _VERIFY: Final = "contractlog.verify-import/1"

@@ -52,7 +52,7 @@ _HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", n
 _WORD: Final = 8  # bytes of an int64
 _WORD_DIGITS: Final = 18  # decimal digits that always fit into it
 _DIGITS_PER_BIT: Final = 0.30103  # just above log10(2)
-_LONGEST_POWER: Final = 100_000  # larger precisions are not checked: no record is that long
+_MAX_CHECKED_PRECISION: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
 class AvroValidator:
@@ -167,7 +167,7 @@ def _find_excess_precision(
         bad[short] = (numbers >= limit) | (numbers <= -limit)
     suspects = (8 * lengths - 1) * _DIGITS_PER_BIT >= precision
     suspects &= (lengths > _WORD) | (precision > _WORD_DIGITS)
-    if precision <= _LONGEST_POWER and suspects.any():
+    if precision <= _MAX_CHECKED_PRECISION and suspects.any():
         power = 10**precision
         for where in np.flatnonzero(suspects).tolist():
             start, length = int(starts[where]), int(lengths[where])

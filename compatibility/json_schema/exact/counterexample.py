@@ -32,7 +32,7 @@ _MAX_DEPTH: Final = 24
 _MAX_BRANCHES: Final = 16
 _MAX_CANDIDATES: Final = 6
 _MAX_ARRAY_LENGTH: Final = 200
-_MOST_ADDED: Final = 200  #: members that an object gets beside the required ones
+_MAX_ADDED: Final = 200  #: members that an object gets beside the required ones
 _ANY_NAME: Final = NameSet(inverted=True)
 
 
@@ -153,7 +153,7 @@ class ValueSearch:
         self, contents: ObjectConstraints, depth: int, forced: tuple[MemberCase, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield objects with some contents; ``forced`` is a required member with its value."""
-        if contents.min_size > len(contents.required) + _MOST_ADDED:
+        if contents.min_size > len(contents.required) + _MAX_ADDED:
             return
         members: dict[str, Any] = {}
         if forced and not self._add_member(members, forced[0], [forced[1]]):

@@ -17,8 +17,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
     VersionNotFound,
 )
-from contractlog.registry.features.compatibility.service import LATEST
-from contractlog.registry.features.compatibility.service import CheckResult as Judged
+from contractlog.registry.features.compatibility.service import LATEST, CheckResult
 from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
@@ -73,6 +72,6 @@ async def check_compatibility(
     return _build_response(await compatibility.check(subject, draft, verbose=verbose), verbose=verbose)
 
 
-def _build_response(result: Judged, *, verbose: bool) -> ApiResponse:
+def _build_response(result: CheckResult, *, verbose: bool) -> ApiResponse:
     body = CompatibilityBody(result.compatible, list(result.messages) if verbose else msgspec.UNSET)
     return add_warning(ApiResponse(body), result.warning)

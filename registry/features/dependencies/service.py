@@ -15,7 +15,7 @@ from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "DependencyEdge", "DependencyGraph", "DependencyService", "WalkDirection"]
 
@@ -85,13 +85,13 @@ def _walk_from(
 def _find_start(snapshot: Snapshot, subject: Subject, version: str) -> list[VersionNode]:
     number: int | None = None
     if version == "latest":
-        number = require_version(snapshot, subject, None, Deleted.INCLUDED).version
+        number = require_version(snapshot, subject, None, DeletedFilter.INCLUDED).version
     elif version:
         number = int(version)
     nodes = queries.find_versions(snapshot, subject, number)
     if nodes:
         return nodes
-    raise missing_version_error(snapshot, subject, number, Deleted.INCLUDED)
+    raise missing_version_error(snapshot, subject, number, DeletedFilter.INCLUDED)
 
 
 def _walk(

@@ -27,7 +27,7 @@ from contractlog.registry.http.parameters import (
     TextPath,
     ViewQuery,
 )
-from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
+from contractlog.registry.http.response_bodies import ContextIdBody, SchemaStringBody, SubjectVersionBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
 from contractlog.registry.http.service_dependencies import (
     CacheDependency,
@@ -155,15 +155,16 @@ async def list_subjects_of_id(
 
 
 @router.get(
-    "/schemas/ids/{schema_id}/versions", **describe_route(list_schema(HolderBody), SchemaNotFound, InvalidSubject)
+    "/schemas/ids/{schema_id}/versions",
+    **describe_route(list_schema(SubjectVersionBody), SchemaNotFound, InvalidSubject),
 )
 @requires(READ_ANY)
 async def list_versions_of_id(
     schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the versions that use an id; the context is that of the subject in the query."""
-    holders = await schemas.versions(schema_id, subject, deleted, page)
-    return ApiResponse([HolderBody(str(holder.subject), holder.version) for holder in holders])
+    versions = await schemas.versions(schema_id, subject, deleted, page)
+    return ApiResponse([SubjectVersionBody(str(version.subject), version.version) for version in versions])
 
 
 @router.get("/schemas/guids/{guid}", **describe_route(SchemaStringBody, BadRequest, SchemaNotFound, InvalidSchema))

@@ -18,7 +18,7 @@ from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSc
 from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page, SubjectVersion
 
 __all__ = ["SchemaService"]
 
@@ -50,7 +50,7 @@ class SchemaService(ReadService):
         return await self._query(Snapshot.max_id, subject.context if subject else DEFAULT_CONTEXT)
 
     async def versions(
-        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[SubjectVersion]:
         """List the versions with an id, of subjects that the caller may read.
 
@@ -67,7 +67,7 @@ class SchemaService(ReadService):
         return await self._query(query)
 
     async def subjects(
-        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[str]:
         """List the subjects with an id that the caller may read.
 

@@ -34,7 +34,7 @@ class SearchPage:
 
 
 class SearchService(ReadService):
-    """Searches the index that an ``SearchIndexer`` maintains."""
+    """Searches the index that a ``SearchIndexer`` maintains."""
 
     async def find(
         self, search_words: Sequence[SearchWord], *, prefix: bool, context: str | None, after: str, limit: int

@@ -16,7 +16,7 @@ from contractlog.registry.registration.existing_version import missing_version_e
 from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 __all__ = ["VersionService"]
 
@@ -29,14 +29,14 @@ class VersionService(ReadService):
         self._renderer = renderer
 
     async def list_versions(
-        self, subject: Subject, deleted: Deleted, page: Page = WHOLE_LIST
+        self, subject: Subject, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[tuple[int, bool]]:
         """List versions as (number, whether soft-deleted).
 
         Raises:
-            SubjectNotFound: there are none; for ``Deleted.ONLY``, no live ones either.
+            SubjectNotFound: there are none; for ``DeletedFilter.ONLY``, no live ones either.
         """
-        required = Deleted.INCLUDED if deleted is Deleted.ONLY else deleted
+        required = DeletedFilter.INCLUDED if deleted is DeletedFilter.ONLY else deleted
 
         def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
             resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
@@ -48,7 +48,11 @@ class VersionService(ReadService):
         return await self._query(query)
 
     async def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED, view: View = AS_STORED
+        self,
+        subject: Subject,
+        number: int | None,
+        deleted: DeletedFilter = DeletedFilter.EXCLUDED,
+        view: View = AS_STORED,
     ) -> RenderedSchema:
         """Return one version; None is the newest live one, whatever ``deleted`` says.
 
@@ -72,7 +76,7 @@ class VersionService(ReadService):
         return (await self._query_view(lambda snapshot: self._renderer.show(snapshot, schema, view), view)).schema
 
     async def list_referencing_ids(
-        self, subject: Subject, number: int | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, subject: Subject, number: int | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[int]:
         """List the ids of schemas that reference a version.
 
@@ -81,7 +85,7 @@ class VersionService(ReadService):
         """
 
         def query(snapshot: Snapshot) -> list[int]:
-            version = _require_version(snapshot, subject, number, Deleted.INCLUDED)
+            version = _require_version(snapshot, subject, number, DeletedFilter.INCLUDED)
             return queries.list_referencing_ids(
                 snapshot, version.subject or subject, version.version or 0, deleted, page
             )
@@ -89,7 +93,7 @@ class VersionService(ReadService):
         return await self._query(query)
 
     async def find_by_properties(
-        self, subject: Subject, properties: Mapping[str, str], deleted: Deleted, view: View = AS_STORED
+        self, subject: Subject, properties: Mapping[str, str], deleted: DeletedFilter, view: View = AS_STORED
     ) -> RenderedSchema:
         """Return the newest version whose metadata has all these properties.
 
@@ -110,7 +114,9 @@ class VersionService(ReadService):
         return await self._query_view(query, view)
 
 
-def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
+def _require_version(
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
+) -> RegisteredSchema:
     version = name_and_id_lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
     if version is not None:
         return version

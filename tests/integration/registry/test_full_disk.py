@@ -119,7 +119,7 @@ def test_a_commit_that_fails_is_not_a_database_that_is_away(tmp_path: Path) -> N
     event.remove(store._engines.writer, "commit", _fail)
     with store.open_snapshot():
         pass
-    assert not store._availability.away
+    assert not store._availability.unavailable
     app.state.close()
 
 

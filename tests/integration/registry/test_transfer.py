@@ -23,7 +23,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_content_lines
-from contractlog.registry.transfer.importer import follow, import_snapshot
+from contractlog.registry.transfer.importer import follow, import_contents
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.topic_source import TopicSource
@@ -198,7 +198,7 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
     with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as log, open_for_import(sqlite(tmp_path)) as store:
         source = TopicSource(log)
         before = source.read_contents(report)
-        import_snapshot(store, before, report)
+        import_contents(store, before, report)
         thread = threading.Thread(
             target=follow,
             args=(store, before, lambda: source.poll(report), report, stop),

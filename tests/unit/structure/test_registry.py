@@ -90,7 +90,7 @@ def test_a_registration_computes_content_hashes_and_guid_in_one_place() -> None:
     assert calls_by_module("registry/", "build_content") == {"registry/registration/candidate.py": 1}
     for folder in ("registry/registration/", "registry/features/", "registry/http/"):
         assert set(calls_by_module(folder, "compute_guid")) <= {"registry/registration/candidate.py"}
-        assert set(calls_by_module(folder, "Append")) <= {"registry/registration/decision.py"}
+        assert set(calls_by_module(folder, "PendingAppend")) <= {"registry/registration/decision.py"}
 
 
 def test_a_requested_version_is_a_value() -> None:

@@ -31,7 +31,7 @@ from contractlog.registry.features.subjects import queries as subject_queries
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 from support.registry import in_process
 
@@ -121,7 +121,8 @@ def test_a_prefix_lists_what_may_be_read_and_is_refused_only_for_what_may_not(
 ) -> None:
     with http.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         listed = [
-            Subject.parse(name) for name in subject_queries.list_subjects(snapshot, prefix or ":*:", Deleted.INCLUDED)
+            Subject.parse(name)
+            for name in subject_queries.list_subjects(snapshot, prefix or ":*:", DeletedFilter.INCLUDED)
         ]
         shown = schema_queries.list_schemas(snapshot, schema_queries.SchemaFilter(prefix=prefix), Page(limit=1_000))
     for path, meant, subjects in (
@@ -170,11 +171,11 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         schema_id = 2 if context == "." else 1
         found |= {
             f"subjects {context}": (
-                lambda at=at, number=schema_id: services.schemas.subjects(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.subjects(number, at, DeletedFilter.INCLUDED),
                 lambda name: [Subject.parse(name)],
             ),
             f"versions {context}": (
-                lambda at=at, number=schema_id: services.schemas.versions(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.versions(number, at, DeletedFilter.INCLUDED),
                 lambda holder: [holder.subject],
             ),
         }

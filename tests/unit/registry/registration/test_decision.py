@@ -15,7 +15,7 @@ from contractlog.registry.registration.compatibility_checker import Compatibilit
 from contractlog.registry.registration.decision import decide_registration
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.request import RegistrationRequest
-from contractlog.registry.storage.store_values import Append
+from contractlog.registry.storage.store_values import PendingAppend
 
 from support.snapshots import empty_store
 
@@ -31,7 +31,7 @@ def test_first_and_next_versions_without_references_are_decided_on_what_is_prefe
             assert prefetched is not None
             request = RegistrationRequest(subject=ORDERS, draft=SchemaDraft(text))
             decision = decide_registration(checker, prefetched, request, ALL_PERMISSIONS)
-            assert isinstance(decision, Append)
+            assert isinstance(decision, PendingAppend)
             store.append(decision).result(30)
 
 

@@ -20,7 +20,7 @@ from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import read_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
@@ -52,7 +52,7 @@ def require_stored(target: httpx2.Client, state: RegistryContents, report: Trans
     """Import what came out of a source: it contradicts itself, or everything answers."""
     empty(target)
     store = target.app.state.services.store  # type: ignore[attr-defined]
-    import_snapshot(store, state, report)
+    import_contents(store, state, report)
     json.dumps(report.body(), ensure_ascii=False).encode()
     if not report.conflicts:
         require_answers(target, store)
@@ -111,7 +111,7 @@ def answers() -> Answers:
     """What a registry that holds one of each kind answers to whoever imports from it."""
     configured = Settings(database_url="sqlite://")
     store = open_store(configured)
-    import_snapshot(store, whole(), TransferReport())
+    import_contents(store, whole(), TransferReport())
     app = create_app(configured, store)
     recorder = _Recorder(app)
     read_live(recorder, TransferReport())

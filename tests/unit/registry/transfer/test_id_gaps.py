@@ -21,7 +21,7 @@ from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
 from contractlog.registry.transfer.id_counter_repair import counter_warnings, forget_context, lower_ids, raise_ids
-from contractlog.registry.transfer.importer import import_snapshot, plan_import
+from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
 from support.exports import EVERY_KIND, Line, export_of
@@ -72,7 +72,7 @@ def counter(following: int) -> list[Line]:
 
 def imported(store: Store, *lines: Line, allow_id_gap: bool = False) -> list[str]:
     report = TransferReport()
-    import_snapshot(store, read_lines(export_of(*lines), report), report, allow_id_gap=allow_id_gap)
+    import_contents(store, read_lines(export_of(*lines), report), report, allow_id_gap=allow_id_gap)
     return report.conflicts
 
 
@@ -206,7 +206,7 @@ def test_an_export_of_a_lowered_context_is_imported_as_it_is(url: str) -> None:
             state = read_database(snapshot)
         lines = list(format_lines(state, {}))
         report = TransferReport()
-        import_snapshot(other, read_lines(lines, report), report, allow_id_gap=True)
+        import_contents(other, read_lines(lines, report), report, allow_id_gap=True)
         assert report.conflicts == []
         assert following(other) == 2
         with other.open_snapshot() as snapshot:
@@ -266,7 +266,7 @@ def test_a_repeated_migration_is_told_its_ways_out(registry_store: Store) -> Non
     assert imported(registry_store, *first) == []
     gone = read_lines(export_of(), TransferReport())
     gone.deletions.versions = {(version.subject, version.version, 5) for version in versions(registry_store)}
-    import_snapshot(registry_store, gone, TransferReport())
+    import_contents(registry_store, gone, TransferReport())
     (conflict,) = imported(registry_store, *second)
     assert conflict.startswith("line 2: the id 5 of context . was hard-deleted here and had different content")
     assert "another context; or" in conflict

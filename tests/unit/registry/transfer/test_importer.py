@@ -15,7 +15,7 @@ from contractlog.registry.storage.change_log import hash_settings, list_changes_
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import ScopeSettings
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     RetiredId,
@@ -41,7 +41,7 @@ def make_snapshot(**texts: str) -> RegistryContents:
 def brought(store: Store, *pictures: RegistryContents) -> TransferReport:
     for one in pictures:
         report = TransferReport()
-        import_snapshot(store, one, report)
+        import_contents(store, one, report)
     return report
 
 

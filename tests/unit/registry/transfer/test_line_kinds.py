@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_content_lines, read_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.report import TransferReport
 
 from support.exports import EVERY_KIND, VERSION, Line, export_of
@@ -23,7 +23,7 @@ ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
 def imported(store: Store, *lines: Line) -> TransferReport:
     report = TransferReport()
     state = read_lines(export_of(*lines), report)
-    import_snapshot(store, state, report)
+    import_contents(store, state, report)
     return report
 
 

@@ -14,7 +14,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_content_lines, format_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
 
@@ -53,7 +53,7 @@ def test_it_is_the_same_as_importing_into_its_database(imported: RegistryContent
         assert sent(one, imported, "?dryRun=true").status_code == 200
         assert state(store_of(one)) == before
         answer, report = sent(one, imported), TransferReport()
-        import_snapshot(store_of(other), imported, report)
+        import_contents(store_of(other), imported, report)
         assert (answer.status_code, answer.json()["conflicts"]) == (200, [])
         assert answer.json()["done"] == dict(report.done)
         assert _timeless(state(store_of(one))) == _timeless(state(store_of(other)))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
-from contractlog.registry.transfer.importer import import_snapshot, plan_import
+from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
 
@@ -21,7 +21,7 @@ def exported(store: Store) -> list[str]:
 
 def imported(store: Store, state: RegistryContents) -> TransferReport:
     report = TransferReport()
-    import_snapshot(store, state, report)
+    import_contents(store, state, report)
     return report
 
 
@@ -47,7 +47,7 @@ def test_importing_again_changes_nothing(state: RegistryContents) -> None:
     with empty_store() as store:
         assert imported(store, state).conflicts == []
         before, report = exported(store), TransferReport()
-        import_snapshot(store, state, report)
+        import_contents(store, state, report)
         assert not any(report.done.values())
         assert exported(store) == before
 
@@ -60,5 +60,5 @@ def test_a_dry_run_tells_what_an_import_does_and_writes_nothing(state: RegistryC
         with store.open_snapshot() as snapshot:
             plan_import(snapshot, state, told)
         assert exported(store) == before
-        import_snapshot(store, state, done)
+        import_contents(store, state, done)
         assert told.done == done.done

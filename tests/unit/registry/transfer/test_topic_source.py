@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import Deletions, RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES
@@ -441,7 +441,7 @@ def test_no_record_stops_a_replay_and_what_comes_out_can_be_stored(raw: list[Raw
     assert all(version.schema in state.schemas for version in state.versions.values())
     assert not state.retired.keys() & {version.schema for version in state.versions.values()}
     with empty_store() as store:
-        import_snapshot(store, state, report)
+        import_contents(store, state, report)
         assert report.conflicts == []
         with store.open_snapshot() as snapshot:
             stored = read_database(snapshot)

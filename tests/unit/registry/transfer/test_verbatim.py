@@ -13,7 +13,7 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
 
@@ -32,7 +32,7 @@ def http() -> Iterator[httpx2.Client]:
         state.schemas[".", number] = TransferredSchema(".", number, kind, text, created_at=1)
         state.versions[subject, 1] = TransferredVersion(subject, 1, number, 1)
     state.raise_counters()
-    import_snapshot(store, state, TransferReport())
+    import_contents(store, state, TransferReport())
     app = create_app(settings, store)
     with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         yield client

@@ -23,7 +23,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer.database_access import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     RetiredId,
@@ -63,7 +63,7 @@ def differences(held: RegistryContents, expected: RegistryContents) -> list[str]
     """Import a state into a registry, and compare its answers with another state."""
     configured = Settings(database_url="sqlite://")
     store = open_store(configured)
-    import_snapshot(store, held, report := TransferReport())
+    import_contents(store, held, report := TransferReport())
     assert report.conflicts == []
     app = create_app(configured, store)
 
@@ -169,7 +169,7 @@ def test_a_schema_read_over_rest_is_as_old_as_the_first_version_that_holds_it(ti
         held.versions[Subject(".", name), 1] = TransferredVersion(Subject(".", name), 1, 1, created)
     held.raise_counters()
     app = create_app(Settings(database_url="sqlite://"), store := open_store(Settings(database_url="sqlite://")))
-    import_snapshot(store, held, TransferReport())
+    import_contents(store, held, TransferReport())
 
     async def read() -> RegistryContents:
         transport = AsyncTransport(None, app=app)
@@ -197,6 +197,6 @@ def test_another_time_of_a_schema_is_found_where_a_file_and_a_database_tell_it(
         schema(change)(held)
         Path(tmp_path / "registry.db").unlink(missing_ok=True)
         with open_for_import(database_url) as store:
-            import_snapshot(store, held, TransferReport())
+            import_contents(store, held, TransferReport())
         assert verify_import(ArgumentParser(), [str(file), "--database-url", database_url]) == bool(found)
         assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")] == found
