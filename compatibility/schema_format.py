@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
