@@ -22,11 +22,11 @@ from typing import Any
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
-from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 
 VERSIONS = 10  #: per subject
 STARTED = 1_700_000_000_000
@@ -44,17 +44,17 @@ def text_of(number: int) -> tuple[SchemaType, str]:
     return SchemaType.AVRO, json.dumps(body, separators=(",", ":"))
 
 
-def registry_of(schemas: int) -> RegistrySnapshot:
+def registry_of(schemas: int) -> RegistryContents:
     """Return the state of a registry of that many schemas."""
-    state = RegistrySnapshot()
+    state = RegistryContents()
     for number in range(1, schemas + 1):
         subject, version = Subject(".", f"topic-{(number - 1) // VERSIONS}-value"), (number - 1) % VERSIONS + 1
         kind, text = text_of(number)
         leans = number % 20 == 0 and version > 1
         references = (Reference("other", str(subject), version - 1),) if leans else ()
-        state.schemas[".", number] = SnapshotSchema(".", number, kind, text, references, created_at=STARTED + number)
+        state.schemas[".", number] = TransferredSchema(".", number, kind, text, references, created_at=STARTED + number)
         deleted = STARTED + 2 * number if number % 50 == 0 else None
-        state.versions[subject, version] = SnapshotVersion(subject, version, number, STARTED + number, deleted)
+        state.versions[subject, version] = TransferredVersion(subject, version, number, STARTED + number, deleted)
     state.raise_counters()
     return state
 
@@ -88,13 +88,13 @@ def main() -> None:
         with open_for_import(url) as store:
             with timed("importing"):
                 report = TransferReport()
-                import_snapshot(store, read, report)
+                import_contents(store, read, report)
             print(f"{'whole import':<32} {time.monotonic() - started:8.1f} s (parsed twice)")
             with timed("importing again"):
                 again = TransferReport()
-                import_snapshot(store, read, again)
+                import_contents(store, read, again)
         with timed("exporting"), open_for_export(url) as snapshot:
-            count = sum(1 for _ in format_state_lines(read_database(snapshot)))
+            count = sum(1 for _ in format_content_lines(read_database(snapshot)))
     assert report.conflicts == again.conflicts == []
     assert not any(again.done.values())
     print(f"{count:,} lines, at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB of memory")

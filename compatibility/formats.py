@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
-from contractlog.compatibility.check_catalogue import COMMON_CHECKS
+from contractlog.compatibility.check_spec import COMMON_CHECKS
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
@@ -165,7 +165,7 @@ def allows_comments(schema_type: SchemaType) -> bool:
 
 
 def list_names(schema_type: SchemaType, text: str) -> SchemaNames:
-    """Return the names in a text by which schemas refer to each other; none if the text is invalid."""
+    """Return the names in a schema text by which schemas refer to each other; none if the text is invalid."""
     return FORMATS[schema_type].list_names(text) if schema_type in FORMATS else SchemaNames()
 
 
@@ -208,7 +208,9 @@ def list_inline_tags(schema_type: SchemaType, text: str) -> Mapping[Entity, tupl
 
 
 def edit_tags(schema_type: SchemaType, text: str, add: TagsByEntity = _NO_TAGS, remove: TagsByEntity = _NO_TAGS) -> str:
-    """Return a text with tags added, then others removed; apart from whitespace nothing else changes.
+    """Return a schema text with tags added, then others removed.
+
+    Apart from whitespace nothing else changes.
 
     Raises:
         InvalidSchema: there is no such record or field, or the type has no tags.

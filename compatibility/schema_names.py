@@ -1,4 +1,4 @@
-"""Names by which schemas refer to each other: those that a text defines, and those that it needs."""
+"""Names by which schemas refer to each other: those that a schema defines, and those that it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ExternalName", "SchemaNames"]
 
 
 class ExternalName(NamedTuple):
-    """A name that a text uses and does not define."""
+    """A name that a schema text uses and does not define."""
 
     name: str  #: name of the reference that resolves it
     path: str = ""  #: relative path of the file that it may mean, as written; empty if it cannot be a path

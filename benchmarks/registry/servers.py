@@ -77,7 +77,7 @@ def main() -> None:
     from contractlog.registry.storage import writer
 
     if variant == "single":
-        writer._LARGEST_BATCH = 1  # noqa: SLF001 - the alternative: one transaction per request
+        writer._MAX_BATCH = 1  # noqa: SLF001 - the alternative: one transaction per request
     if variant.startswith("without-"):
         from shortcuts import SHORTCUTS
 

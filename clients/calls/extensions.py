@@ -1,4 +1,4 @@
-"""Extensions of contractlog: audits, the journal, search, differences, graphs and batch requests."""
+"""Extensions of contractlog: audits, the change log, search, differences, graphs and batch requests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
     """Return the changes after number ``since``; wait up to ``wait`` seconds if there are none yet.
 
     Raises:
-        ChangesAhead: ``since`` is after the end of the journal; the database may have been restored.
+        ChangesAhead: ``since`` is after the end of the change log; the database may have been restored.
     """
     return Call(
         "GET", (*_EXTENSION_PATH, "changes"), dict, query_parameters(since=since, limit=limit, wait=wait or None)
@@ -65,7 +65,7 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
 
 
 def each_change(since: int = 0, *, page: int = 500) -> Pages[ResponseBody]:
-    """Iterate over the changes after number ``since``, to the current end of the journal."""
+    """Iterate over the changes after number ``since``, to the current end of the change log."""
     while True:
         response = yield changes(since, limit=page)
         yield response["changes"]

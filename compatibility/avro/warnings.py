@@ -32,7 +32,7 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
 from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ROOT", "calls_by_module", "calls_of", "imports", "modules", "modules_with"]
+__all__ = ["PRODUCT", "ROOT", "calls_by_module", "calls_of", "imports", "modules", "modules_with"]
 
 ROOT: Final = Path(__file__).parents[2]
 PRODUCT: Final = ("clients", "compatibility", "contracts", "migrations", "registry", "serdes", "spark_validation")

@@ -25,7 +25,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
-from contractlog.compatibility.lint.repeated_members import check_repeated_members
+from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     except InvalidSchema as error:
         redefined = {key: error.facts[key] for key in ("redefined",) if key in error.facts}
         raise UsageError(invalid_file_message(file, error), **redefined) from None
-    for repeated in check_repeated_members(None, file.draft.text) if strict else ():
+    for repeated in check_duplicate_keys(None, file.draft.text) if strict else ():
         position = locate_pointer(file.draft.text, repeated.at)
         raise UsageError(f"{file.path}:{position}: {repeated.message}; remove the others")
     return parsed

@@ -7,11 +7,11 @@ from typing import Final
 from contractlog.compatibility.errors import SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.fetch_counts import store
+from contractlog.registry.features.fetch_counts import queries
 from contractlog.registry.features.fetch_counts.counter import FetchCounter
-from contractlog.registry.features.fetch_counts.store import FetchKey
+from contractlog.registry.features.fetch_counts.queries import FetchKey
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -51,7 +51,7 @@ class FetchCountService(ReadService):
     ) -> list[tuple[FetchKey, int]]:
         since = self._counts.today - days + 1
         pending = self._counts.pending()
-        totals = store.find_counts(snapshot, keys, since=since, limit=limit)
+        totals = queries.find_counts(snapshot, keys, since=since, limit=limit)
         for key, number in pending.items():
             if (key.context, key.schema_id) in keys and key.day >= since:
                 totals[key] = totals.get(key, 0) + number

@@ -86,7 +86,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
             assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
             cached = in_time(lambda: http.get("/schemas/ids/1"))
             assert (cached.status_code, cached.content) == (200, known)
-            assert cached.headers["x-contractlog-stale"] == "database-away"
+            assert cached.headers["x-contractlog-stale"] == "database-unavailable"
             with ThreadPoolExecutor(3 * FULL) as threads:
                 reads = [
                     threads.submit(in_time, lambda: http.get("/subjects/s/versions/latest")) for _ in range(2 * FULL)
@@ -105,7 +105,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
                 pass
             for path in ("/subjects/s/versions/latest", "/healthz/ready", "/schemas/ids/1", "/healthz/live"):
                 in_time(lambda path=path: http.get(path))  # type: ignore[misc]
-            assert "contractlog_database_away 1" in http.get("/metrics").text
+            assert "contractlog_database_unavailable 1" in http.get("/metrics").text
         eventually(lambda: http.get("/healthz/ready").json()["status"] == "ready")
         assert http.get("/subjects/s/versions/latest").status_code == 200
         assert http.post("/subjects/s/versions", json=schema(1)).json()["id"] == 1

@@ -12,9 +12,9 @@ import pytest
 from contractlog.registry.features.associations import changes
 from contractlog.registry.features.config_and_mode import service as config_service
 from contractlog.registry.features.contexts import service as contexts_service
-from contractlog.registry.registration import candidate, deletion, draft_completion, lookup
+from contractlog.registry.registration import candidate, content_lookup, deletion, draft_completion
 from contractlog.registry.registration import service as registration_service
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.storage import append_state, batch_append
 from contractlog.registry.storage.store_values import ScopeSettings
@@ -102,7 +102,9 @@ FAULTS: Final[dict[str, Plant]] = {
         candidate, "build_content", lambda real, snapshot, parsed, **_named: real(snapshot, parsed, normalize=False)
     ),
     "soft-deleted ids are forgotten": _instead(batch_append._BatchPlan, "_drop_older", _nothing),
-    "a lookup does not take over metadata": _instead(lookup, "complete_draft", lambda _real, draft, *_of: draft),
+    "a lookup does not take over metadata": _instead(
+        content_lookup, "complete_draft", lambda _real, draft, *_of: draft
+    ),
     "IMPORT begins beside live schemas": _instead(config_service, "purge_deleted_versions", _nothing),
     "a context goes with its schemas": _instead(contexts_service.contexts, "is_empty", lambda *_of: True),
     "force lets nothing through": _instead(

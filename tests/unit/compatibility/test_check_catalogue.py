@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.engine import DIFFERENT_TYPE, ParsedVersion, check_compatibility
 from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.level import Level

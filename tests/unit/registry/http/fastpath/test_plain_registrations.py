@@ -78,7 +78,8 @@ def test_what_is_asked_for_in_another_form_is_left_to_the_route(
 ) -> None:
     app = create_app(SETTINGS)
     try:
-        route = PlainRegistrations(app.state.services)
+        services = app.state.services
+        route = PlainRegistrations(services.registration, services.versions, services.profile)
         scope = {"type": "http", "method": method, "path": path, "query_string": query}
         assert (route.matches(scope)[0] is Match.FULL) == taken
     finally:

@@ -1,4 +1,4 @@
-"""Checks: what a finding's id means, with an example. Each format lists its own in its package."""
+"""Specification of a check: the meaning of its id, with examples; and the checks of all formats."""
 
 from __future__ import annotations
 

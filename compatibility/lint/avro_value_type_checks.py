@@ -22,10 +22,10 @@ from contractlog.compatibility.json_text import Number
 from contractlog.compatibility.lint.avro_document import AvroDocument, is_plain
 from contractlog.compatibility.lint.name_conventions import (
     find_close_name,
-    names_date,
-    names_instant,
-    names_money,
-    names_uuid,
+    is_date_name,
+    is_instant_name,
+    is_money_name,
+    is_uuid_name,
 )
 from contractlog.compatibility.lint.rule import Problem, UnwrapItem
 
@@ -33,20 +33,20 @@ __all__: list[str] = []  # only the table of rules imports the checks; its rows 
 
 Problems = Iterator[Problem]
 
-_MOST_BRANCHES: Final = 10
-_MOST_COMPARED: Final = 40  #: records of a union that are compared with each other
-_MOST_DIGITS: Final = 38  #: of a decimal, in Spark, Snowflake and most databases
+_MAX_BRANCHES: Final = 10
+_MAX_COMPARED: Final = 40  #: records of a union that are compared with each other
+_MAX_DIGITS: Final = 38  #: of a decimal, in Spark, Snowflake and most databases
 _NUMBERS: Final = ("int", "long", "float", "double")
 _TIMESTAMP: Final = '{"type": "long", "logicalType": "timestamp-millis"}'
 
 
 def check_plain_instant(document: AvroDocument, field: Field) -> Problems:
     for node in document.values_of(field):
-        if is_plain(node, "long") and names_instant(field.name):
+        if is_plain(node, "long") and is_instant_name(field.name):
             yield Problem(
                 node.at, f"the instant `{field.name}` is a plain long, whose unit readers must guess; use {_TIMESTAMP}"
             )
-        elif is_plain(node, "int", "long") and names_date(field.name):
+        elif is_plain(node, "int", "long") and is_date_name(field.name):
             yield Problem(
                 node.at,
                 f"the date `{field.name}` is a plain number; use "
@@ -56,7 +56,7 @@ def check_plain_instant(document: AvroDocument, field: Field) -> Problems:
 
 def check_text_instant(document: AvroDocument, field: Field) -> Problems:
     for node in document.values_of(field):
-        if is_plain(node, "string") and (names_instant(field.name) or names_date(field.name)):
+        if is_plain(node, "string") and (is_instant_name(field.name) or is_date_name(field.name)):
             yield Problem(
                 node.at,
                 f"the point in time `{field.name}` is a string, which nothing validates or orders; "
@@ -75,7 +75,7 @@ def check_local_timestamp(_: AvroDocument, node: Primitive) -> Problems:
 
 def check_money(document: AvroDocument, field: Field) -> Problems:
     for node in document.values_of(field):
-        if is_plain(node, "float", "double") and names_money(field.name):
+        if is_plain(node, "float", "double") and is_money_name(field.name):
             yield Problem(
                 node.at,
                 f"the amount of money `{field.name}` is a {node.kind.lower()}, which rounds cents; "
@@ -85,7 +85,7 @@ def check_money(document: AvroDocument, field: Field) -> Problems:
 
 def check_plain_uuid(document: AvroDocument, field: Field) -> Problems:
     for node in document.values_of(field):
-        if is_plain(node, "string") and names_uuid(field.name):
+        if is_plain(node, "string") and is_uuid_name(field.name):
             yield Problem(node.at, f'`{field.name}` is a plain string; add "logicalType": "uuid" to its type')
 
 
@@ -141,10 +141,10 @@ def check_decimal_scale(_: AvroDocument, node: Primitive | Fixed) -> Problems:
 
 def check_decimal_size(_: AvroDocument, node: Primitive | Fixed) -> Problems:
     precision = _digits(node, "precision") if _is_decimal(node) else None
-    if precision is not None and precision > _MOST_DIGITS:
+    if precision is not None and precision > _MAX_DIGITS:
         yield Problem(
             f"{node.at}/precision",
-            f"a decimal of {precision} digits exceeds the {_MOST_DIGITS} of Spark and most databases",
+            f"a decimal of {precision} digits exceeds the {_MAX_DIGITS} of Spark and most databases",
         )
 
 
@@ -202,7 +202,7 @@ def check_union_texts(document: AvroDocument, union: Union) -> Problems:
 
 def check_union_records(document: AvroDocument, union: Union) -> Problems:
     branches = [(document.resolve(branch), branch.at) for branch in union.branches]
-    records = [(node, at) for node, at in branches if isinstance(node, Record)][:_MOST_COMPARED]
+    records = [(node, at) for node, at in branches if isinstance(node, Record)][:_MAX_COMPARED]
     if records and any(isinstance(node, Map) for node, _ in branches):
         record, at = records[0]
         yield Problem(
@@ -231,7 +231,7 @@ def _shape(node: AvroType) -> str:
 
 
 def check_union_width(_: AvroDocument, union: Union) -> Problems:
-    if union.at and len(union.branches) > _MOST_BRANCHES:
+    if union.at and len(union.branches) > _MAX_BRANCHES:
         yield Problem(
             union.at,
             f"the union has {len(union.branches):,} branches, each of which every reader must handle; "

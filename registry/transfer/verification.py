@@ -1,4 +1,4 @@
-"""Verify that a registry answers like its source.
+"""Verification that a registry responds like the source of its import.
 
 Compared are every version, id, lookup, setting, mode and association.
 """
@@ -35,19 +35,19 @@ from contractlog.registry.transfer.database_access import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.import_plan import identify_schemas
 from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    SchemaKey,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
-    SchemaKey,
-    SnapshotSchema,
-    SnapshotVersion,
-)
 
 __all__ = ["VerificationResult", "verify", "verify_import"]
 
 _MAX_CONCURRENT: Final = 16
-_LONGEST: Final = 80  #: characters of a value in a difference
+_MAX_VALUE_LENGTH: Final = 80  #: characters of a value in a difference
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class VerificationResult:
 
 async def verify(
     transport: AsyncTransport,
-    snapshot: RegistrySnapshot,
+    contents: RegistryContents,
     report_progress: Callable[[int, int], None] = lambda _done, _all: None,
     *,
     modes: bool = True,
@@ -69,11 +69,11 @@ async def verify(
 
     Args:
         transport: connected to the target.
-        snapshot: of the source.
+        contents: of the source.
         report_progress: called with the number of requests done, and the total.
         modes: whether to compare modes; at the cutover the source's differs on purpose.
     """
-    return await _Verification(transport, snapshot, report_progress, modes=modes).run()
+    return await _Verification(transport, contents, report_progress, modes=modes).run()
 
 
 class _Verification:
@@ -82,37 +82,37 @@ class _Verification:
     def __init__(
         self,
         transport: AsyncTransport,
-        snapshot: RegistrySnapshot,
+        contents: RegistryContents,
         report_progress: Callable[[int, int], None],
         *,
         modes: bool,
     ) -> None:
         self._transport = transport
-        self._snapshot = snapshot
+        self._contents = contents
         self._versions = [
             version
-            for version in snapshot.versions.values()
-            if "alias" not in snapshot.settings.get(version.subject, {})  # its paths lead to another subject
+            for version in contents.versions.values()
+            if "alias" not in contents.settings.get(version.subject, {})  # its paths lead to another subject
         ]
         self._report_progress = report_progress
-        self._modes = snapshot.modes if modes else {}
-        self._subject_ids = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
+        self._modes = contents.modes if modes else {}
+        self._subject_ids = {(version.subject, version.schema_id) for version in contents.versions.values()}
         self._result = VerificationResult()
 
     async def run(self) -> VerificationResult:
         """Send all requests and compare the responses."""
-        snapshot = self._snapshot
+        contents = self._contents
         comparisons: Iterator[Coroutine[Any, Any, None]] = chain(
             (self._version(version) for version in self._versions),
             (self._lookup(version) for version in self._versions),
-            (self._id(key) for key in {version.schema for version in snapshot.versions.values()}),
-            (self._check_retired_id(key) for key in snapshot.retired),
-            (self._scope("config", scope, config) for scope, config in snapshot.settings.items()),
+            (self._id(key) for key in {version.schema for version in contents.versions.values()}),
+            (self._check_retired_id(key) for key in contents.retired),
+            (self._scope("config", scope, config) for scope, config in contents.settings.items()),
             (self._scope("mode", scope, {"mode": mode}) for scope, mode in self._modes.items()),
-            (self._association(association) for association in snapshot.associations.values()),
+            (self._association(association) for association in contents.associations.values()),
         )
-        total = 2 * len(self._versions) + len({version.schema for version in snapshot.versions.values()})
-        total += len(snapshot.retired) + len(snapshot.settings) + len(self._modes) + len(snapshot.associations)
+        total = 2 * len(self._versions) + len({version.schema for version in contents.versions.values()})
+        total += len(contents.retired) + len(contents.settings) + len(self._modes) + len(contents.associations)
         done = 0
 
         async def work() -> None:
@@ -144,11 +144,11 @@ class _Verification:
                 difference = f"{_shorten(answered.get(name))} instead of {_shorten(value)}"
                 self._result.differences.append(f"{where}: {name} is {difference}")
 
-    async def _version(self, version: SnapshotVersion) -> None:
+    async def _version(self, version: TransferredVersion) -> None:
         path = ("subjects", str(version.subject), "versions", str(version.version))
         body = await self._answer("versions", get_call(*path, deleted="true"))
         expected = {"id": version.schema_id, "deleted": version.deleted_at is not None}
-        expected |= _expected_body(self._snapshot.schemas[version.schema])
+        expected |= _expected_body(self._contents.schemas[version.schema])
         if version.created_at is not None and version.deleted_at is None:
             expected["ts"] = version.created_at
         self._compare(f"{version.subject}/{version.version}", _normalize_response(body), expected)
@@ -159,25 +159,25 @@ class _Verification:
         self._compare(
             f"id {schema_id} of context {context}",
             _normalize_response(body),
-            _expected_body(self._snapshot.schemas[key]),
+            _expected_body(self._contents.schemas[key]),
         )
 
-    async def _lookup(self, version: SnapshotVersion) -> None:
+    async def _lookup(self, version: TransferredVersion) -> None:
         """Look up a version's content: the result must be its id, or another id of the same content."""
-        schema = self._snapshot.schemas[version.schema]
+        schema = self._contents.schemas[version.schema]
         path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
         body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
         where = f"lookup of {version.subject}/{version.version}"
         if not self._same(version, (body or {}).get("id")):
             self._compare(where, body, {"id": version.schema_id})
 
-    def _same(self, version: SnapshotVersion, schema_id: Any) -> bool:
+    def _same(self, version: TransferredVersion, schema_id: Any) -> bool:
         """Return whether an id is the version's, or another id of the subject with the same content."""
-        other = self._snapshot.schemas.get((version.subject.context, schema_id)) if schema_id is not None else None
+        other = self._contents.schemas.get((version.subject.context, schema_id)) if schema_id is not None else None
         if other is None or schema_id == version.schema_id:
             return other is not None
-        pair = (_without_empty_members(other), _without_empty_members(self._snapshot.schemas[version.schema]))
-        identified = identify_schemas(self._snapshot, pair)
+        pair = (_without_empty_members(other), _without_empty_members(self._contents.schemas[version.schema]))
+        identified = identify_schemas(self._contents, pair)
         return (
             len({schema.content.hash for schema in identified.values()}) == 1
             and (version.subject, schema_id) in self._subject_ids
@@ -209,7 +209,7 @@ class _Verification:
         self._compare(where, answered, expected)
 
 
-def _without_empty_members(schema: SnapshotSchema) -> SnapshotSchema:
+def _without_empty_members(schema: TransferredSchema) -> TransferredSchema:
     """Return a schema without empty metadata and rules: for a lookup that is the same."""
     metadata, rule_set = schema.metadata, schema.rule_set
     return replace(
@@ -219,7 +219,7 @@ def _without_empty_members(schema: SnapshotSchema) -> SnapshotSchema:
     )
 
 
-def _expected_body(schema: SnapshotSchema) -> dict[str, Any]:
+def _expected_body(schema: TransferredSchema) -> dict[str, Any]:
     """Return the members of a schema in API responses, in one form for all registries."""
     return {
         "schema": schema.text,
@@ -255,7 +255,7 @@ def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
 
 def _shorten(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"
 
 
 _VERIFY: Final = "contractlog.verify-import/1"
@@ -280,10 +280,10 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError(f"{masked_url} contains no registry")
     report = TransferReport()
     with open_source(options) as source:
-        snapshot = report.count_contents(source.read_snapshot(report))
-    verified = asyncio.run(_verify(options, snapshot))
+        contents = report.count_contents(source.read_contents(report))
+    verified = asyncio.run(_verify(options, contents))
     if options.database_url and isinstance(source, FileSource):
-        _compare_times(options.database_url, snapshot, verified)
+        _compare_times(options.database_url, contents, verified)
     if options.format == "json":
         body = {"compared": dict(verified.compared), "differences": verified.differences}
         print_json({"format": _VERIFY, **body, **report.body()})
@@ -292,7 +292,7 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     return exit_codes.FINDINGS if verified.differences else exit_codes.CLEAN
 
 
-async def _verify(options: Namespace, snapshot: RegistrySnapshot) -> VerificationResult:
+async def _verify(options: Namespace, contents: RegistryContents) -> VerificationResult:
     app = None
     if options.database_url:
         # Calls within this process need no credentials, whatever the environment requires of network clients.
@@ -304,14 +304,14 @@ async def _verify(options: Namespace, snapshot: RegistrySnapshot) -> Verificatio
     try:
         await transport.send(get_call("config"))  # a registry that does not answer is an error, not a difference
         with TransferProgress("comparing", "answers") as progress:
-            return await verify(transport, snapshot, progress, modes=not options.no_modes)
+            return await verify(transport, contents, progress, modes=not options.no_modes)
     finally:
         await transport.close()
         if app is not None:
             app.state.close()
 
 
-def _compare_times(database_url: str, state: RegistrySnapshot, verified: VerificationResult) -> None:
+def _compare_times(database_url: str, state: RegistryContents, verified: VerificationResult) -> None:
     """Compare creation times of schemas.
 
     Only files and databases contain them; REST provides only the times of versions.

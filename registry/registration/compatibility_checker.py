@@ -116,13 +116,13 @@ class CompatibilityChecker:
         if not parser.memo_lock.acquire(blocking=False):  # a long check on another thread blocks nobody
             plain = [ParsedVersion(version.version, version.parsed) for version in history]
             return work.compare(
-                lambda steps: check_compatibility(candidate.parsed, plain, level, policy=policy, within=steps)
+                lambda budget: check_compatibility(candidate.parsed, plain, level, policy=policy, budget=budget)
             )
         try:
             memo = parser.memo
             return work.compare(
-                lambda steps: check_compatibility(
-                    candidate.parsed, history, level, policy=policy, memo=memo, within=steps
+                lambda budget: check_compatibility(
+                    candidate.parsed, history, level, policy=policy, memo=memo, budget=budget
                 )
             )
         finally:

@@ -23,16 +23,16 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer.database_access import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    RetiredId,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
-    RetiredId,
-    SnapshotSchema,
-    SnapshotVersion,
-)
-from contractlog.registry.transfer.verify import verify, verify_import
+from contractlog.registry.transfer.verification import verify, verify_import
 
 from support.snapshots import snapshots
 
@@ -40,15 +40,15 @@ S, T = Subject(".", "s"), Subject(".eu", "t")
 GUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
 
-def source() -> RegistrySnapshot:
-    state = RegistrySnapshot()
+def source() -> RegistryContents:
+    state = RegistryContents()
     state.schemas = {
-        (".", 1): SnapshotSchema(
+        (".", 1): TransferredSchema(
             ".", 1, SchemaType.AVRO, '"int"', metadata=Metadata(properties={"a": "b"}), created_at=5
         ),
-        (".eu", 3): SnapshotSchema(".eu", 3, SchemaType.JSON, '{"type":"object"}', created_at=6),
+        (".eu", 3): TransferredSchema(".eu", 3, SchemaType.JSON, '{"type":"object"}', created_at=6),
     }
-    state.versions = {(S, 1): SnapshotVersion(S, 1, 1, 5), (T, 2): SnapshotVersion(T, 2, 3, 6, deleted_at=9)}
+    state.versions = {(S, 1): TransferredVersion(S, 1, 1, 5), (T, 2): TransferredVersion(T, 2, 3, 6, deleted_at=9)}
     state.settings = {S: {"compatibilityLevel": "FULL"}}
     state.modes = {T: "READONLY"}
     state.retired = {(".", 9): RetiredId(7, "me")}
@@ -59,11 +59,11 @@ def source() -> RegistrySnapshot:
     return state
 
 
-def differences(held: RegistrySnapshot, expected: RegistrySnapshot) -> list[str]:
+def differences(held: RegistryContents, expected: RegistryContents) -> list[str]:
     """Import a state into a registry, and compare its answers with another state."""
     configured = Settings(database_url="sqlite://")
     store = open_store(configured)
-    import_snapshot(store, held, report := TransferReport())
+    import_contents(store, held, report := TransferReport())
     assert report.conflicts == []
     app = create_app(configured, store)
 
@@ -80,22 +80,22 @@ def differences(held: RegistrySnapshot, expected: RegistrySnapshot) -> list[str]
         app.state.close()
 
 
-def schema(change: Callable[[SnapshotSchema], SnapshotSchema]) -> Callable[[RegistrySnapshot], None]:
-    def plant(state: RegistrySnapshot) -> None:
+def schema(change: Callable[[TransferredSchema], TransferredSchema]) -> Callable[[RegistryContents], None]:
+    def plant(state: RegistryContents) -> None:
         state.schemas[".", 1] = change(state.schemas[".", 1])
 
     return plant
 
 
-def version(change: Callable[[SnapshotVersion], SnapshotVersion]) -> Callable[[RegistrySnapshot], None]:
-    def plant(state: RegistrySnapshot) -> None:
+def version(change: Callable[[TransferredVersion], TransferredVersion]) -> Callable[[RegistryContents], None]:
+    def plant(state: RegistryContents) -> None:
         state.versions[S, 1] = change(state.versions[S, 1])
 
     return plant
 
 
 #: What the target has otherwise than the source, and the beginning of what is found.
-PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
+PLANTED: list[tuple[Callable[[RegistryContents], None], str]] = [
     (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' instead of"),
     (schema(lambda one: replace(one, type=SchemaType.JSON, text='{"a":1}')), "id 1 of context .: schemaType is 'JSON'"),
     (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} instead of"),
@@ -125,7 +125,7 @@ def test_what_was_imported_has_no_difference() -> None:
 
 
 @pytest.mark.parametrize(("plant", "found"), PLANTED)
-def test_a_planted_difference_is_found(plant: Callable[[RegistrySnapshot], None], found: str) -> None:
+def test_a_planted_difference_is_found(plant: Callable[[RegistryContents], None], found: str) -> None:
     held = source()
     plant(held)
     assert [one for one in differences(held, source()) if one.startswith(found)] != []
@@ -141,15 +141,15 @@ def test_an_id_that_answers_though_it_was_deleted_for_good_is_found() -> None:
 
 def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
     expected, other = source(), Subject(".", "other")
-    expected.schemas[".", 2] = SnapshotSchema(".", 2, SchemaType.AVRO, '"long"', created_at=1)
-    expected.versions[other, 1] = SnapshotVersion(other, 1, 2, 1)
+    expected.schemas[".", 2] = TransferredSchema(".", 2, SchemaType.AVRO, '"long"', created_at=1)
+    expected.versions[other, 1] = TransferredVersion(other, 1, 2, 1)
     found = differences(source(), expected)
     assert [one.split(": ")[0] for one in found] == ["id 2 of context .", "lookup of other/1", "other/1"]
 
 
 @settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(state=snapshots())
-def test_any_registry_answers_after_its_import_as_it_did_before(state: RegistrySnapshot) -> None:
+def test_any_registry_answers_after_its_import_as_it_did_before(state: RegistryContents) -> None:
     """What a version answers with finds it again, soft-deleted or not, understood or not."""
     assert [one for one in differences(state, state) if not one.startswith(("config", "mode"))] == []
 
@@ -164,17 +164,17 @@ def test_a_database_that_is_not_there_is_not_made_to_be_compared(tmp_path: Path)
 
 @pytest.mark.parametrize("times", [(7, 3), (3, 7)])
 def test_a_schema_read_over_rest_is_as_old_as_the_first_version_that_holds_it(times: tuple[int, int]) -> None:
-    held = RegistrySnapshot(schemas={(".", 1): SnapshotSchema(".", 1, SchemaType.AVRO, '"int"', created_at=3)})
+    held = RegistryContents(schemas={(".", 1): TransferredSchema(".", 1, SchemaType.AVRO, '"int"', created_at=3)})
     for name, created in zip("ab", times, strict=True):
-        held.versions[Subject(".", name), 1] = SnapshotVersion(Subject(".", name), 1, 1, created)
+        held.versions[Subject(".", name), 1] = TransferredVersion(Subject(".", name), 1, 1, created)
     held.raise_counters()
     app = create_app(Settings(database_url="sqlite://"), store := open_store(Settings(database_url="sqlite://")))
-    import_snapshot(store, held, TransferReport())
+    import_contents(store, held, TransferReport())
 
-    async def read() -> RegistrySnapshot:
+    async def read() -> RegistryContents:
         transport = AsyncTransport(None, app=app)
         try:
-            return await RestReader(transport, TransferReport()).take_snapshot()
+            return await RestReader(transport, TransferReport()).copy_contents()
         finally:
             await transport.close()
 
@@ -197,6 +197,6 @@ def test_another_time_of_a_schema_is_found_where_a_file_and_a_database_tell_it(
         schema(change)(held)
         Path(tmp_path / "registry.db").unlink(missing_ok=True)
         with open_for_import(database_url) as store:
-            import_snapshot(store, held, TransferReport())
+            import_contents(store, held, TransferReport())
         assert verify_import(ArgumentParser(), [str(file), "--database-url", database_url]) == bool(found)
         assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")] == found

@@ -1,4 +1,4 @@
-"""The search index: its words by schema, its position in the journal, and the search for words in it.
+"""Queries of the search index: words by schema, its position in the change log, and hits.
 
 The row at position 0 marks a schema as indexed, even if it has no words. Any number of nodes may do the same work
 concurrently: they take turns by a lock, and skip what another one has written. A search covers the latest live

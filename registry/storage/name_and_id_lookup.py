@@ -16,7 +16,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
-from contractlog.registry.storage.store_values import Deleted, subject_key
+from contractlog.registry.storage.store_values import DeletedFilter, subject_key
 
 __all__ = ["apply_alias", "find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
 
@@ -30,9 +30,9 @@ _OF_SUBJECT: Final = SELECT_REGISTERED.add_columns(_ALIAS.scalar_subquery().labe
     _U.key == bindparam("key")
 )
 _BY_NUMBER: Final = _OF_SUBJECT.order_by(_V.version.desc()).limit(1)
-_LATEST: Final = restrict_deleted(_BY_NUMBER, Deleted.EXCLUDED)
+_LATEST: Final = restrict_deleted(_BY_NUMBER, DeletedFilter.EXCLUDED)
 _NUMBERED: Final = {
-    deleted: restrict_deleted(_BY_NUMBER, deleted).where(_V.version == bindparam("number")) for deleted in Deleted
+    deleted: restrict_deleted(_BY_NUMBER, deleted).where(_V.version == bindparam("number")) for deleted in DeletedFilter
 }
 
 #: Order of the versions with an id: the earliest live one comes first, else the earliest of all.
@@ -41,9 +41,9 @@ _HAS_ID: Final = (_V.context == bindparam("context")) & (_V.schema_id == bindpar
 _OF_SUBJECT_WITH_ID: Final = _OF_SUBJECT.where(_HAS_ID).order_by(*_FIRST).limit(1)
 
 
-def _select_first(holders: Select[Any]) -> Select[Any]:
+def _select_first(versions: Select[Any]) -> Select[Any]:
     """Choose one of many versions before their texts are read."""
-    first = holders.order_by(*_FIRST).limit(1).subquery()
+    first = versions.order_by(*_FIRST).limit(1).subquery()
     return SELECT_REGISTERED.join(first, (first.c.subject_id == _V.subject_id) & (first.c.version == _V.version))
 
 
@@ -73,7 +73,7 @@ def apply_alias(alias: str | None, subject: Subject) -> Subject:
 
 
 def find_version(
-    snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted, permissions: Permissions
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter, permissions: Permissions
 ) -> RegisteredSchema | None:
     """Return one version of the subject that a name refers to; None as number is the newest live one.
 
@@ -90,12 +90,12 @@ def find_version(
     if row is not None:
         return to_registered_schema(row)
     where = () if number is None else (_V.version == number,)
-    others = find_namesakes(snapshot, target, Deleted.EXCLUDED if number is None else deleted, *where)
+    others = find_namesakes(snapshot, target, DeletedFilter.EXCLUDED if number is None else deleted, *where)
     namesake = next((other for other in others if permissions.permits(Permission.READ, other)), None)
     return None if namesake is None else snapshot.version(namesake, number, deleted)
 
 
-def find_namesakes(snapshot: Snapshot, subject: Subject, deleted: Deleted, *where: Any) -> Iterator[Subject]:
+def find_namesakes(snapshot: Snapshot, subject: Subject, deleted: DeletedFilter, *where: Any) -> Iterator[Subject]:
     """Yield the subjects of this name with such a version in other contexts, by context.
 
     Names that have a context themselves have no namesakes.
@@ -108,7 +108,7 @@ def find_namesakes(snapshot: Snapshot, subject: Subject, deleted: Deleted, *wher
         yield from (Subject(context, subject.name) for context in sorted(matching))
 
 
-def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], deleted: Deleted, *where: Any) -> list[str]:
+def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], deleted: DeletedFilter, *where: Any) -> list[str]:
     keys = [subject_key(subject) for subject in subjects if subject.context != DEFAULT_CONTEXT]
     statement = (
         select(_U.context).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id).where(_U.key.in_(keys))
@@ -148,7 +148,7 @@ def _find_version_with_id(snapshot: Snapshot, schema_id: int, subject: Subject) 
         row = read_row(target)
     if row is None:
         namesake = next(
-            find_namesakes(snapshot, target, Deleted.INCLUDED, _V.schema_id == schema_id), None
+            find_namesakes(snapshot, target, DeletedFilter.INCLUDED, _V.schema_id == schema_id), None
         )  # any reader may read ids
         row = read_row(namesake) if namesake else None
     return to_registered_schema(row) if row else None

@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.contexts import list_contexts
-from contractlog.registry.transfer.id_counters import counter_warnings, raise_ids
+from contractlog.registry.transfer.id_counter_repair import counter_warnings, raise_ids
 
 
 def test_a_store_that_fails_is_one_more_warning_and_no_end(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_store_that_fails_is_one_more_warning_and_no_end(tmp_path: Path) -> No
     engine.dispose()
     (warning,) = counter_warnings(store)
     store.close()
-    assert warning.startswith("whether every counter is above the ids in use was not looked at: Error in the backend")
+    assert warning.startswith("id counters were not checked against the ids in use: Error in the backend")
 
 
 def test_a_context_that_is_not_there_is_a_slip_unless_it_is_to_be_made(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import Snapshot, restrict_deleted
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, subject_key
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page, subject_key
 
 __all__ = ["find_version_with_properties", "list_referencing_ids", "list_versions"]
 
@@ -19,7 +19,7 @@ _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
 
 def list_versions(
-    snapshot: Snapshot, subject: Subject, deleted: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, subject: Subject, deleted: DeletedFilter, page: Page = WHOLE_LIST
 ) -> list[tuple[int, bool]]:
     """List a subject's versions as (number, whether soft-deleted), lowest first."""
     statement = (
@@ -33,7 +33,7 @@ def list_versions(
 
 
 def list_referencing_ids(
-    snapshot: Snapshot, subject: Subject, version: int, deleted: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, subject: Subject, version: int, deleted: DeletedFilter, page: Page = WHOLE_LIST
 ) -> list[int]:
     """List the ids of schemas that reference a version, in versions of this kind."""
     r = tables.schema_references.c
@@ -49,7 +49,7 @@ def list_referencing_ids(
 
 
 def find_version_with_properties(
-    snapshot: Snapshot, subject: Subject, properties: Mapping[str, str], deleted: Deleted
+    snapshot: Snapshot, subject: Subject, properties: Mapping[str, str], deleted: DeletedFilter
 ) -> int | None:
     """Return the newest version whose metadata has all these properties."""
     statement: Any = (

@@ -11,7 +11,7 @@ from contractlog.compatibility.json_schema.exact.constraints import (
     SignedConstraint,
     UniqueItems,
 )
-from contractlog.compatibility.json_schema.exact.strings import size_limits
+from contractlog.compatibility.json_schema.exact.string_satisfiability import size_limits
 
 __all__ = ["ArrayConstraints", "is_unsatisfiable"]
 

@@ -1,4 +1,4 @@
-"""Id counters: raise, lower or forget them, and check them when a registry starts."""
+"""Repair of id counters, as after restoring a backup, and warnings about those that need it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION
 from contractlog.registry import database
-from contractlog.registry.storage import contexts
+from contractlog.registry.storage import contexts, id_counters
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import MAX_ID_GAP, Deleted
+from contractlog.registry.storage.store_values import MAX_ID_GAP, DeletedFilter
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import open_for_import
 
@@ -19,7 +19,7 @@ __all__ = ["counter_warnings", "forget_context", "lower_ids", "raise_ids"]
 
 T = TypeVar("T")
 
-_LONGEST: Final = 255
+_MAX_CONTEXT_LENGTH: Final = 255
 
 
 def raise_ids(database_url: str, context: str, largest: int, *, create: bool = False) -> int:
@@ -36,21 +36,21 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
     """
     if not 0 <= largest < MAX_VERSION:
         raise UsageError(f"--to takes a number from 0 to {MAX_VERSION - 1}")
-    if not context.startswith(".") or len(context) > _LONGEST or not context.isprintable() or ":" in context:
+    if not context.startswith(".") or len(context) > _MAX_CONTEXT_LENGTH or not context.isprintable() or ":" in context:
         raise UsageError(
-            f"a context's name starts with a dot, and has at most {_LONGEST} characters and no colon, "
-            f"unlike `{context[:_LONGEST]}`"
+            f"a context's name starts with a dot, and has at most {_MAX_CONTEXT_LENGTH} characters and no colon, "
+            f"unlike `{context[:_MAX_CONTEXT_LENGTH]}`"
         )
 
     def work(transaction: Transaction) -> int:
-        counters = contexts.read_counters(transaction)
+        counters = id_counters.read_counters(transaction)
         if context not in counters and context != DEFAULT_CONTEXT and not create:
             raise _unknown_context_error(counters, context, "; if it was made after the backup, pass --create")
         before = counters.get(context, 1)
-        following = contexts.raise_counter(transaction, context, largest + 1)
-        if following != before:
-            transaction.journal("ids.raised", context)
-        return following
+        next_id = id_counters.raise_counter(transaction, context, largest + 1)
+        if next_id != before:
+            transaction.record_change("ids.raised", context)
+        return next_id
 
     return _change_database(database_url, work)
 
@@ -68,14 +68,14 @@ def lower_ids(database_url: str, context: str) -> tuple[int, int]:
 
     def work(transaction: Transaction) -> tuple[int, int]:
         before = _require_context(transaction, context)
-        below = contexts.find_id_below_gap(transaction, context)
+        below = id_counters.find_id_below_gap(transaction, context)
         if below is None:
             raise UsageError(
                 f"context {context} has no isolated id: none is more than {MAX_ID_GAP:,} above the next lower one, and "
                 f"its next id is {before}"
             )
-        contexts.lower_counter(transaction, context, below + 1)
-        transaction.journal("ids.lowered", context, details={"before": before, "after": below + 1})
+        id_counters.lower_counter(transaction, context, below + 1)
+        transaction.record_change("ids.lowered", context, details={"before": before, "after": below + 1})
         return before, below + 1
 
     return _change_database(database_url, work)
@@ -98,7 +98,7 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
     def work(transaction: Transaction) -> int:
         _require_context(transaction, context)
-        live = transaction.subjects_in_context(context, Deleted.EXCLUDED)
+        live = transaction.subjects_in_context(context, DeletedFilter.EXCLUDED)
         if live:
             raise UsageError(
                 f"context {context} has live versions, in {len(live):,} subjects such as `{min(live)}`: "
@@ -108,7 +108,7 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
         if dependent is not None:
             raise UsageError(
                 f"the schema with id {dependent[1]} of context {dependent[0]} references a version of context "
-                f"{context}: delete it for good first"
+                f"{context}: hard-delete it first"
             )
         return contexts.forget_context(transaction, context)
 
@@ -117,15 +117,15 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
 def _require_context(transaction: Transaction, context: str) -> int:
     """Return the next id of an existing context."""
-    counters = contexts.read_counters(transaction)
+    counters = id_counters.read_counters(transaction)
     if context not in counters:
         raise _unknown_context_error(counters, context)
     return counters[context]
 
 
 def _unknown_context_error(counters: Iterable[str], context: str, hint: str = "") -> UsageError:
-    there = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
-    return UsageError(f"the database has no context `{context[:_LONGEST]}`, there are: {there}{hint}")
+    existing = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
+    return UsageError(f"the database has no context `{context[:_MAX_CONTEXT_LENGTH]}`, there are: {existing}{hint}")
 
 
 def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
@@ -140,16 +140,16 @@ def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
 def counter_warnings(store: Store) -> Iterator[str]:
     """Yield a warning for each counter that is not above all ids in use, as after restoring a backup.
 
-    A store that does not answer must not prevent the start: then the warning says that the check was not made.
+    A store that does not respond must not prevent the start: then the warning says that the check was not made.
     """
     try:
         with store.open_snapshot() as snapshot:
-            behind = contexts.find_counters_behind(snapshot)
+            behind = id_counters.find_counters_behind(snapshot)
     except (StoreError, StoreTimeout) as error:
-        yield f"whether every counter is above the ids in use was not looked at: {error}"
+        yield f"id counters were not checked against the ids in use: {error}"
         return
-    for context, (following, largest) in sorted(behind.items()):
+    for context, (next_id, largest) in sorted(behind.items()):
         yield (
-            f"the next id of context {context} is {following}, and {largest} is in use already: "
-            f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever given out"
+            f"the next id of context {context} is {next_id}, and {largest} is in use already: "
+            f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever issued"
         )

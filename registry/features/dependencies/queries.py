@@ -1,4 +1,4 @@
-"""Edges of the reference graph, one step at a time and for many versions at once."""
+"""Queries of edges of the reference graph, one step at a time and for many versions at once."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from contractlog.compatibility.json_schema.exact.constraints import (
     ValueIn,
 )
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
-from contractlog.compatibility.json_schema.exact.strings import size_limits
+from contractlog.compatibility.json_schema.exact.string_satisfiability import size_limits
 
 __all__ = ["MemberCase", "ObjectConstraints", "RequiredMember", "is_unsatisfiable", "single_name"]
 

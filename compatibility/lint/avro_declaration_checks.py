@@ -115,7 +115,7 @@ def check_field_docs(_: AvroDocument, record: Record) -> Problems:
 
 
 def _is_documented(field: Field) -> bool:
-    """Return True if a field, or the type that is defined in it, has a documentation."""
+    """Return True if a field, or the type that is defined in it, is documented."""
     inner = field.type.branches if isinstance(field.type, Union) else (field.type,)
     docs = (field.doc, *(node.doc for node in inner if isinstance(node, NamedType)))
     return any(doc and doc.strip() for doc in docs)

@@ -1,4 +1,4 @@
-"""Fetch counts by schema, client and day, summed over all processes."""
+"""Queries of fetch counts by schema, client and day, summed over all processes, and their update."""
 
 from __future__ import annotations
 

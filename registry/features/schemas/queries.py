@@ -1,4 +1,4 @@
-"""Lists of schemas, filtered by prefix, alias, rule type and association; users of an id."""
+"""Queries of schemas: lists, filtered by prefix, alias, rule type and association; users of an id."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import filter_readable
 from contractlog.registry.access.permissions import parse_prefix
-from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
+from contractlog.registry.features.subjects.queries import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
 from contractlog.registry.storage.dialects import order_by_bytes
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page, SubjectVersion, subject_key
 
 __all__ = [
     "ListedSchema",
@@ -45,7 +45,7 @@ class SchemaFilter:
 
     prefix: str = ""
     aliases: bool = False  #: include subjects that an alias with the prefix leads to
-    deleted: Deleted = Deleted.EXCLUDED
+    deleted: DeletedFilter = DeletedFilter.EXCLUDED
     latest_only: bool = False
     rule_type: str = ""
     resource_type: str = ""
@@ -116,10 +116,10 @@ def _read_versions(snapshot: Snapshot, keys: Select[Any]) -> list[RegisteredSche
     return [to_registered_schema(row) for row in rows]
 
 
-def _latest_version(deleted: Deleted) -> ColumnElement[int]:
+def _latest_version(deleted: DeletedFilter) -> ColumnElement[int]:
     later = tables.versions.alias("later")
     statement = select(func.max(later.c.version)).where(later.c.subject_id == _V.subject_id)
-    if deleted is Deleted.EXCLUDED:
+    if deleted is DeletedFilter.EXCLUDED:
         statement = statement.where(later.c.deleted_at.is_(None))
     return statement.correlate(tables.versions).scalar_subquery()
 
@@ -175,7 +175,7 @@ def _list_rule_types(rule_set: str) -> Iterator[str]:
 
 
 def list_versions_of_id(
-    snapshot: Snapshot, context: str, schema_id: int, deleted: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, context: str, schema_id: int, deleted: DeletedFilter, page: Page = WHOLE_LIST
 ) -> list[SubjectVersion]:
     """List the versions with an id, by the names of their subjects."""
     statement = (
@@ -189,7 +189,7 @@ def list_versions_of_id(
 
 
 def list_subjects_of_id(
-    snapshot: Snapshot, context: str, schema_id: int, deleted: Deleted, page: Page = WHOLE_LIST
+    snapshot: Snapshot, context: str, schema_id: int, deleted: DeletedFilter, page: Page = WHOLE_LIST
 ) -> list[str]:
     """List the names of the subjects with an id."""
     subject_ids = restrict_deleted(

@@ -1,4 +1,4 @@
-"""Lists of subjects, selected by a prefix, sorted and paged by the database."""
+"""Queries of subjects, selected by a prefix, sorted and paged by the database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contractlog.registry.access.permissions import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import order_by_bytes
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 __all__ = ["QUALIFIED_NAME", "list_subjects", "prefix_conditions"]
 
@@ -24,10 +24,10 @@ QUALIFIED_NAME: Final[ColumnElement[str]] = case(
 )
 _ANY: Final = select(1).where(_V.subject_id == _U.id).exists()
 _LIVE: Final = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
-_SUBJECT_CONDITIONS: Final[Mapping[Deleted, ColumnElement[bool]]] = {
-    Deleted.EXCLUDED: _LIVE,
-    Deleted.INCLUDED: _ANY,
-    Deleted.ONLY: _ANY & ~_LIVE,
+_SUBJECT_CONDITIONS: Final[Mapping[DeletedFilter, ColumnElement[bool]]] = {
+    DeletedFilter.EXCLUDED: _LIVE,
+    DeletedFilter.INCLUDED: _ANY,
+    DeletedFilter.ONLY: _ANY & ~_LIVE,
 }
 
 
@@ -53,7 +53,7 @@ def _range_conditions(subjects: SubjectRange) -> Iterator[ColumnElement[bool]]:
         yield _starts_with(_U.name, subjects.start)
 
 
-def list_subjects(snapshot: Snapshot, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
+def list_subjects(snapshot: Snapshot, prefix: str, deleted: DeletedFilter, page: Page = WHOLE_LIST) -> list[str]:
     """List the names of subjects with versions of this kind; for ``ONLY``, those that have no others."""
     conditions = prefix_conditions(prefix)
     if conditions is None:

@@ -1,4 +1,4 @@
-"""Journal: entries of a transaction, their gapless numbers, and queries in that order.
+"""Change log: entries of a transaction, their gapless numbers, and queries in that order.
 
 Settings are recorded as a hash of all of them, and by their values with secrets masked.
 """
@@ -16,11 +16,11 @@ from sqlalchemy import Connection, func, insert, select, update
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import JOURNAL_COUNTER, ScopeSettings, subject_key
+from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, ScopeSettings, subject_key
 
 __all__ = [
     "MASK",
-    "JournalEntry",
+    "ChangeLogEntry",
     "RecordedChange",
     "find_schema_ids",
     "hash_settings",
@@ -116,7 +116,7 @@ def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]])
 
 
 @dataclass(frozen=True, slots=True)
-class JournalEntry:
+class ChangeLogEntry:
     """One effect: actor, action and target. ``before`` and ``after`` are hashes of contents or settings."""
 
     actor: str
@@ -127,16 +127,18 @@ class JournalEntry:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_entries(connection: Connection, lines: Sequence[JournalEntry], now: int) -> None:
-    """Append entries to the journal; the row of the counter stays locked until the transaction ends."""
+def write_entries(connection: Connection, lines: Sequence[ChangeLogEntry], now: int) -> None:
+    """Append entries to the change log; the row of the counter stays locked until the transaction ends."""
     if not lines:
         return
-    c = tables.journal.c
+    c = tables.change_log_counters.c
     statement = (
-        update(tables.journal).where(c.name == JOURNAL_COUNTER).values(next_sequence=c.next_sequence + len(lines))
+        update(tables.change_log_counters)
+        .where(c.name == CHANGE_LOG_COUNTER)
+        .values(next_sequence=c.next_sequence + len(lines))
     )
-    following = connection.execute(statement.returning(c.next_sequence)).scalar_one()
-    first = following - len(lines)
+    next_sequence = connection.execute(statement.returning(c.next_sequence)).scalar_one()
+    first = next_sequence - len(lines)
     connection.execute(
         insert(tables.changes),
         [

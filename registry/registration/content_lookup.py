@@ -12,13 +12,13 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_permissions, filter_readable
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
-from contractlog.registry.storage.lookup import find_namesakes, resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import find_namesakes, resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["ContentQuery", "find_by_content"]
 
@@ -29,13 +29,13 @@ class ContentQuery:
 
     draft: SchemaDraft
     normalize: bool = False
-    deleted: Deleted = Deleted.EXCLUDED
+    deleted: DeletedFilter = DeletedFilter.EXCLUDED
 
 
 def find_by_content(
     checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
 ) -> RegisteredSchema:
-    """Return the version with a content; for a plain name without any, also from other contexts.
+    """Return the version with the queried content; for a plain name without any, also from other contexts.
 
     Raises:
         SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.

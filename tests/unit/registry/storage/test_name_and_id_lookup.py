@@ -7,12 +7,12 @@ import pytest
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
-from contractlog.registry.storage.lookup import find_version
+from contractlog.registry.storage.name_and_id_lookup import find_version
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot
-from contractlog.registry.storage.store_values import Deleted
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.storage.store_values import DeletedFilter
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 
 from support.snapshots import empty_store
 
@@ -31,14 +31,14 @@ ORDERS, ELSEWHERE = Subject.parse("orders"), Subject.parse(":.eu:orders")
 def test_a_plain_name_is_found_in_other_contexts_as_far_as_permissions_reach(
     permissions: Permissions, found: Subject | None
 ) -> None:
-    state = RegistrySnapshot({".eu": 2})
-    state.schemas[".eu", 1] = SnapshotSchema(".eu", 1, SchemaType.AVRO, '"int"')
-    state.versions[ELSEWHERE, 1] = SnapshotVersion(ELSEWHERE, 1, 1)
+    state = RegistryContents({".eu": 2})
+    state.schemas[".eu", 1] = TransferredSchema(".eu", 1, SchemaType.AVRO, '"int"')
+    state.versions[ELSEWHERE, 1] = TransferredVersion(ELSEWHERE, 1, 1)
     with empty_store() as store:
-        import_snapshot(store, state, TransferReport())
+        import_contents(store, state, TransferReport())
         with store.open_snapshot() as snapshot:
             for number in (None, 1):
-                version = find_version(snapshot, ORDERS, number, Deleted.EXCLUDED, permissions)
+                version = find_version(snapshot, ORDERS, number, DeletedFilter.EXCLUDED, permissions)
                 assert (version and version.subject) == found
 
 

@@ -32,7 +32,7 @@ def build_string(
 ) -> str | StringSearchOutcome:
     """Return a string that satisfies all supported constraints; ``NONE`` if they contradict.
 
-    ``charge`` is called with each search of a text and the number of states that it visited.
+    ``charge`` is called with each search of a string and the number of states that it visited.
     """
     min_length, max_length = size_limits(signed_constraints)
     if max_length is not None and min_length > max_length:
@@ -83,7 +83,7 @@ def _string_of_length(min_length: int, max_length: int | None, excluded: frozens
 
 
 def _numbered_string(number: int, length: int) -> str:
-    """Return a text of the given length, a different one for each number."""
+    """Return a string of the given length, a different one for each number."""
     if not length:
         return "" if not number else "a" * number
     return (chr(ord("a") + number % 26) * length) if number < 26 else "a" * (length - 1) + chr(0x4E00 + number)  # noqa: PLR2004
@@ -97,7 +97,7 @@ _TRANSITION: Final = 8  #: what a transition itself costs, in visits
 
 
 class StringSearchOutcome(Enum):
-    """Result in place of a text."""
+    """Result in place of a string."""
 
     NONE = "there is no such text"
     UNKNOWN = "unknown"
@@ -172,7 +172,7 @@ def _extend_prefix(prefix: str | None, character: str, prefixes: set[str]) -> st
 
 
 def _satisfies_all(patterns: Sequence[tuple[Automaton, bool]], state: _SearchState, *, start: bool) -> bool:
-    """Return True if a text that ends here satisfies all patterns."""
+    """Return True if a string that ends here satisfies all patterns."""
     return all(
         automaton.accepts(states, start=start) is wanted
         for (automaton, wanted), states in zip(patterns, state.states, strict=True)

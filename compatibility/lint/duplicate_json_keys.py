@@ -1,4 +1,4 @@
-"""Check of any JSON text for objects with two members of one name, which parsers read without a word."""
+"""Check of any JSON text for duplicate keys of an object, which parsers silently accept."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contractlog.compatibility.fixes.json_text_edits import JsonSource
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.lint.rule import Problem
 
-__all__ = ["check_repeated_members"]
+__all__ = ["check_duplicate_keys"]
 
 
-def check_repeated_members(_: Any, text: str) -> Iterator[Problem]:
-    """Yield a problem for each repeated name; the text was parsed before."""
-    if not _may_repeat(text):
+def check_duplicate_keys(_: Any, text: str) -> Iterator[Problem]:
+    """Yield a problem for each duplicate key; the text was parsed before."""
+    if not _may_have_duplicates(text):
         return
     pending = [("", JsonSource(text).root)]
     while pending:
@@ -30,16 +30,16 @@ def check_repeated_members(_: Any, text: str) -> Iterator[Problem]:
         pending += [(join_pointer(at, key), value) for key, value in zip(keys, span.values, strict=True)]
 
 
-def _may_repeat(text: str) -> bool:
-    """Return False if no object has a repeated name; this takes a tenth of the time of a full scan."""
-    repeats = False
+def _may_have_duplicates(text: str) -> bool:
+    """Return False if no object has a duplicate key; this takes a tenth of the time of a full scan."""
+    has_duplicates = False
 
-    def compare(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal repeats
-        repeats = repeats or len(dict(pairs)) < len(pairs)
+    def check_pairs(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal has_duplicates
+        has_duplicates = has_duplicates or len(dict(pairs)) < len(pairs)
 
     try:
-        json.loads(text, object_pairs_hook=compare)
+        json.loads(text, object_pairs_hook=check_pairs)
     except (ValueError, RecursionError):  # comments in an Avro schema
         return True
-    return repeats
+    return has_duplicates

@@ -1,4 +1,4 @@
-"""The whole state of a registry as plain values, independent of source and target."""
+"""The whole contents of a registry as plain values, independent of source and target."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from contractlog.registry.storage.store_values import MAX_ID_GAP
 __all__ = [
     "ENCRYPTED",
     "Deletions",
-    "RegistrySnapshot",
+    "RegistryContents",
     "RetiredId",
     "SchemaKey",
-    "SnapshotSchema",
-    "SnapshotVersion",
+    "TransferredSchema",
+    "TransferredVersion",
     "VersionKey",
     "is_storable",
 ]
@@ -35,7 +35,7 @@ ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metad
 
 
 def is_storable(text: str) -> bool:
-    """Return whether every database can store a text: it has no NUL and no unpaired surrogate."""
+    """Return whether every database can store a string: it has no NUL and no unpaired surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -44,7 +44,7 @@ def is_storable(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotSchema:
+class TransferredSchema:
     """The schema of an id."""
 
     context: str
@@ -100,7 +100,7 @@ class SnapshotSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotVersion:
+class TransferredVersion:
     """A version of a subject."""
 
     subject: Subject
@@ -140,12 +140,12 @@ class Deletions:
 
 
 @dataclass(slots=True)
-class RegistrySnapshot:
-    """The state of a registry, or of a part of it."""
+class RegistryContents:
+    """The contents of a registry, or of a part of it."""
 
     contexts: dict[str, int] = field(default_factory=dict)  #: with the next id of each
-    schemas: dict[SchemaKey, SnapshotSchema] = field(default_factory=dict)
-    versions: dict[VersionKey, SnapshotVersion] = field(default_factory=dict)
+    schemas: dict[SchemaKey, TransferredSchema] = field(default_factory=dict)
+    versions: dict[VersionKey, TransferredVersion] = field(default_factory=dict)
     settings: dict[Subject, Mapping[str, Any]] = field(default_factory=dict)  #: members as in ``CONFIG_NAMES``
     modes: dict[Subject, str] = field(default_factory=dict)
     associations: dict[str, StoredAssociation] = field(default_factory=dict)  #: by guid
@@ -165,15 +165,15 @@ class RegistrySnapshot:
         If the source provides the next id, isolated ids above it, as `db lower-ids` leaves them, do not raise it.
         """
         for context, ids in self.ids().items():
-            following = self.contexts.get(context)
-            if following is None:
+            next_id = self.contexts.get(context)
+            if next_id is None:
                 self.contexts[context] = ids[-1] + 1
                 continue
             for schema_id in ids:
-                if schema_id - following >= MAX_ID_GAP:
+                if schema_id - next_id >= MAX_ID_GAP:
                     break
-                following = max(following, schema_id + 1)
-            self.contexts[context] = following
+                next_id = max(next_id, schema_id + 1)
+            self.contexts[context] = next_id
         for subject, _ in self.versions:
             self.contexts.setdefault(subject.context, 1)
 
@@ -184,9 +184,9 @@ class RegistrySnapshot:
             ids.setdefault(context, []).append(schema_id)
         return ids
 
-    def changes_since(self, before: RegistrySnapshot) -> RegistrySnapshot:
+    def changes_since(self, before: RegistryContents) -> RegistryContents:
         """Return the changes since an earlier state of the same registry; missing items are in ``deletions``."""
-        changed = RegistrySnapshot(
+        changed = RegistryContents(
             dict(self.contexts.items() - before.contexts.items()),
             _select_changed(self.schemas, before.schemas),
             _select_changed(self.versions, before.versions),
@@ -222,13 +222,13 @@ class RegistrySnapshot:
     @property
     def empty(self) -> bool:
         """True if the state is empty."""
-        return self == RegistrySnapshot()
+        return self == RegistryContents()
 
 
 def _select_changed(items: Mapping[K, V], before: Mapping[K, V]) -> dict[K, V]:
     return {key: item for key, item in items.items() if before.get(key) != item}
 
 
-def _content_key(schema: SnapshotSchema) -> tuple[Any, ...]:
+def _content_key(schema: TransferredSchema) -> tuple[Any, ...]:
     bodies = (None if part is None else repr(part.body()) for part in (schema.metadata, schema.rule_set))
     return schema.context, schema.type, schema.text, schema.references, *bodies

@@ -25,7 +25,7 @@ from contractlog.spark_validation.columnar.primitive_readers import (
 )
 from contractlog.spark_validation.columnar.varints import LONG_BYTES
 
-__all__ = ["MAX_ROWS_ITEM_BY_ITEM", "MAX_ROWS_ONE_BY_ONE", "BatchWalk"]
+__all__ = ["MAX_ROWS_ITEM_BY_ITEM", "MAX_ROWS_ONE_BY_ONE", "VectorizedWalk"]
 
 MAX_ROWS_ONE_BY_ONE: Final = 12
 """Up to this many records are faster one by one."""
@@ -39,7 +39,7 @@ _INTEGERS: Final = frozenset({AvroKind.INT, AvroKind.LONG})
 _FIXED_SIZE: Final = frozenset({AvroKind.FLOAT, AvroKind.DOUBLE, AvroKind.FIXED})
 
 
-class BatchWalk:
+class VectorizedWalk:
     """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
 
     __slots__ = ("_collected", "_row", "final", "scalar", "scalar_rows", "tally")
