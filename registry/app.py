@@ -39,6 +39,7 @@ from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http import errors, host_and_origin_checks, metrics_token
 from contractlog.registry.http.access_control import AccessControl
@@ -205,6 +206,7 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
     follower = JournalFollower(store)
     evict_on_changes(store, cache, follower)
     fetch_counter = FetchCounter(store)
+    fetch_counts = FetchCountService(store, threads, fetch_counter)
     return Services(
         settings=settings,
         store=store,
@@ -229,7 +231,8 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,
-        fetch_counts=FetchCountService(store, threads, fetch_counter),
+        fetch_counts=fetch_counts,
+        usage=UsageService(store, threads, fetch_counts),
         imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,

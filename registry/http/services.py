@@ -25,6 +25,7 @@ from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.fastpath.cache_by_path import PathCache
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
@@ -61,6 +62,7 @@ __all__ = [
     "SubjectsDependency",
     "TelemetryDependency",
     "ThreadsDependency",
+    "UsageDependency",
     "VersionsDependency",
 ]
 
@@ -93,6 +95,7 @@ class Services:
     dependencies: DependencyService
     fetch_counter: FetchCounter
     fetch_counts: FetchCountService
+    usage: UsageService
     imports: OnlineImport
     health: HealthCheck
     telemetry: Telemetry
@@ -150,6 +153,7 @@ ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
 DiffDependency = Annotated[DiffService, _service("diff")]
 FetchCounterDependency = Annotated[FetchCounter, _service("fetch_counter")]
 FetchCountsDependency = Annotated[FetchCountService, _service("fetch_counts")]
+UsageDependency = Annotated[UsageService, _service("usage")]
 DependencyGraphDependency = Annotated[DependencyService, _service("dependencies")]
 BatchDependency = Annotated[BatchService, _service("batch")]
 ImportDependency = Annotated[OnlineImport, _service("imports")]
