@@ -12,16 +12,19 @@ from typing import Any, Final, Literal
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.findings import impact_lines
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
+    is_quiet,
     print_json,
     print_message,
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.recorded_usage import RecordedUsage
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
@@ -49,6 +52,7 @@ __all__ = [
     "print_step",
     "report_interruption",
     "run",
+    "step_lines",
 ]
 
 FORMAT: Final = "contractlog.register/1"
@@ -158,6 +162,7 @@ class Registration:
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     normalize: bool = False
     manifest: Manifest | None = None  #: with waivers, if they are used
+    usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
@@ -210,13 +215,15 @@ class Registration:
         if subject not in self._checkers:
             settings = self.settings.get(subject, PlannedSettings())
             waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings, waivers)
+            self._checkers[subject] = SubjectChecker(
+                self.registry, subject, self.normalize, settings, waivers, self.usages.get(subject)
+            )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered, check)
-        refused = check.outcome in {"incompatible", "refused"}
+        refused = check.outcome in {"incompatible", "data_unreadable", "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:
@@ -257,6 +264,16 @@ def print_step(step: FileRegistration) -> None:
         print_check(step.check)
         return
     print_result(describe_step(step))
+    for line in step_lines(step):
+        print_result(line)
+
+
+def step_lines(step: FileRegistration) -> Iterator[str]:
+    """Yield the lines below a planned version: its impact, and the waivers of its findings."""
+    if step.outcome == "would register" and step.check is not None:
+        yield from () if is_quiet() else impact_lines(step.check, with_findings=True)
+        if step.check.outcome == "waived":
+            yield from (f"    {escape_line(note)}" for note in step.check.notes)
 
 
 def describe_step(step: FileRegistration) -> str:

@@ -49,7 +49,7 @@ class FetchCountService(ReadService):
     def sum_by_client(
         self, snapshot: Snapshot, keys: set[tuple[str, int]], *, days: int, limit: int
     ) -> dict[tuple[str, int, str], FetchTotal]:
-        """Return the totals of these schemas by context, id and client; ``limit`` is for those that are stored."""
+        """Return totals by context, id and client; ``limit`` is for those that are stored."""
         since = self._counts.today - days + 1
         pending = self._counts.pending()
         totals = store.find_totals(snapshot, keys, since=since, limit=limit)

@@ -8,7 +8,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry.features.usage.service import ClientUse, SubjectUsage, TopicUse, VersionUse
+from contractlog.registry.features.usage.service import ClientUse, SubjectUsage, TopicUse, VersionRecords
 
 __all__ = ["UsageBody", "UsageRequest", "UsagesBody"]
 
@@ -37,7 +37,7 @@ class ClientUseBody(Struct):
         return cls(use.client, use.version, use.schema_id, use.count, last_day)
 
 
-class VersionUseBody(Struct):
+class VersionRecordsBody(Struct):
     """Records with one schema id."""
 
     id: int
@@ -47,7 +47,7 @@ class VersionUseBody(Struct):
     expected: bool  #: whether the topic's subject name strategy allows the subject
 
     @classmethod
-    def of(cls, use: VersionUse) -> Self:
+    def of(cls, use: VersionRecords) -> Self:
         """Build the body."""
         return cls(use.schema_id, use.subject, use.version, use.records, use.expected)
 
@@ -59,13 +59,13 @@ class TopicUseBody(Struct):
     part: str
     recorded_at: int  #: milliseconds since 1970, UTC
     records: int
-    versions: list[VersionUseBody]  #: those with most records first
+    versions: list[VersionRecordsBody]  #: those with most records first
 
     @classmethod
     def of(cls, use: TopicUse) -> Self:
         """Build the body."""
         return cls(
-            use.topic, use.part, use.recorded_at, use.records, [VersionUseBody.of(each) for each in use.versions]
+            use.topic, use.part, use.recorded_at, use.records, [VersionRecordsBody.of(each) for each in use.versions]
         )
 
 

@@ -35,9 +35,9 @@ _Days = Annotated[int, Query(description="Number of days of fetches."), BoundedI
 @router.post("/contractlog/v1/usage", **describe_route(UsagesBody, *_ERRORS, body=UsageRequest))
 @requires(READ_ANY)
 async def list_usage(request: Request, usage: UsageDependency, *, days: _Days = 30) -> ApiResponse:
-    """List the clients that fetched the versions of up to 500 subjects, and the records of their topics by version.
+    """List the clients and the records of up to 500 subjects, by version.
 
-    Clients are those of `GET /contractlog/v1/fetches`, and absent without read permission on every subject. Topics are
+    Clients are those that fetched a version by id, and absent without read permission on every subject. Topics are
     those that a subject is named after (`orders-value`: the values of `orders`) or associated with, if they were
     audited and the caller may read them. A subject that the caller may not read has an error in its place.
     """

@@ -19,7 +19,7 @@ from contractlog.registry.features.usage import store
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
-__all__ = ["ClientUse", "SubjectUsage", "TopicUse", "UsageService", "VersionUse"]
+__all__ = ["ClientUse", "SubjectUsage", "TopicUse", "UsageService", "VersionRecords"]
 
 _MAX_TOTALS: Final = 10_000  #: pairs of a schema and a client that are considered per subject
 _MAX_CLIENTS: Final = 100  #: listed per subject
@@ -37,7 +37,7 @@ class ClientUse:
     last_day: int  #: days since 1970-01-01, UTC
 
 
-class VersionUse(msgspec.Struct, frozen=True):
+class VersionRecords(msgspec.Struct, frozen=True):
     """Records of a topic with one schema id, as audits write it (``SchemaUse``)."""
 
     schema_id: int
@@ -55,7 +55,7 @@ class TopicUse:
     part: str
     recorded_at: int  #: milliseconds since 1970, UTC
     records: int
-    versions: tuple[VersionUse, ...]  #: most records first
+    versions: tuple[VersionRecords, ...]  #: most records first
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +138,12 @@ def _read_audits(snapshot: Snapshot, topic: str, part: str) -> list[TopicUse]:
     return audits
 
 
-def _parse_versions(schemas: Sequence[Any]) -> list[VersionUse]:
-    """Return the uses with records; details of audits are stored as they come, so unusable ones are left out."""
+def _parse_versions(schemas: Sequence[Any]) -> list[VersionRecords]:
+    """Return what has records, without malformed entries: details of audits are stored unverified."""
     uses = []
     for schema in schemas:
         try:
-            use = msgspec.convert(schema, VersionUse)
+            use = msgspec.convert(schema, VersionRecords)
         except msgspec.ValidationError:
             continue
         if use.records > 0:
