@@ -104,6 +104,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     lookup_many = async_endpoint(extensions.lookup_many)
     check_many = async_endpoint(extensions.check_many)
     fetches = async_endpoint(extensions.fetches)
+    usage = async_endpoint(extensions.usage)
 
     schema_by_id = async_sequence_endpoint(CachedLookups.schema_by_id)
     schema_by_guid = async_sequence_endpoint(CachedLookups.schema_by_guid)

@@ -165,6 +165,7 @@ class Registry(RegistryBase[Transport]):
     lookup_many = endpoint(extensions.lookup_many)
     check_many = endpoint(extensions.check_many)
     fetches = endpoint(extensions.fetches)
+    usage = endpoint(extensions.usage)
 
     schema_by_id = sequence_endpoint(CachedLookups.schema_by_id)
     schema_by_guid = sequence_endpoint(CachedLookups.schema_by_guid)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["COMMON_CHECKS", "SCHEMA_TYPE_CHANGED", "WORK_LIMIT_EXCEEDED", "CheckExample", "CheckSpec"]
+__all__ = [
+    "COMMON_CHECKS",
+    "DATA_UNREADABLE",
+    "SCHEMA_TYPE_CHANGED",
+    "WORK_LIMIT_EXCEEDED",
+    "CheckExample",
+    "CheckSpec",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +48,11 @@ WORK_LIMIT_EXCEEDED: Final = CheckSpec(
     "The comparison is limited to a number of steps. Schemas that are not decided within the limit count as "
     "incompatible. There is no short example.",
 )
-COMMON_CHECKS: Final = (SCHEMA_TYPE_CHANGED, WORK_LIMIT_EXCEEDED)
+DATA_UNREADABLE: Final = CheckSpec(
+    "DATA_UNREADABLE",
+    "Records in a topic cannot be read with the new schema",
+    "The newest audit of the topic counted records of an earlier version that the new schema cannot read, though the "
+    "previous version can. The level does not compare with that version. `contractlog check` and `plan` report an "
+    "error if the level is backward compatible, else a warning. There is no example: the check is about records.",
+)
+COMMON_CHECKS: Final = (SCHEMA_TYPE_CHANGED, WORK_LIMIT_EXCEEDED, DATA_UNREADABLE)

@@ -25,6 +25,7 @@ from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.cache_eviction import evict_on_changes
 from contractlog.registry.http.fastpath.cache_by_path import PathCache
@@ -74,6 +75,7 @@ class Services:
     dependencies: DependencyService
     fetch_counter: FetchCounter
     fetch_counts: FetchCountService
+    usage: UsageService
     imports: OnlineImport
     health: HealthCheck
     telemetry: Telemetry
@@ -121,6 +123,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
     follower = ChangeLogFollower(store)
     evict_on_changes(store, cache, follower)
     fetch_counter = FetchCounter(store)
+    fetch_counts = FetchCountService(store, threads, fetch_counter)
     return Services(
         settings=settings,
         store=store,
@@ -145,7 +148,8 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,
-        fetch_counts=FetchCountService(store, threads, fetch_counter),
+        fetch_counts=fetch_counts,
+        usage=UsageService(store, threads, fetch_counts),
         imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,

@@ -34,6 +34,7 @@ __all__ = [
     "permissions",
     "publish_conformance",
     "search",
+    "usage",
 ]
 
 _EXTENSION_PATH: Final = ("contractlog", "v1")
@@ -186,6 +187,16 @@ def fetches(
     """Return which clients fetched an id, or the schemas of a subject's versions, and on which day."""
     query = query_parameters(id=schema_id, subject=subject, days=days, limit=limit)
     return Call("GET", (*_EXTENSION_PATH, "fetches"), lambda body: list(body["fetches"]), query)
+
+
+def usage(subjects: Iterable[SubjectLike], *, days: int | None = None) -> Call[list[ResponseBody | RegistryError]]:
+    """Return the clients and the topics of each subject by version; at most 500 subjects per call."""
+
+    def read(body: Any) -> list[ResponseBody | RegistryError]:
+        return [_parse_error(result) or dict(result) for result in body["results"]]
+
+    body = {"subjects": [str(subject) for subject in subjects]}
+    return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), body)
 
 
 def _version_name(version: tuple[SubjectLike, VersionLike]) -> str:

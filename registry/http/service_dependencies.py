@@ -22,6 +22,7 @@ from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.release_profiles import Profile
@@ -55,6 +56,7 @@ __all__ = [
     "SubjectsDependency",
     "TelemetryDependency",
     "ThreadsDependency",
+    "UsageDependency",
     "VersionsDependency",
 ]
 
@@ -86,6 +88,7 @@ ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
 DiffDependency = Annotated[DiffService, _service("diff")]
 FetchCounterDependency = Annotated[FetchCounter, _service("fetch_counter")]
 FetchCountsDependency = Annotated[FetchCountService, _service("fetch_counts")]
+UsageDependency = Annotated[UsageService, _service("usage")]
 DependencyGraphDependency = Annotated[DependencyService, _service("dependencies")]
 BatchDependency = Annotated[BatchService, _service("batch")]
 ImportDependency = Annotated[OnlineImport, _service("imports")]

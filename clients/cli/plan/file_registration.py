@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import FileCheck
-from contractlog.clients.cli.findings import ReferencedFindings
-from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
+from contractlog.clients.cli.findings import ReferencedFindings, impact_lines
+from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
@@ -21,6 +21,7 @@ __all__ = [
     "describe_step",
     "print_step",
     "report_interruption",
+    "step_lines",
 ]
 
 RegistrationOutcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
@@ -63,6 +64,16 @@ def print_step(step: FileRegistration, referenced: ReferencedFindings | None = N
         print_check(step.check, referenced)
         return
     print_result(describe_step(step))
+    for line in step_lines(step):
+        print_result(line)
+
+
+def step_lines(step: FileRegistration) -> Iterator[str]:
+    """Yield the lines below a planned version: its impact, and the waivers of its findings."""
+    if step.outcome == "would register" and step.check is not None:
+        yield from () if is_quiet() else impact_lines(step.check, with_findings=True)
+        if step.check.outcome == "waived":
+            yield from (f"    {escape_line(note)}" for note in step.check.notes)
 
 
 def describe_step(step: FileRegistration) -> str:

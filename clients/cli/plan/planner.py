@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from contractlog.clients.cli.check_runner import find_usages
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.plan.file_registration import FileRegistration
@@ -75,7 +76,7 @@ class Plan:
 
 def _registration_step(planned: FileRegistration, after_version: int) -> Register:
     subject, check = planned.file.subject, planned.check
-    if check is not None and check.outcome == "waived":
+    if check is not None and check.needs_level_change:
         return RegisterWaived(subject, planned, after_version, check.level)
     return Register(subject, planned, after_version)
 
@@ -93,7 +94,8 @@ def make_plan(
         subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
         for subject, each in changes.items()
     }
-    registration = Registration(registry, resolver, resolved, planned, manifest)
+    usages = find_usages(options, registry, resolved.values())
+    registration = Registration(registry, resolver, resolved, planned, manifest, usages)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(setting_step(change) for each in changes.values() for change in each)

@@ -27,6 +27,7 @@ from contractlog.clients.cli.plan.file_registration import (
     report_interruption,
 )
 from contractlog.clients.cli.plan.registration_report import registration_report
+from contractlog.clients.cli.recorded_usage import RecordedUsage
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
@@ -123,6 +124,7 @@ class Registration:
     resolved: Mapping[FileKey, ResolvedFile]
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     manifest: Manifest | None = None  #: with waivers, if they are used
+    usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
@@ -181,14 +183,14 @@ class Registration:
             settings = self.settings.get(subject, PlannedSettings())
             waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
             self._checkers[subject] = SubjectChecker(
-                self.registry, subject, self.resolver.normalizes(subject), settings, waivers
+                self.registry, subject, self.resolver.normalizes(subject), settings, waivers, self.usages.get(subject)
             )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered, check)
-        refused = check.outcome in {"incompatible", "refused"}
+        refused = check.outcome in {"incompatible", "data_unreadable", "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:

@@ -172,7 +172,12 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
     drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
     refused = [each.check.body() for each in plan.refused if each.check is not None]
     steps = [step.body() for step in plan.steps()]
-    body = {"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift}
+    impact = [
+        {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
+        for each in plan.registrations
+        if each.outcome == "would register" and each.check is not None and each.check.impact is not None
+    ]
+    body = {"format": PLAN_FORMAT, "steps": steps, "impact": impact, "refused": refused, "drift": drift}
     if options.prune:
         body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
     return body

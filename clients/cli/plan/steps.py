@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
-from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
@@ -199,8 +199,7 @@ class RegisterWaived(Register):
             with_tone(Tone.WARNING, escape_line(f"level of `{self.subject}`: {change}, by a waiver"))
             for change in (f"{self.level} -> {Level.NONE}", f"{Level.NONE} -> {self.level}")
         )
-        notes = () if self.planned.check is None else self.planned.check.notes
-        return "\n".join([before, Register.describe(self), *(f"    {escape_line(note)}" for note in notes), after])
+        return "\n".join([before, Register.describe(self), *step_lines(self.planned), after])
 
     def apply(self, registration: Registration) -> FileRegistration:
         """Set level NONE, register the file, and restore the level, also after an error.

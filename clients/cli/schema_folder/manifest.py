@@ -105,12 +105,13 @@ class Manifest:
         """Return the waivers for a subject, expired ones included.
 
         Raises:
-            UsageError: there are some, and no level that ``apply`` could restore.
+            UsageError: some need a level that ``apply`` could restore, and there is none.
         """
         waivers = tuple(waiver for waiver in self.waivers if waiver.is_for_subject(subject))
-        if waivers and self.find_level(subject) is None:
+        line = next((waiver.line for waiver in waivers if waiver.needs_level), None)
+        if line is not None and self.find_level(subject) is None:
             raise UsageError(
-                f"{self.path}:{waivers[0].line}: the waiver for `{subject}` needs a level to return to: set `level` "
+                f"{self.path}:{line}: the waiver for `{subject}` needs a level to return to: set `level` "
                 "for the subject in [[subjects]]"
             )
         return waivers

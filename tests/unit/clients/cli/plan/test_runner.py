@@ -228,6 +228,7 @@ def test_drift_is_a_version_that_the_files_do_not_have(
     assert planned(capsys, ".") == {
         "format": "contractlog.plan/1",
         "steps": [],
+        "impact": [],
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
     }
