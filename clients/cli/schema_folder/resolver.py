@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,7 @@ _MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
 class ResolvedFile:
     """A file with references to registered or planned versions in place of its dependencies."""
 
+    source: SchemaFile  #: the file as it was read
     file: SchemaFile
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
@@ -124,7 +126,7 @@ class FileResolver:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
             target = self._resolved[self._first_keys[path]]
             for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
-                if texts.setdefault(inner, text) != text:
+                if not _have_same_value(texts.setdefault(inner, text), text):
                     raise UsageError(
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
@@ -133,7 +135,7 @@ class FileResolver:
             else:
                 references.append(Reference(name, target.file.subject, target.registered.version))
         complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
-        return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+        return ResolvedFile(file, complete, parse_draft(complete, texts, strict=True), texts)
 
     def _read_referenced(self, file: SchemaFile) -> Mapping[str, str]:
         """Return the texts of all registered dependencies of a file by name."""
@@ -182,6 +184,16 @@ def _require_context(file: SchemaFile, registered: RegisteredSchema) -> Register
     if subject is not None and subject.name == wanted.name and subject.context != wanted.context:
         return None
     return registered
+
+
+def _have_same_value(text: str, other: str) -> bool:
+    """Return whether two schema texts differ in formatting at most: a pulled file is formatted."""
+    if text == other:
+        return True
+    try:
+        return bool(json.loads(text) == json.loads(other))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
