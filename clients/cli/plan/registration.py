@@ -196,7 +196,7 @@ class Registration:
     def _register(self, file: SchemaFile) -> FileRegistration:
         resolved = self.resolved[file.key]
         if resolved.file.planned:  # the versions exist now
-            resolved = self.resolver.resolve(file)
+            resolved = self.resolver.resolve(resolved.source)
         file = resolved.file
         if resolved.registered is not None:
             return FileRegistration(file, "unchanged", resolved.registered)

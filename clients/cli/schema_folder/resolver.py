@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,7 @@ _MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
 class ResolvedFile:
     """A file with references to registered or planned versions in place of its dependencies."""
 
+    source: SchemaFile  #: the file as it was read
     file: SchemaFile
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
@@ -131,7 +133,7 @@ class FileResolver:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
             target = self._resolved[self._first_keys[path]]
             for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
-                if texts.setdefault(inner, text) != text:
+                if not _have_same_value(texts.setdefault(inner, text), text):
                     raise UsageError(
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
@@ -141,7 +143,7 @@ class FileResolver:
                 references.append(Reference(name, target.file.subject, target.registered.version))
         complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
         try:
-            return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+            return ResolvedFile(file, complete, parse_draft(complete, texts, strict=True), texts)
         except UsageError as error:
             if "redefined" in error.facts:
                 raise UsageError(f"{error}; {self._describe_definition(file, error.facts['redefined'])}") from None
@@ -217,6 +219,16 @@ def _require_context(file: SchemaFile, registered: RegisteredSchema) -> Register
     if subject is not None and subject.name == wanted.name and subject.context != wanted.context:
         return None
     return registered
+
+
+def _have_same_value(text: str, other: str) -> bool:
+    """Return whether two schema texts differ in formatting at most: a pulled file is formatted."""
+    if text == other:
+        return True
+    try:
+        return bool(json.loads(text) == json.loads(other))
+    except (ValueError, RecursionError):
+        return False
 
 
 def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:

@@ -13,7 +13,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
@@ -242,6 +242,30 @@ def test_an_interrupted_apply_is_completed_by_the_next(registry: Registry, folde
     assert main(["apply", "."]) == exit_codes.CLEAN
     assert [each.version for each in registry.version("orders-value", 1).references] == [1]
     assert registry.versions("Money") == [1]
+
+
+def test_a_file_that_uses_registered_and_new_types_is_applied_at_once(registry: Registry, folder: Path) -> None:
+    main(["apply", "."])
+    (folder / "Money.avsc").write_text(json.dumps(MONEY, indent=2))  # the registry has the text in one line
+    put(folder, Discount={"type": "record", "name": "Discount", "fields": []})
+    discount = {"name": "discount", "type": ["null", "Discount"], "default": None}
+    put(folder, **{"orders-value": {**ORDER, "fields": [*ORDER["fields"], discount]}})
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    references = registry.version("orders-value", 2).references
+    assert [(each.name, each.version) for each in references] == [("Money", 1), ("Discount", 1)]
+
+
+def test_a_type_of_the_registry_and_of_a_file_is_one_type_however_it_is_formatted(
+    registry: Registry, folder: Path
+) -> None:
+    main(["apply", "."])
+    line = {"type": "record", "name": "Line", "fields": [{"name": "price", "type": "Money"}]}
+    registry.register("Line", SchemaDraft(json.dumps(line), references=(Reference("Money", "Money", 1),)))
+    (folder / "Money.avsc").write_text(json.dumps(MONEY, indent=2))
+    put(folder, **{"bills-value": {**ORDER, "fields": [{"name": each, "type": each} for each in ("Line", "Money")]}})
+    (folder / "contractlog.toml").write_text('[[files]]\npath = "bills-*"\n[files.references]\nLine = "Line:1"\n')
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert registry.versions("bills-value") == [1]
 
 
 @pytest.mark.parametrize(
