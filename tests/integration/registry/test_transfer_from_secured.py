@@ -200,7 +200,7 @@ def closed_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
         "listener.name.secure.ssl.keystore.type": "PEM",
         "listener.name.secure.ssl.keystore.location": str(store),
     }
-    with Broker(folder, settings=settings, say=lambda _: None):
+    with Broker(folder, settings=settings, print_line=lambda _: None):
         yield f"{here}:{secure}", authority
 
 

@@ -9,15 +9,15 @@ import pytest
 
 from contractlog.compatibility.errors import UsageError
 
-import preflight
-from preflight import HOST, free_port, look_ahead
+import environment_check
+from environment_check import HOST, check_environment, find_free_port
 
 
 def test_a_machine_that_runs_these_tests_can_run_the_demo_when_there_is_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=preflight.DISK))
-    assert look_ahead(tmp_path / "not" / "there" / "yet").release >= 17
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=environment_check.REQUIRED_DISK_BYTES))
+    assert check_environment(tmp_path / "not" / "there" / "yet").release >= 17
     assert list(tmp_path.iterdir()) == []
 
 
@@ -25,13 +25,13 @@ def test_all_that_is_missing_is_said_at_once_each_in_one_line(tmp_path: Path, mo
     def no_java() -> None:
         raise UsageError("Java is needed: install one")
 
-    monkeypatch.setattr(preflight, "find_java", no_java)
+    monkeypatch.setattr(environment_check, "find_java", no_java)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 * 2**20))
     with pytest.raises(UsageError) as error:
-        look_ahead(tmp_path)
+        check_environment(tmp_path)
     java, disk = str(error.value).splitlines()
     assert java == "Java is needed: install one"
-    assert disk == f"1 GiB of disk is needed in {tmp_path}, 3 MiB are free: name another --folder"
+    assert disk == f"1 GiB of disk space is needed in {tmp_path}, 3 MiB are free: name another --folder"
 
 
 def test_a_port_that_is_taken_is_not_given_again() -> None:
@@ -39,5 +39,5 @@ def test_a_port_that_is_taken_is_not_given_again() -> None:
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert free_port(port) != port
-    assert free_port(port) == port
+        assert find_free_port(port) != port
+    assert find_free_port(port) == port

@@ -11,16 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-__all__ = ["Child", "signal_group"]
+__all__ = ["ChildProcess", "signal_group"]
 
-GONE_WITHIN: Final = 10.0
+STOP_TIMEOUT_SECONDS: Final = 10.0
 
-#: Ends a process group when its standard input closes: when the parent has ended, for whatever reason.
-WATCHER: Final = 'read _; kill -TERM -"$0" 2>/dev/null; sleep 5; kill -KILL -"$0" 2>/dev/null'
+#: Ends a process group when its standard input closes, that is, as soon as the parent has ended.
+WATCHER_SCRIPT: Final = 'read _; kill -TERM -"$0" 2>/dev/null; sleep 5; kill -KILL -"$0" 2>/dev/null'
 
 
-class Child:
-    """A running program in a session of its own, so that Ctrl-C reaches only the parent, which stops it."""
+class ChildProcess:
+    """A running program in its own session: Ctrl-C reaches only the parent, which stops it."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class Child:
         stdout: int | IO[Any] | None = None,
         stderr: int | IO[Any] | None = None,
     ) -> None:
-        words = [str(word) for word in command]
+        arguments = [str(word) for word in command]
         self.process = subprocess.Popen(
-            words, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+            arguments, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
         )
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", WATCHER, str(self.process.pid)],
+            ["/bin/sh", "-c", WATCHER_SCRIPT, str(self.process.pid)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -54,16 +54,16 @@ class Child:
         """True while the program runs."""
         return self.process.poll() is None
 
-    def stop(self, number: signal.Signals = signal.SIGTERM, *, within: float = GONE_WITHIN) -> None:
-        """End the program and its children: by the signal, then by SIGKILL; harmless if it has ended."""
+    def stop(self, signal_number: signal.Signals = signal.SIGTERM, *, timeout: float = STOP_TIMEOUT_SECONDS) -> None:
+        """End the program and its children with the signal, then with SIGKILL; do nothing if it has ended."""
         if self.running:
-            signal_group(self.pid, number)
+            signal_group(self.pid, signal_number)
             try:
-                self.process.wait(within)
+                self.process.wait(timeout)
             except subprocess.TimeoutExpired:
                 signal_group(self.pid, signal.SIGKILL)
                 self.process.wait()
-        signal_group(self.pid, signal.SIGKILL)  # processes that it may have left behind
+        signal_group(self.pid, signal.SIGKILL)  # any processes that it left behind
         signal_group(self._watcher.pid, signal.SIGKILL)
         self._watcher.wait()
         for stream in (self._watcher.stdin, self.process.stdin, self.process.stdout, self.process.stderr):
@@ -80,7 +80,7 @@ class Child:
         self.stop()
 
 
-def signal_group(group: int, number: signal.Signals) -> None:
+def signal_group(group: int, signal_number: signal.Signals) -> None:
     """Send a signal to a process group; a group that has ended is ignored."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+        os.killpg(group, signal_number)

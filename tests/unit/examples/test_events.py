@@ -5,15 +5,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from flights import data
-from flights.data import Event
+from flights import events
+from flights.events import Event
 
 NEW_YORK = ZoneInfo("America/New_York")
 
 
 @pytest.fixture(scope="module")
 def departures() -> list[Event]:
-    return data.departures()
+    return events.read_departures()
 
 
 def _value(event: Event) -> dict[str, object]:
@@ -37,7 +37,7 @@ def test_real_gaps_stay_gaps(departures: list[Event]) -> None:
 
 
 def test_destinations_that_are_not_in_the_list_stay(departures: list[Event]) -> None:
-    known = {event.key for event in data.airports()}
+    known = {event.key for event in events.read_airports()}
     assert sum(_value(event)["dest"] not in known for event in departures) == 7_602
 
 
@@ -54,10 +54,10 @@ def test_a_flight_without_departure_has_its_scheduled_time(departures: list[Even
 def test_the_time_of_departure_is_the_clock_time_also_at_midnight_and_when_the_clocks_change() -> None:
     """Laws of the data that ``departures`` leans on: scheduled time plus delay is the local clock time, always."""
     off = midnights = 0
-    for row in data._rows("flights.csv.zip"):
-        if row["dep_time"] in data.GAP:
+    for row in events._read_rows("flights.csv.zip"):
+        if row["dep_time"] in events.MISSING_VALUES:
             continue
-        local = data._departure(row).at.astimezone(NEW_YORK)
+        local = events.parse_departure(row).at.astimezone(NEW_YORK)
         off += local.hour * 100 + local.minute != int(row["dep_time"]) % 2400
         midnights += row["dep_time"] == "2400"
     assert (off, midnights) == (0, 29)
@@ -72,15 +72,19 @@ def test_a_key_names_one_departure(departures: list[Event]) -> None:
 
 
 def test_the_other_files_are_whole() -> None:
-    assert (len(data.observations()), len(data.airports()), len(data.aircraft())) == (26_115, 1_458, 3_322)
+    assert (len(events.read_observations()), len(events.read_airports()), len(events.read_aircraft())) == (
+        26_115,
+        1_458,
+        3_322,
+    )
 
 
 def test_gusts_are_mostly_missing() -> None:
-    gusts = [_value(event)["wind"]["gust"] for event in data.observations()]  # type: ignore[index]
+    gusts = [_value(event)["wind"]["gust"] for event in events.read_observations()]  # type: ignore[index]
     assert sum(gust is None for gust in gusts) == 20_778
 
 
 def test_a_limit_spreads_over_the_year(departures: list[Event]) -> None:
-    few = data._spread(departures, 100)
+    few = events.sample_evenly(departures, 100)
     assert len(few) == 100
     assert {event.at.month for event in few} == set(range(1, 13))
