@@ -1,7 +1,7 @@
-"""Each hostile schema that is sent to a served registry has its expected answer written beside it.
+"""Each hostile schema that is sent to a served registry has its expected response next to it.
 
-The bound here only tells an answer from a hang; ``benchmarks/registry/hostile.py`` prints how long each one takes, and
-how long a neighbour waits meanwhile.
+The bound here only tells a response from a hang; ``benchmarks/registry/hostile_schemas.py`` prints how long each one
+takes, and how long other callers wait meanwhile.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def test_only_storage_and_stores_execute_statements() -> None:
 
 
 def test_each_shortcut_names_its_benchmark_and_its_gain() -> None:
-    gain = re.compile(r"Gain \(``benchmarks/registry/shortcuts\.py --only [\w,]+``\):.* instead of \d", re.DOTALL)
+    gain = re.compile(r"Gain \(``benchmarks/registry/fastpath\.py --only [\w,]+``\):.* instead of \d", re.DOTALL)
     wrong = [
         path
         for path, tree in modules("registry/http/fastpath/")

@@ -83,7 +83,7 @@ def write(http: httpx2.Client, subject: str, schema: str, kind: str = "AVRO") ->
 
 @pytest.mark.slow
 def test_checks_that_take_long_delay_nobody_else_s_write(tmp_path: object) -> None:
-    """How much later a write is, in milliseconds, is what ``benchmarks/registry/delays.py`` prints."""
+    """How much later a write is, in milliseconds, is what ``benchmarks/registry/write_delays.py`` prints."""
     with in_process(Settings(database_url=f"sqlite:///{tmp_path}/registry.db", read_threads=1)) as http:
         assert write(http, "slow", many_branches(0), "JSON")[0] == 200
         checks: list[Written] = []

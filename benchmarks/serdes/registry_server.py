@@ -1,4 +1,4 @@
-"""A registry of its own for each benchmark: ``contractlog serve`` on a database in a file."""
+"""A new registry for each benchmark: ``contractlog serve`` with a database in a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["served"]
+__all__ = ["run_registry"]
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def run_registry() -> Iterator[str]:
     """Run ``contractlog serve`` on a free port; yield its URL once it listens."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0"]
@@ -22,10 +22,10 @@ def served() -> Iterator[str]:
         )
         try:
             line = process.stderr.readline() if process.stderr else ""
-            found = re.search(r"https?://\S+:\d+", line)
-            if found is None:
+            address = re.search(r"https?://\S+:\d+", line)
+            if address is None:
                 raise SystemExit(f"the registry did not start: {line}")
-            yield found[0]
+            yield address[0]
         finally:
             process.terminate()
             process.communicate(timeout=20)

@@ -1,4 +1,4 @@
-"""The shapes as JSON: the JSON Schema of an Avro schema, and the document of a value."""
+"""JSON form of the shapes: the JSON Schema of an Avro schema, and the document of a value."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-__all__ = ["document", "json_schema"]
+__all__ = ["create_document", "create_json_schema"]
 
-PLAIN: Final[dict[str, dict[str, Any]]] = {
+SIMPLE_TYPES: Final[dict[str, dict[str, Any]]] = {
     "null": {"type": "null"},
     "boolean": {"type": "boolean"},
     "int": {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
@@ -24,49 +24,49 @@ PLAIN: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def json_schema(schema: Any) -> dict[str, Any]:
+def create_json_schema(schema: Any) -> dict[str, Any]:
     """Return the JSON Schema of an Avro schema: closed objects, required fields, unions as anyOf."""
     definitions: dict[str, Any] = {}
-    _node(schema, definitions)
+    _convert_type(schema, definitions)
     root: dict[str, Any] = definitions.pop(schema["name"])
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": schema["name"]}
     return head | root | ({"definitions": definitions} if definitions else {})
 
 
-def _node(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def _convert_type(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if isinstance(schema, list):
-        return {"anyOf": [_node(branch, definitions) for branch in schema]}
+        return {"anyOf": [_convert_type(branch, definitions) for branch in schema]}
     name = schema if isinstance(schema, str) else schema.get("logicalType")
-    if name in PLAIN:
-        return PLAIN[name]
+    if name in SIMPLE_TYPES:
+        return SIMPLE_TYPES[name]
     if isinstance(schema, str):
         return {"$ref": f"#/definitions/{name}"}
-    return _composed(schema, definitions)
+    return _convert_complex_type(schema, definitions)
 
 
-def _composed(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _convert_complex_type(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     match schema["type"]:
         case "array":
-            return {"type": "array", "items": _node(schema["items"], definitions)}
+            return {"type": "array", "items": _convert_type(schema["items"], definitions)}
         case "map":
-            return {"type": "object", "additionalProperties": _node(schema["values"], definitions)}
+            return {"type": "object", "additionalProperties": _convert_type(schema["values"], definitions)}
         case "enum":
             return {"enum": schema["symbols"]}
     definitions[schema["name"]] = {
         "type": "object",
         "additionalProperties": False,
-        "required": [each["name"] for each in schema["fields"] if "default" not in each],
-        "properties": {each["name"]: _node(each["type"], definitions) for each in schema["fields"]},
+        "required": [field["name"] for field in schema["fields"] if "default" not in field],
+        "properties": {field["name"]: _convert_type(field["type"], definitions) for field in schema["fields"]},
     }
     return {"$ref": f"#/definitions/{schema['name']}"}
 
 
-def document(value: Any) -> Any:
+def create_document(value: Any) -> Any:
     """Return a value as JSON."""
     if isinstance(value, dict):
-        return {key: document(item) for key, item in value.items()}
+        return {key: create_document(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [document(item) for item in value]
+        return [create_document(item) for item in value]
     if isinstance(value, date | datetime):
         return value.isoformat()
     if isinstance(value, UUID | Decimal):

@@ -1,4 +1,4 @@
-"""Bulk insertion of many schemas into a store, as after an import: ten versions per subject."""
+"""Bulk insertion of many schemas into a database, with ten versions per subject."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from contractlog.registry.storage.engines import open_engines, parse_url
 from contractlog.registry.storage.store_values import subject_key
 
 VERSIONS = 10
-AT_ONCE = 20_000
+BATCH_SIZE = 20_000
 
 
-def fill(database_url: str, schemas: int) -> None:
-    """Write that many schemas into an empty database, all of them marked as indexed for search."""
+def insert_schemas(database_url: str, schemas: int) -> None:
+    """Insert this many schemas into an empty database, and mark all as indexed for search."""
     upgrade(database_url)
     engines = open_engines(parse_url(database_url))
     with engines.writer.begin() as connection:
-        for first in range(1, schemas + 1, AT_ONCE):
-            _write(connection, range(first, min(first + AT_ONCE, schemas + 1)))
+        for first in range(1, schemas + 1, BATCH_SIZE):
+            _insert_rows(connection, range(first, min(first + BATCH_SIZE, schemas + 1)))
         connection.execute(update(tables.contexts).values(next_schema_id=schemas + 1))
         connection.execute(insert(tables.marks).values(name="search", sequence=0))  # as if all had been indexed
     engines.dispose()
 
 
-def written(schema_id: int) -> str:
-    """Return the text of a schema."""
-    return _text((schema_id - 1) // VERSIONS + 1, (schema_id - 1) % VERSIONS + 1)
+def get_schema_text(schema_id: int) -> str:
+    """Return the text of an inserted schema."""
+    return _format_schema((schema_id - 1) // VERSIONS + 1, (schema_id - 1) % VERSIONS + 1)
 
 
-def _write(connection: Connection, ids: range) -> None:
+def _insert_rows(connection: Connection, ids: range) -> None:
     rows: dict[Any, list[dict[str, Any]]] = {
         tables.subjects: [],
         tables.schemas: [],
@@ -56,7 +56,7 @@ def _write(connection: Connection, ids: range) -> None:
                     "revision": VERSIONS,
                 }
             )
-        text = _text(subject_id, number)
+        text = _format_schema(subject_id, number)
         digest = hashlib.sha256(text.encode()).hexdigest()
         rows[tables.schemas].append(
             {
@@ -79,8 +79,8 @@ def _write(connection: Connection, ids: range) -> None:
             connection.execute(insert(table), values)
 
 
-def _text(subject: int, number: int) -> str:
-    fields = [{"name": f"field_{one}", "type": ["null", "long"], "default": None} for one in range(number)]
+def _format_schema(subject: int, number: int) -> str:
+    fields = [{"name": f"field_{index}", "type": ["null", "long"], "default": None} for index in range(number)]
     return json.dumps(
         {"type": "record", "name": "Order", "namespace": f"ns{subject}", "fields": fields}, separators=(",", ":")
     )
