@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from run_apicurio import PREFIX, VERSION, run_apicurio
-
+from apicurio import PREFIX, VERSION, run_apicurio
 from load_generator import LoadResult, format_get, generate_load
 from report import print_median, read_resident_memory, run_rounds
 from servers import run_variant

@@ -20,11 +20,10 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tests")]
 
-from compare_reads_by_id import compare_latest, compare_reads_by_id
-
 from contractlog.registry.database import upgrade
 
 from apicurio_comparison import compare_with_apicurio
+from reads import compare_latest, compare_reads_by_id
 from registrations import compare_registrations
 from report import missed_goals
 from servers import use_cores
