@@ -18,7 +18,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
     "support.browser",
-    "support.foreign",
+    "support.third_party_clients",
     "support.gate",
     "support.java_avro",
     "support.kafka",

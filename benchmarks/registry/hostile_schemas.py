@@ -2,10 +2,10 @@
 
     python benchmarks/registry/hostile_schemas.py [--database-url sqlite:///FILE]
 
-Every schema of ``tests/support/hostile.py`` is registered, and a variant of it is checked against it. Then one request
-contains as many schemas as fit into a body, each of which takes long to compare with the previous one, and twelve such
-requests are sent by callers who hang up. Meanwhile, another process reads a version from the database every few
-milliseconds. For a single schema, only reads concurrent with its requests are counted. The responses are tested in
+Every schema of ``tests/support/hostile_schemas.py`` is registered, and a variant of it is checked against it. Then one
+request contains as many schemas as fit into a body, each of which takes long to compare with the previous one, and
+twelve such requests are sent by callers who hang up. Meanwhile, another process reads a version from the database every
+few milliseconds. For a single schema, only reads concurrent with its requests are counted. The responses are tested in
 ``tests/integration/registry/test_hostile_schemas_over_http.py``.
 """
 
@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import httpx2
 
-from support.hostile import HOSTILE
-from support.hostile_requests import Request, meet
-from support.registry import served
-from support.slow_checks import many_branches
+from support.hostile_requests import Request, send_hostile_requests
+from support.hostile_schemas import HOSTILE
+from support.registry import run_server
+from support.slow_checks import create_many_branches
 
 RESPONSE_GOAL, READ_GOAL = 2.0, 0.1  #: goals for one schema, in seconds
 BATCH_CPU_GOAL, BATCH_READ_GOAL, IDLE_SECONDS = (
@@ -80,14 +80,14 @@ def measure_hostile_schemas(url: str) -> tuple[dict[str, list[Request]], list[In
         client.post("/subjects/neighbour/versions", json={"schema": '"int"'}).raise_for_status()
         with reading(url) as reads:
             time.sleep(1)
-            requests_by_name = {name: list(meet(client, name)) for name in HOSTILE}
+            requests_by_name = {name: list(send_hostile_requests(client, name)) for name in HOSTILE}
     return requests_by_name, reads
 
 
 def create_batch() -> bytes:
     """Create the body of a request for many checks."""
     members = [
-        {"subject": "many", "schemaType": "JSON", "schema": many_branches(number, BRANCHES)}
+        {"subject": "many", "schemaType": "JSON", "schema": create_many_branches(number, BRANCHES)}
         for number in range(MEMBERS)
     ]
     return json.dumps({"schemas": members}).encode()
@@ -145,13 +145,13 @@ def main() -> int:
         parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
         arguments = parser.parse_args()
         database_url = arguments.database_url
-        with served(database_url) as url:
+        with run_server(database_url) as url:
             requests_by_name, reads = measure_hostile_schemas(url)
             stored_version = httpx2.get(url + PATH).content
-        with served(f"sqlite:///{folder}/bought.db", CONTRACTLOG_CALLER_STEPS="0") as url:
+        with run_server(f"sqlite:///{folder}/bought.db", CONTRACTLOG_CALLER_STEPS="0") as url:
             httpx2.post(url + "/subjects/neighbour/versions", json={"schema": '"int"'}).raise_for_status()
             cpu_used, cpu_after_hang_ups, batch_reads = measure_batches(url)
-        with served(database_url) as url:
+        with run_server(database_url) as url:
             assert httpx2.get(url + PATH).content == stored_version
     print(f"level BACKWARD, 1 version per subject of the neighbour; {SETTINGS}")
     print("a second process read the version that the first one wrote")
@@ -159,12 +159,12 @@ def main() -> int:
     overlapping_reads: dict[Interval, float] = {}
     for name, requests in requests_by_name.items():
         for request in requests:
-            end = request.began + request.seconds
-            meanwhile = {read: read[1] - read[0] for read in reads if read[0] < end and read[1] > request.began}
+            end = request.start_time + request.seconds
+            meanwhile = {read: read[1] - read[0] for read in reads if read[0] < end and read[1] > request.start_time}
             overlapping_reads |= meanwhile
             slowest = max(meanwhile.values(), default=0.0)
-            status = " ".join(str(part) for part in request.told if part is not None)
-            print(f"{name:58} {request.what:10} {status:>13} {request.seconds:8.3f} {slowest:20.3f}")
+            status = " ".join(str(part) for part in request.summary if part is not None)
+            print(f"{name:58} {request.action:10} {status:>13} {request.seconds:8.3f} {slowest:20.3f}")
     durations = sorted(overlapping_reads.values())
     slow_count = sum(duration > READ_GOAL for duration in durations)
     slowest = max(request.seconds for requests in requests_by_name.values() for request in requests)

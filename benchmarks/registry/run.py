@@ -28,7 +28,7 @@ from registrations import compare_registrations
 from report import missed_goals
 from servers import use_cores
 from startup import compare_startup
-from support.postgres import making_server
+from support.postgres import create_server
 
 DURABILITY = {"sqlite": "SQLite: WAL, synchronous=FULL", "postgresql": "PostgreSQL: fsync=on, synchronous_commit=on"}
 
@@ -41,7 +41,7 @@ def databases(*, postgresql: bool = True) -> Iterator[dict[str, str]]:
         if not postgresql:
             yield urls
             return
-        with making_server(durable=True) as server:
+        with create_server(durable=True) as server:
             server.start()
             upgrade(server.url)
             yield urls | {"postgresql": server.url}

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import httpx2
 
-from support.registry import served
-from support.slow_checks import many_branches
+from support.registry import run_server
+from support.slow_checks import create_many_branches
 
 GOAL_SECONDS = 0.1  #: seconds by which a check may delay another subject's write
 PAUSE_SECONDS = 0.005
@@ -43,7 +43,7 @@ def request_root(client: httpx2.Client, _index: int) -> None:
 
 def register_slow_schema(client: httpx2.Client, number: int) -> None:
     """Register a schema whose check takes long and rejects it."""
-    schema = many_branches(number + 1)
+    schema = create_many_branches(number + 1)
     response = client.post("/subjects/slow/versions", json={"schema": schema, "schemaType": "JSON"})
     assert response.is_client_error, response.text
 
@@ -103,9 +103,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")
         arguments = parser.parse_args()
-        with served(arguments.database_url) as url:
+        with run_server(arguments.database_url) as url:
             with httpx2.Client(base_url=url, timeout=60) as client:
-                first_schema = {"schema": many_branches(0), "schemaType": "JSON"}
+                first_schema = {"schema": create_many_branches(0), "schemaType": "JSON"}
                 client.post("/subjects/slow/versions", json=first_schema).raise_for_status()
             with repeating(register_schema, url) as writes_alone:
                 time.sleep(arguments.seconds / 2)
@@ -119,7 +119,7 @@ def main() -> int:
                 ]
                 time.sleep(arguments.seconds)
             newest_schema = httpx2.get(f"{url}/schemas?latestOnly=true&limit=1").content
-        with served(arguments.database_url) as url:
+        with run_server(arguments.database_url) as url:
             assert httpx2.get(f"{url}/schemas?latestOnly=true&limit=1").content == newest_schema
     print("level BACKWARD, 1 version per subject; full durability, metrics and request ids on, authentication off")
     print("a second process read the schemas that the first one wrote")

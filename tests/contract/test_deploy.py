@@ -17,7 +17,7 @@ import pytest
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.registry.settings import PREFIX, Settings
 
-from support.registry import start
+from support.registry import start_server
 
 ROOT = Path(__file__).parent.parent.parent
 ENV_FILE, UNIT, CONTAINER = (
@@ -53,7 +53,7 @@ def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> N
     assert Path(program).name == "contractlog"
     assert verb == "serve"
     assert verb in VERBS
-    process, url = start(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
+    process, url = start_server(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
     try:
         port = url.rpartition(":")[2]
         assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready", timeout=60).status_code == 200

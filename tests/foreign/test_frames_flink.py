@@ -14,8 +14,8 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 
-from support.foreign import Program
-from support.interop import AVRO, EVOLVED
+from support.exchange_cases import AVRO, EVOLVED
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 

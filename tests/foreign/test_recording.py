@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.recording import recorded, take
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import record_requests, take_request
 
 pytestmark = pytest.mark.e2e
 
@@ -20,8 +20,8 @@ SECOND = b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.mark.parametrize("cut", range(1, len(FIRST)))
 def test_a_request_is_read_once_it_is_whole(cut: int) -> None:
-    assert take(FIRST[:cut]) is None
-    found = take(FIRST + SECOND[:cut])
+    assert take_request(FIRST[:cut]) is None
+    found = take_request(FIRST + SECOND[:cut])
     assert found is not None
     request, rest = found
     assert (request.line, request.body) == ("POST /compatibility/subjects/t/versions?a=%2F", b"{\r\n}")
@@ -29,7 +29,7 @@ def test_a_request_is_read_once_it_is_whole(cut: int) -> None:
 
 
 def test_what_was_not_sent_is_missing_and_answers_come_back_unchanged(tmp_path: Path) -> None:
-    with served(f"sqlite:///{tmp_path / 'registry.db'}") as url, recorded(url) as seen:
+    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         answers = [sent(address, SECOND + SECOND) for address in (url, seen.url)]
         assert answers[0] == answers[1] == b"[][]"
     assert seen.lines() == ["GET /subjects", "GET /subjects"]

@@ -18,7 +18,7 @@ from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 
 from support.deadlines import WAIT_SECONDS, eventually
-from support.postgres import SUPERUSER, Server, making_server
+from support.postgres import SUPERUSER, Server, create_server
 from support.registry import in_process
 
 pytestmark = pytest.mark.integration
@@ -34,7 +34,7 @@ def schema(number: int) -> dict[str, str]:
 def server() -> Iterator[tuple[Server, int]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
-    with making_server() as made:
+    with create_server() as made:
         made.start(port)
         upgrade(made.url.replace("?", f"?port={port}&"))
         yield made, port
@@ -77,7 +77,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
         if pool == "empty":
             services.store._engines.dispose()
         cache = services.cache
-        with server.suspended():
+        with server.suspend():
             cache._clock = lambda: time.monotonic() + 6  # what is cached has to be confirmed by the database
             ready = in_time(lambda: http.get("/healthz/ready"))
             assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
@@ -129,7 +129,7 @@ def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) 
 
 def test_a_registry_does_not_start_on_a_database_that_hangs(database: tuple[Server, str]) -> None:
     server, url = database
-    with server.suspended():
+    with server.suspend():
         began = time.monotonic()
         with pytest.raises(Unreachable, match="cannot be used"):
             open_store(Settings(database_url=url))

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from support.deadlines import eventually
-from support.registry import served
+from support.registry import run_server
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +27,7 @@ OVER_THE_LIMIT = 3_000_000
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("registry")
-    with served(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
+    with run_server(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
         yield found
 
 

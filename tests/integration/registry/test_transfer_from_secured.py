@@ -21,7 +21,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 
 from local_kafka import Broker
-from support.registry import served
+from support.registry import run_server
 from support.tls import Authority
 
 pytestmark = pytest.mark.integration
@@ -70,7 +70,7 @@ def secured(
         "CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "optional",
         "CONTRACTLOG_USERS_FILE": str(users),
     }
-    with served(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
+    with run_server(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
         known = Security(user="ci", password=password_file.read_text().strip(), ca=str(authority.certificate))
         with Registry(url, security=known) as registry:
             registry.register("orders-value", SchemaDraft(TEXT))
@@ -161,7 +161,7 @@ def test_a_token_and_a_gateways_header_go_with_every_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     needed = {"Authorization": "Bearer t0ken", "target-sr-cluster": "lsrc-1"}
-    with served(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
+    with run_server(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
         with gateway(url, needed) as front:
             target = ("--database-url", f"sqlite:///{tmp_path / 'new.db'}")
@@ -208,7 +208,7 @@ def test_a_topic_behind_tls_and_a_password_is_written_and_read(
     closed_broker: tuple[str, Authority], tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     servers, authority = closed_broker
-    with served(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
+    with run_server(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
     properties = {
         "bootstrap.servers": servers,

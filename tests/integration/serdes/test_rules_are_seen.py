@@ -24,7 +24,7 @@ from contractlog.serdes.json_schema import (
     JSONSerializer,
 )
 
-from support.registry import served
+from support.registry import run_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ FORMATS = {
 def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry that answers as some release does."""
     file = tmp_path_factory.mktemp("registry") / "registry.db"
-    with served(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
+    with run_server(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
         yield address
 
 

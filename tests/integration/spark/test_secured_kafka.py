@@ -20,7 +20,7 @@ from contractlog.spark_validation.sources.kafka_connection import require_shared
 from contractlog.spark_validation.sources.source import KafkaSource
 from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 
-from support.archives import ORDER, order
+from support.archives import ORDER, encode_order
 from support.kafka import SecuredKafka
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -43,7 +43,7 @@ def topic(secured_kafka: SecuredKafka, properties: Path, registry_url: str) -> s
     secured_kafka.permit(AUDITOR, name, AclOperation.READ)
     with Registry(registry_url) as registry:
         schema_id = int(registry.register(f"{name}-value", SchemaDraft(ORDER)).schema_id)
-    secured_kafka.produce(name, [{"value": order(schema_id, number)} for number in range(50)])
+    secured_kafka.produce(name, [{"value": encode_order(schema_id, number)} for number in range(50)])
     return name
 
 

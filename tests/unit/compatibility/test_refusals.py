@@ -14,8 +14,8 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support.avro_schemas import Schemas
-from support.avro_spoiled import spoiled_text
+from support.avro_schemas import AvroSchemaGenerator
+from support.invalid_avro_schemas import corrupt_schema
 
 AVRO, JSON = SchemaType.AVRO, SchemaType.JSON
 RECORD = """{
@@ -74,7 +74,7 @@ def test_what_is_wrong_in_a_schema_leaned_on_has_no_line_of_the_submitted_text()
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_refusal_has_a_place_in_the_text(random: Random) -> None:
-    text = spoiled_text(Schemas(random).schema(), random)
+    text = corrupt_schema(AvroSchemaGenerator(random).schema(), random)
     problem = problem_of(text)
     if problem is not None:
         lines = text.split("\n")

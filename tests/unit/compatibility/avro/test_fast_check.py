@@ -18,7 +18,7 @@ from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 
 def parsed(schema: Any) -> ParsedSchema:
@@ -31,9 +31,9 @@ def record(name: str, *fields: tuple[str, Any], **more: Any) -> dict[str, Any]:
 
 def pair(random: Random) -> tuple[Any, Any]:
     """Make a schema and a next version of it."""
-    old = Schemas(random).schema()
+    old = AvroSchemaGenerator(random).schema()
     while True:
-        new = evolved(old, random, random.randint(0, 2))
+        new = evolve_schema(old, random, random.randint(0, 2))
         with suppress(InvalidSchema):
             parsed(new)
             return old, new

@@ -22,7 +22,7 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 reads_all, shape = AVRO_FORMAT.reads_all, AVRO_FORMAT.build_shape
 
@@ -48,9 +48,9 @@ def findings(reader: Any, writer: Any) -> tuple[Finding, ...]:
 
 def history(random: Random, length: int) -> list[Any]:
     """Versions of a schema, each made from one before it."""
-    versions = [Schemas(random).schema()]
+    versions = [AvroSchemaGenerator(random).schema()]
     while len(versions) < length:
-        version = evolved(random.choice(versions), random, random.randint(0, 2))
+        version = evolve_schema(random.choice(versions), random, random.randint(0, 2))
         try:
             parsed(version)
         except InvalidSchema:

@@ -18,7 +18,7 @@ from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 DOCUMENTED = '{"type":"record","name":"R","fields":[{"name":"t","type":"long","doc":"said","default":1}]}'
 PLAIN = '{"type":"record","name":"R","fields":[{"name":"t","type":"long","default":1}]}'
@@ -78,11 +78,13 @@ def test_a_field_is_compared_where_an_alias_leads_and_a_type_where_it_is_widened
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
 def test_a_schema_gives_no_cause_beside_itself_and_any_pair_comes_to_an_end(random: Random, changes: int) -> None:
-    schema = Schemas(random).schema()
+    schema = AvroSchemaGenerator(random).schema()
     first, again = (parse_schema(SchemaDraft(json.dumps(schema))) for _ in range(2))
     assert list(find_warnings(first, again)) == []
     try:
-        other = parse_schema(SchemaDraft(json.dumps(evolved(Schemas(random).schema(), random, changes))), strict=False)
+        other = parse_schema(
+            SchemaDraft(json.dumps(evolve_schema(AvroSchemaGenerator(random).schema(), random, changes))), strict=False
+        )
     except InvalidSchema:
         assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
     for finding in find_warnings(first, other):

@@ -18,7 +18,13 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.step_budget import StepBudget
 
 from support.fix_search import find_fix
-from support.fixes import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
+from support.fix_statistics import (
+    EACH_AVRO_CHECK,
+    EACH_EXACT_CHECK,
+    EACH_JSON_CHECK,
+    measure_avro_check,
+    measure_json_check,
+)
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
 
@@ -67,7 +73,7 @@ def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
 
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
 def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str, direction: Direction) -> None:
-    row = avro_row(check, direction, 8, Random(7))  # noqa: S311 - a repeatable one
+    row = measure_avro_check(check, direction, 8, Random(7))  # noqa: S311 - a repeatable one
     assert row.mutations == 8
     assert (row.fixed, row.larger) == (8, 0)
 
@@ -75,7 +81,7 @@ def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str
 @pytest.mark.slow
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
 def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction) -> None:
-    row = avro_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    row = measure_avro_check(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50
     assert row.fixed >= 45
     assert row.larger == 0
@@ -83,14 +89,14 @@ def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction)
 
 @pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_mutations_of_a_json_check_are_mended_too(check: str, direction: Direction) -> None:
-    row = json_row(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
+    row = measure_json_check(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
     assert (row.mutations, row.fixed, row.larger) == (3, 3, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_fifty_mutations_of_a_json_check_are_mended(check: str, direction: Direction) -> None:
-    row = json_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    row = measure_json_check(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50
     assert row.fixed >= 45
     assert row.larger == 0

@@ -30,13 +30,13 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.online_import import OnlineImport
 
 from support.registry import in_process
-from support.slow_checks import many_branches
+from support.slow_checks import create_many_branches
 
 LONG = "x" * 100_000
 
 
 def body(number: int, **more: Any) -> dict[str, Any]:
-    return {"schemaType": "JSON", "schema": many_branches(number, 60), **more}
+    return {"schemaType": "JSON", "schema": create_many_branches(number, 60), **more}
 
 
 def many(http: httpx2.Client, members: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -21,8 +21,8 @@ from contractlog.registry.registration.candidate import build_content
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 
-from support.avro_decorated import decorated
-from support.avro_schemas import Schemas, evolved
+from support.avro_annotations import add_annotations
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 SUBJECT = Subject.parse("s")
 
@@ -47,11 +47,11 @@ def understood(understanding: SchemaParser, text: str, schema_type: SchemaType =
 @given(st.randoms(use_true_random=False))
 def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
     """In both directions, with every word of every finding."""
-    first = decorated(Schemas(random).schema(2), random)
+    first = add_annotations(AvroSchemaGenerator(random).schema(2), random)
     parsed, held = understood(SchemaParser(), json.dumps(first, indent=random.choice([None, 2])))
     stored = parse_schema(SchemaDraft(held.text), strict=False)
     try:
-        other = parse_schema(SchemaDraft(json.dumps(evolved(first, random, random.randint(1, 4)))), strict=False)
+        other = parse_schema(SchemaDraft(json.dumps(evolve_schema(first, random, random.randint(1, 4)))), strict=False)
     except InvalidSchema:
         reject()
     for level in (Level.FULL, Level.BACKWARD, Level.FORWARD):

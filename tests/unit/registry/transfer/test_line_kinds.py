@@ -14,7 +14,7 @@ from contractlog.registry.transfer.file_format import format_state_lines, read_l
 from contractlog.registry.transfer.importer import import_snapshot
 from contractlog.registry.transfer.report import TransferReport
 
-from support.exports import EVERY_KIND, VERSION, Line, export_of
+from support.export_lines import EVERY_KIND, VERSION, Line, create_export
 
 FIRST: Line = {"kind": "context", "name": ".", "next_id": 1}
 ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
@@ -22,7 +22,7 @@ ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
 
 def imported(store: Store, *lines: Line) -> TransferReport:
     report = TransferReport()
-    state = read_lines(export_of(*lines), report)
+    state = read_lines(create_export(*lines), report)
     import_snapshot(store, state, report)
     return report
 

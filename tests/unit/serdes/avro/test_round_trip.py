@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 
-from support.avro_data import schemas, values
-from support.avro_plans import decode, encode, parsed
+from support.avro_codecs import decode, encode, parse
+from support.avro_strategies import schemas, values
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_as_it_was_but_for_numbers_of_unions(data: st.Da
 def test_a_schema_read_as_itself_through_resolution_gives_the_same_value(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
-    writer, wider = parsed(schema), parsed({**schema, "fields": [*schema["fields"], NEW]})
+    writer, wider = parse(schema), parse({**schema, "fields": [*schema["fields"], NEW]})
     body = AvroWriter(writer).encode(value)
     assert AvroReader(writer, wider).decode(body) == AvroReader(writer).decode(body) | {"new": {"a": [1]}}
 

