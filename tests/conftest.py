@@ -1,4 +1,4 @@
-"""What all tests share: fixtures live in ``tests/support``, one module per real thing that tests meet."""
+"""Setup of all tests; the fixtures are in ``tests/support``."""
 
 from __future__ import annotations
 

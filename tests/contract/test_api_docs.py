@@ -1,4 +1,4 @@
-"""``docs/api.md``: every command does what the page shows, and the tables name what ``openapi.yaml`` names."""
+"""The commands of ``docs/api.md`` work as shown, and its tables agree with ``openapi.yaml``."""
 
 from __future__ import annotations
 

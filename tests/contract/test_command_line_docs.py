@@ -1,4 +1,4 @@
-"""``docs/command-line.md``: every command prints what the page shows, and no command of a registry is left out."""
+"""The commands of ``docs/command-line.md`` print what the page shows; no operation is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of ``deploy/`` fit this release: their settings are settings, and what they start starts."""
+"""The files of ``deploy/`` fit this release: settings exist, and programs start."""
 
 from __future__ import annotations
 

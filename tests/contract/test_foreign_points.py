@@ -1,4 +1,4 @@
-"""What the real clients of other makers need of a server, point by point; each test is one of the twelve."""
+"""The twelve requirements that third-party clients have of a server."""
 
 from __future__ import annotations
 

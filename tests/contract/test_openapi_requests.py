@@ -1,4 +1,4 @@
-"""Requests made from ``openapi.yaml``, sensible or not: no answer is a 5xx, and each is as the document says."""
+"""Responses to requests generated from ``openapi.yaml``: no 5xx, and as documented."""
 
 from __future__ import annotations
 

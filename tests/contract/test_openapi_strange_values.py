@@ -1,4 +1,4 @@
-"""Whatever stands in the place of a parameter, the answer is one that the document tells."""
+"""Responses to unusual values of parameters are documented."""
 
 from __future__ import annotations
 

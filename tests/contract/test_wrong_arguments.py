@@ -1,4 +1,4 @@
-"""What a new user gets wrong: each time a sentence that says what, where, and what to do, and the exit code."""
+"""Mistakes of new users lead to helpful messages and the documented exit code."""
 
 from __future__ import annotations
 

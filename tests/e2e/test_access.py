@@ -1,4 +1,4 @@
-"""``contractlog serve`` with TLS and users, as real TLS clients and our own command line meet it."""
+"""``contractlog serve`` with TLS and users, called by real TLS clients and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One program, two imports: what confluent-kafka's client sees of a registry, ours sees as well."""
+"""A program has the same results with confluent-kafka's client and with contractlog's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container's health check follows the settings of the registry: address, port, TLS, allowed hosts."""
+"""The container's health check follows the registry's settings for address, port, TLS and hosts."""
 
 from __future__ import annotations
 

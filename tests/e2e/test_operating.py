@@ -1,4 +1,4 @@
-"""The registry as operators run it: several workers, restarts that nobody notices, a database that goes and comes."""
+"""Operation of a registry: several workers, seamless restarts, database outages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``contractlog serve`` as an operator meets it: a process that starts, is stopped, is killed, has neighbours."""
+"""The process of ``contractlog serve``: start, stop, kill, and several on one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that is asked to end answers those who wait for changes, and ends at once."""
+"""On SIGTERM, a server responds to waiting requests for changes and stops immediately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confluent's own Python client, waiting and awaited, every method, and what it really sends meanwhile."""
+"""Confluent's Python client, blocking and asynchronous: every method and its requests."""
 
 from __future__ import annotations
 

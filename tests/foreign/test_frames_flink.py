@@ -1,4 +1,4 @@
-"""Frames between our serializers and Flink's format ``avro-confluent``, both ways."""
+"""Exchange of frames with Flink's format ``avro-confluent``, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames between our serializers and those of Confluent's JavaScript client, both ways."""
+"""Exchange of frames with Confluent's JavaScript client, in both directions."""
 
 from __future__ import annotations
 

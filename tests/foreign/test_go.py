@@ -1,4 +1,4 @@
-"""franz-go's registry client: it reads at once what it has just written, and sends its parameters to every call."""
+"""franz-go's registry client, which reads immediately after writing and always sends its parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confluent's own Java client 7.5, which Flink's jar carries, and Flink's coder of frames."""
+"""Confluent's Java client 7.5 from Flink's jar, and Flink's frames."""
 
 from __future__ import annotations
 

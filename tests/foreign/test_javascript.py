@@ -1,4 +1,4 @@
-"""The two clients from npm: Confluent's own and KafkaJS's, their bytes and what they really send."""
+"""The npm clients of Confluent and KafkaJS: their frames and requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other Python client: it re-spaces schemas, asks with a slash at the end, and names nobody in its credentials."""
+"""The Python package ``python-schema-registry-client`` and its unusual requests."""
 
 from __future__ import annotations
 

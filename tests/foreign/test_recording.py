@@ -1,4 +1,4 @@
-"""The listener that these tests lean on reads what it hands on, however it was cut."""
+"""The recorder of requests parses them correctly, however they are split."""
 
 from __future__ import annotations
 

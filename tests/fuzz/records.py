@@ -1,4 +1,4 @@
-"""A fuzzer of Avro records: valid ones are mutated, read by us and judged by Java and the written rules.
+"""A fuzzer of Avro records: mutated bodies, whose results Java and explicit rules verify.
 
     python tests/fuzz/records.py --mutants 1000000 [--seed 1]
 

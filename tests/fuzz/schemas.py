@@ -1,4 +1,4 @@
-"""A fuzzer of schemas: texts are mutated, as structures and as bytes, then parsed, written and judged in pairs.
+"""A fuzzer of schemas: mutated texts are parsed, written, and compared in pairs.
 
     python tests/fuzz/schemas.py --seconds 600 [--seed 1] [--type AVRO|JSON] [--step-seconds 2]
 

@@ -1,4 +1,4 @@
-"""``python -m histories --seconds 3600``: histories with fresh seeds, on both databases in turn, until time is over."""
+"""Histories with new seeds on both databases: ``python -m histories --seconds 3600``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Java Avro and we disagree: the smallest pair of each class, with a decoding beside it where there can be one.
+"""Known differences from Java Avro, each with its smallest pair of schemas.
 
 Classes by their rows in ``docs/compatibility.md``; the open assumption, the branch under another namespace, the aliases
 and the default of a later branch stand in ``test_java_avro.py``. A finding that is told once has no decoding: both

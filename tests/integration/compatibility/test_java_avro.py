@@ -1,4 +1,4 @@
-"""Java Avro and Confluent's own checker judge the parser, the texts, the engine and its messages.
+"""Comparison of parser, texts, engine and messages with Java Avro and Confluent's checker.
 
 The long part runs the full sizes; ``python -m support.avro_java_comparison`` prints what they met.
 """

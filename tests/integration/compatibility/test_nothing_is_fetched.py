@@ -1,4 +1,4 @@
-"""No address and no file that a schema names is opened, by no library either: a server and a pipe lie in wait."""
+"""Addresses and files in schemas are never opened, not even by libraries."""
 
 from __future__ import annotations
 

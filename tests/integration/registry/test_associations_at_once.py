@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL bind, lean on and delete the same subjects at once: the laws hold all the same."""
+"""Two nodes on one PostgreSQL change the same associations concurrently; all laws hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callers who ask for much and hang up: nobody works for them, and reads of others go on."""
+"""Work for callers who hang up is stopped, and other reads continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL that is suspended, not ended: its connections stay open, and nothing is answered."""
+"""A suspended PostgreSQL, whose connections stay open without responses."""
 
 from __future__ import annotations
 

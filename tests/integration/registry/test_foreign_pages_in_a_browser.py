@@ -1,4 +1,4 @@
-"""A page of another site, in a real Chromium, changes nothing in a registry that the browser reaches."""
+"""A page of another origin cannot change a registry that the browser can reach."""
 
 from __future__ import annotations
 

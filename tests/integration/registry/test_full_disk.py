@@ -1,4 +1,4 @@
-"""A database without room: what is there can be read, and what is written is refused in words."""
+"""With a full disk, reads succeed and writes are rejected with a message."""
 
 from __future__ import annotations
 

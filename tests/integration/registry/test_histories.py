@@ -1,4 +1,4 @@
-"""Histories of many clients on nodes that are killed, cut off and set to another time; see ``tests/histories``."""
+"""Histories of concurrent clients and failing nodes; see ``tests/histories``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each hostile schema that is sent to a served registry has its expected response next to it.
+"""Hostile schemas sent to a server have the expected responses.
 
 The bound here only tells a response from a hang; ``benchmarks/registry/hostile_schemas.py`` prints how long each one
 takes, and how long other callers wait meanwhile.

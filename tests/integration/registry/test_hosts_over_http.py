@@ -1,4 +1,4 @@
-"""Which hosts are served, on the wire: HTTP/1.1 and 1.0, none, one and two ``Host``, targets in absolute form."""
+"""Accepted hosts on the wire: HTTP/1.1 and 1.0, several ``Host`` headers, absolute targets."""
 
 from __future__ import annotations
 

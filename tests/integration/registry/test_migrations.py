@@ -1,4 +1,4 @@
-"""Migrations make the tables that the code expects, and take them away again."""
+"""Migrations create the tables that the code expects, and remove them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A body that is announced and never sent holds up nobody for ever: over a real socket."""
+"""Announced bodies that are never sent do not block the server, over a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws of the store hold on every database alike."""
+"""The laws of the store hold on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole registries moved over real parts: a Kafka topic, PostgreSQL, a running registry."""
+"""Transfer of whole registries through a Kafka topic, PostgreSQL and a running registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving in from a registry that asks for names, and from a broker that does: TLS, passwords, certificates, tokens."""
+"""Imports from secured registries and brokers: TLS, passwords, certificates, tokens."""
 
 from __future__ import annotations
 

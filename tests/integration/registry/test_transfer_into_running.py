@@ -1,4 +1,4 @@
-"""`contractlog import --registry`: into a registry that serves, whatever it serves from."""
+"""`contractlog import --registry` into a running registry, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL, beside each other: what one does, the other tells."""
+"""Two nodes on one PostgreSQL return each other's writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Java Avro, interpreter and generated code agree on random schemas and values, but for classes that are written down.
+"""Java Avro, interpreter and generated code agree, except for documented differences.
 
 The long part runs the full size; ``python -m support.avro_codec_comparison`` prints what it met.
 """

@@ -1,4 +1,4 @@
-"""Where Java Avro reads in another way than we do: the smallest case of each class in ``docs/serdes.md``."""
+"""Documented differences from Java Avro in reading, each with its smallest case."""
 
 from __future__ import annotations
 

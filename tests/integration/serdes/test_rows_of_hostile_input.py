@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Hostile bytes: each row on which engines differ (facts, Avro engines, hostile input); Java says what the bytes are to it."""
+"""Hostile bytes on which Avro engines differ, compared with Java."""
 
 from __future__ import annotations
 

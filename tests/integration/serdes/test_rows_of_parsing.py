@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""What is a schema: each row on which Avro's parsers differ (facts, Avro engines, parser acceptance), judged by Java."""
+"""Schemas on which Avro parsers differ, compared with Java."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Reading with another schema: each row on which engines differ (facts, Avro engines, resolution), judged by Java."""
+"""Schema resolutions on which Avro engines differ, compared with Java."""
 
 from __future__ import annotations
 

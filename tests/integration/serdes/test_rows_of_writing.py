@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Writing: each row on which engines differ (facts, Avro engines, writing); Java reads what is written, and nothing else is."""
+"""Values on which Avro engines differ in writing; Java reads the result."""
 
 from __future__ import annotations
 

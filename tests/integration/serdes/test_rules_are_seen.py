@@ -1,4 +1,4 @@
-"""A rule that the registry holds is never skipped, whatever a client remembers and however old the answers look."""
+"""Rules of a registry are never skipped, even with cached or old responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``produce`` and ``consume`` against a broker that asks for TLS, a SCRAM password and permissions."""
+"""``produce`` and ``consume`` with a broker that requires TLS, SCRAM and permissions."""
 
 from __future__ import annotations
 

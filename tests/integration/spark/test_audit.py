@@ -1,4 +1,4 @@
-"""``contractlog audit`` on a real broker, a real registry and a real Spark: every offset is accounted for."""
+"""``contractlog audit`` with real Kafka, registry and Spark; every offset is accounted for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``contractlog lineage`` without a state: an archive is audited by Spark, and the edges are in its values."""
+"""``contractlog lineage`` without a state audits an archive and finds its edges."""
 
 from __future__ import annotations
 

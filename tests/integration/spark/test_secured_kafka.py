@@ -1,4 +1,4 @@
-"""``audit`` and ``lineage`` of a broker with TLS, SCRAM and ACLs; secrets reach the workers and nothing else."""
+"""``audit`` and ``lineage`` with a secured broker; secrets reach only the workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered is bounded, never wrong, and never older than it may be."""
+"""The cache is bounded and never returns wrong or expired entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client asks for once, when it asks again, and what its own writes make it forget."""
+"""Cached lookups of a client: the requests it sends once, repeats, and after its own writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method of the client against the real service in this process, and every error class it can provoke."""
+"""Every method of the client against the real service, and every error class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is tried again, what is not, and what an answer means: without a network and without waiting."""
+"""Retries, failover and parsing of responses, without a network or waiting."""
 
 from __future__ import annotations
 

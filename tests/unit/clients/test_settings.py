@@ -1,4 +1,4 @@
-"""Which registry is meant."""
+"""Selection of the registry's address."""
 
 from __future__ import annotations
 

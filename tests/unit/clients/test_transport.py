@@ -1,4 +1,4 @@
-"""Requests and answers straight into an application in this process."""
+"""Requests to an application in this process."""
 
 from __future__ import annotations
 

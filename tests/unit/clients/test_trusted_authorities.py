@@ -1,4 +1,4 @@
-"""Whom a client trusts: the system's authorities, which take 40 ms to read, only where a connection can be secured."""
+"""The system's trusted authorities are loaded only for connections that may use TLS."""
 
 from __future__ import annotations
 

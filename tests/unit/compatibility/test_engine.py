@@ -1,4 +1,4 @@
-"""Levels: which versions are compared, in which direction, and where the check ends."""
+"""Compatibility levels: compared versions, direction, and end of the check."""
 
 from __future__ import annotations
 

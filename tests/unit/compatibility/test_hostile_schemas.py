@@ -1,4 +1,4 @@
-"""Hostile schemas end in an expected answer: accepted or refused with a reason, never in a hang, a crash or a flood.
+"""Hostile schemas have the expected outcome, without hangs, crashes or huge memory.
 
 Work is counted in steps, so each outcome is the same on every machine; what hangs is ended. No schema takes more than
 400 MB, twice what any takes.

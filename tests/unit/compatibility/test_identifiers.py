@@ -1,4 +1,4 @@
-"""Subjects: qualified and plain names are one thing."""
+"""Qualified and plain names of subjects are equivalent."""
 
 import pytest
 from hypothesis import given, settings

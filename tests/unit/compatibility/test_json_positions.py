@@ -1,4 +1,4 @@
-"""Places in a text: every pointer leads to the value it names, whatever the text looks like."""
+"""Pointers lead to the positions of their values in any JSON text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws of the pair walk, shown with Avro schemas: no kept assumption, counted work, no depth."""
+"""Laws of the pair walk: verified assumptions, counted steps, unlimited depth."""
 
 from __future__ import annotations
 

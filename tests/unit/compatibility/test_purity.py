@@ -1,4 +1,4 @@
-"""The heart does no I/O: whatever a schema names, no file and no socket is opened."""
+"""``compatibility`` does no I/O: it opens no file and no socket, whatever a schema contains."""
 
 from __future__ import annotations
 

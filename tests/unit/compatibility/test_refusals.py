@@ -1,4 +1,4 @@
-"""A text that is no schema is refused with the place: a JSON Pointer, and line and column as it was submitted."""
+"""Invalid schemas are rejected with a JSON Pointer, line and column of the submitted text."""
 
 from __future__ import annotations
 

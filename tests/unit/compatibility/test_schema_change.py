@@ -1,4 +1,4 @@
-"""One verdict over all levels: it agrees with each level's own, and names the kind of change."""
+"""The verdict over all levels agrees with each level's verdict, and names the change."""
 
 from __future__ import annotations
 

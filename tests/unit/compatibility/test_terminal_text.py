@@ -1,4 +1,4 @@
-"""No text from outside breaks a line, steers a terminal, or is a command to a CI runner."""
+"""Untrusted text cannot break lines, control a terminal, or command a CI runner."""
 
 from __future__ import annotations
 

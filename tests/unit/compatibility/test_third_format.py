@@ -1,4 +1,4 @@
-"""A third format: one ``SchemaFormat`` and one line in the table are enough for the whole registry.
+"""A third format needs only a ``SchemaFormat`` and a line in the table.
 
 A schema of this format names the fields of a record, and whether each is optional: ``id place? when``.
 """

@@ -1,4 +1,4 @@
-"""What plays on a folder already is refused before anything of it is touched."""
+"""The demo rejects a folder in use before it changes anything in it."""
 
 from __future__ import annotations
 

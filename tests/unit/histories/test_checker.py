@@ -1,4 +1,4 @@
-"""The checker of histories, on histories written by hand: it is silent about what may be, and sees what may not."""
+"""The checker accepts permitted histories and rejects others, shown with handwritten ones."""
 
 from __future__ import annotations
 

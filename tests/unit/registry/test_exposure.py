@@ -1,4 +1,4 @@
-"""``serve`` warns of a listener that other machines reach, and that lacks users or TLS."""
+"""``serve`` warns about listeners that are reachable from other machines without users or TLS."""
 
 from __future__ import annotations
 

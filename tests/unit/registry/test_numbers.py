@@ -1,4 +1,4 @@
-"""Numbers at the edges: the id 0, which an import may bring, the last ones, and what is no number at all."""
+"""Boundary values of numbers: the imported id 0, the largest ids, and invalid numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading endpoints: filters, pages, formats, tags, aliases, contexts, and what the bytes from memory are."""
+"""Read endpoints: filters, pages, formats, tags, aliases, contexts and cached responses."""
 
 from __future__ import annotations
 

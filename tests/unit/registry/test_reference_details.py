@@ -1,4 +1,4 @@
-"""Details of answers in which other makers' tests found a difference from the reference."""
+"""Details of responses in which third-party tests found differences from the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random histories of all writing calls: the service and the model answer alike, and hold the same in the end."""
+"""Random histories of writes, in which service and model have the same responses and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings come from arguments, then the environment, then the defaults."""
+"""Settings come from arguments, the environment or defaults, in this order."""
 
 from __future__ import annotations
 

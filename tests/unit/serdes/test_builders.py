@@ -1,4 +1,4 @@
-"""Builders have the shape of confluent-kafka's, build our serdes for its clients, and own the client that they make."""
+"""Builders have confluent-kafka's signatures, and own the clients that they create."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serializers ask a registry, how often, and what they do when it is away."""
+"""Requests of serializers to a registry, their number, and behaviour during outages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids before the body and guids in headers, both ways, with our functions and confluent-kafka's."""
+"""Ids before the body and guids in headers, with contractlog's and confluent-kafka's functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as keys and values, and the names of the reference's module of serializers."""
+"""Strings as keys and values, and the names of the reference's module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serializers of both formats share: subjects, ids, frames, rules; over the real registry, in process."""
+"""Common behaviour of both formats: subjects, ids, frames and rules, with the real registry."""
 
 from __future__ import annotations
 

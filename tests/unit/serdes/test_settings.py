@@ -1,4 +1,4 @@
-"""Settings: every dotted key of the reference's serializers, the same as keywords, and nothing else."""
+"""Settings accept exactly the dotted keys of the reference, also as keyword arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subjects by topic, by record, and by what the registry associates a topic with."""
+"""Subjects by topic, by record, and by association."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No rule is passed over in silence: what would have to run makes serializers raise, and what would not does not."""
+"""Serializers raise if a rule would have to run, and only then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records are held against, asked of a real registry in this process."""
+"""The expectations of an audit, built from a real registry in this process."""
 
 from __future__ import annotations
 

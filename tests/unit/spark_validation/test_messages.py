@@ -1,4 +1,4 @@
-"""How an audit speaks on a terminal, and the folder it leaves."""
+"""Messages of an audit on a terminal, and the folder that it writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass over a range, without Spark: every offset is accounted for, and cutting the range does not show."""
+"""The audit of a range without Spark accounts for every offset, however it is divided."""
 
 from __future__ import annotations
 

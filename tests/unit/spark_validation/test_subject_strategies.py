@@ -1,4 +1,4 @@
-"""Which subjects a topic's records may carry: given, associated, or told by 95 % of them."""
+"""Permitted subjects of a topic's records: given, associated, or inferred from 95 % of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for names: nouns for modules, verbs for functions, each public class once."""
+"""Rules for names: nouns for modules, verbs for functions, unique public classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the registry: one store, one way of wiring, one place for each decision."""
+"""Rules for the registry: one store, one way of wiring, one module for each decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read ahead for many registrations at once is what each would have read by itself, on every database."""
+"""Data prefetched for a batch of registrations equals the data read by each, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the client of confluent-kafka's shape remembers, and what makes it ask again: counted on the real service."""
+"""Caching of the client with confluent-kafka's signatures, by counted requests to the service."""
 
 from __future__ import annotations
 

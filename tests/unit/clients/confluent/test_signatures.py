@@ -1,4 +1,4 @@
-"""``contractlog.clients.confluent`` has the shape of confluent-kafka's package, by reflection on that."""
+"""Names and signatures of ``contractlog.clients.confluent`` equal those of confluent-kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The canonical text decides identity: golden texts, and laws that hold for every schema."""
+"""The canonical text decides identity: golden texts, and laws for every schema."""
 
 from __future__ import annotations
 

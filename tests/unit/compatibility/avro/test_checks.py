@@ -1,4 +1,4 @@
-"""Every Avro check by its case file, and clean verdicts by data that is really written and read."""
+"""Every Avro check by its case file; clean verdicts are proven by writing and reading data."""
 
 from __future__ import annotations
 

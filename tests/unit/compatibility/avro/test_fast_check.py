@@ -1,4 +1,4 @@
-"""The look at one pair of trees: a yes is true, and most pairs that are clean get one."""
+"""The fast check of a pair accepts only readable pairs, and most of them."""
 
 from __future__ import annotations
 

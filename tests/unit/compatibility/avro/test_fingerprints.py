@@ -1,4 +1,4 @@
-"""Parsing canonical form and the fingerprints of it."""
+"""Parsing canonical form and fingerprints."""
 
 from __future__ import annotations
 

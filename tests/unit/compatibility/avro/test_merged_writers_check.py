@@ -1,4 +1,4 @@
-"""The quick look at many versions says yes exactly where the comparison in detail finds nothing."""
+"""The check of merged versions accepts exactly the histories without findings."""
 
 from __future__ import annotations
 

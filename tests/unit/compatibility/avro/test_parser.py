@@ -1,4 +1,4 @@
-"""What is an Avro schema, and where a text stops being one."""
+"""Accepted and rejected Avro schemas, with the position of the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our own Avro checks: off unless they are asked for, and about the candidate whoever reads."""
+"""Optional Avro checks, which concern only the candidate."""
 
 from __future__ import annotations
 

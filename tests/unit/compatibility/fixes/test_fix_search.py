@@ -1,4 +1,4 @@
-"""Suggested fixes: what is offered works, is small, and leaves the rest of the text as it was."""
+"""Suggested fixes work, are small, and leave the rest of the text unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of a text: they do what they say to its value, and leave all else as it was."""
+"""Edits of a JSON text change only the intended value."""
 
 from __future__ import annotations
 

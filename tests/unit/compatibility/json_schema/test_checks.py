@@ -1,4 +1,4 @@
-"""Every kind of difference by its case, the policies by their tables, and the laws of the walk."""
+"""Every kind of difference by its case, the tables of the policies, and laws of the walk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lookup takes for the same JSON schema: the same references, or all of them written out on one side."""
+"""JSON schemas that a lookup considers equal: same references, or all inlined on one side."""
 
 from __future__ import annotations
 

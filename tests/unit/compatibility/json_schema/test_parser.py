@@ -1,4 +1,4 @@
-"""What is a JSON schema, which draft it follows, what it depends on, and its one text."""
+"""Parsing of JSON schemas: validity, draft, dependencies and canonical text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON schemas that a meta-schema rejects: accepted or refused as the reference's parsers do, which was measured.
+"""Schemas that a meta-schema rejects, accepted or rejected as by the reference's parsers.
 
 Each row was loaded by everit-json-schema 1.14.4 (drafts 4 to 7) or json-sKema 0.20.0 (2020-12).
 """

@@ -1,4 +1,4 @@
-"""What STRICT and LENIENT admit, held against documents: whatever they let through has a written cause."""
+"""Invalid documents after changes that STRICT and LENIENT accept have documented causes."""
 
 from __future__ import annotations
 

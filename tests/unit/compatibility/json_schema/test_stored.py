@@ -1,4 +1,4 @@
-"""Stored JSON schemas that their own draft would refuse: every policy has an answer."""
+"""Stored JSON schemas that are invalid in their draft have a verdict under every policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linting and fixing of whole schemas: many findings, other files' types, hostile texts, reasonable schemas."""
+"""Linting and fixing of whole schemas: many findings, references, hostile texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A state stays small whatever the records hold, and how a range was cut does not show."""
+"""States stay small for any records, and do not depend on the division of the range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of certificates: each kind is compared with its like."""
+"""Names of certificates are compared with names of the same kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rights by subject prefix."""
+"""Permissions by subject prefix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The users file: how passwords are kept, what the file may say, and that it is read again."""
+"""The users file: stored passwords, valid contents, and reloading."""
 
 from __future__ import annotations
 

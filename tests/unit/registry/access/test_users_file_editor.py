@@ -1,4 +1,4 @@
-"""The verb ``users``: changes at the same time, changes that fail, and what is said of them."""
+"""The verb ``users``: concurrent changes, failing changes, and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One request, and one caller, can ask for so much work and no more; nobody works for callers who have gone."""
+"""The work of requests and callers is limited, and stops if a caller hangs up."""
 
 from __future__ import annotations
 

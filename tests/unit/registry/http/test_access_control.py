@@ -1,4 +1,4 @@
-"""Who may call the service, over HTTP in process: 401, 403, and whose name the journal has."""
+"""Access control over HTTP, in process: 401, 403, and the caller in the journal."""
 
 from __future__ import annotations
 

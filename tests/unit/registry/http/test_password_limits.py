@@ -1,4 +1,4 @@
-"""Wrong passwords lock nobody else out: limits by address and name, turns, and places for who succeeded before."""
+"""Limits on wrong passwords by address and name do not lock out other users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever text by-id or by-version answers with looks up under its subject; so it does after an import."""
+"""A text that the registry returns is found by a lookup under its subject, also after an import."""
 
 from __future__ import annotations
 

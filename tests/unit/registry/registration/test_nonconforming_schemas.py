@@ -1,4 +1,4 @@
-"""JSON schemas that the reference's parser accepts and their meta-schema does not: accepted, and said to be so."""
+"""JSON schemas that only the reference's parser accepts are accepted with a warning."""
 
 from __future__ import annotations
 

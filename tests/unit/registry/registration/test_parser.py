@@ -1,4 +1,4 @@
-"""What a draft was understood as stands for what is stored: nobody is judged otherwise by it."""
+"""A cached parse result is equivalent to parsing the stored text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration, step by step in the reference's order; messages to the letter."""
+"""The steps of a registration in the reference's order, with its messages."""
 
 from __future__ import annotations
 

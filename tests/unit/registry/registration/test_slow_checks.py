@@ -1,4 +1,4 @@
-"""Checks that take long delay nobody else's write, however many there are."""
+"""Long checks do not delay writes to other subjects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The writer: everybody gets an answer, whatever happens."""
+"""The writer responds to every caller, whatever happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a source and a broker are reached: flags, then the environment; no secret has to stand on a command line."""
+"""Options for source and broker; no secret has to be on the command line."""
 
 from __future__ import annotations
 

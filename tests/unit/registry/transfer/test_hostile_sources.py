@@ -1,4 +1,4 @@
-"""Live registries and ``_schemas`` topics of which one value was changed: it is left out, or everything answers."""
+"""Sources with one changed value: it is skipped, or the imported registry works."""
 
 from __future__ import annotations
 

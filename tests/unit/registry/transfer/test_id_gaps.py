@@ -1,4 +1,4 @@
-"""Ids far above all others need a permission, and their context has a way back: new ids skip those that were given."""
+"""Very large ids require a permission; new ids skip used ones after a correction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import into a store that is not empty does, and what it refuses."""
+"""Imports into a store with data, and rejected imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each kind of line of an export is imported on each database: alone, with the others, and again."""
+"""Each kind of line is imported on each database: alone, with others, and repeatedly."""
 
 from __future__ import annotations
 

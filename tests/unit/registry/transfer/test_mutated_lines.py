@@ -1,4 +1,4 @@
-"""An export in which one value was changed: refused by its line, or stored, and then everything answers."""
+"""Exports with one changed value are rejected by line, or the imported registry works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A running registry takes an export in as its database would: the same state, or nothing."""
+"""An import into a running registry has the same effect as into its database, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a ``_schemas`` topic, applied as the reference applies them.
+"""Records of a ``_schemas`` topic are applied as by the reference.
 
 Bytes are written out by hand; the comments name the sections of the facts on the reference that they come from.
 """

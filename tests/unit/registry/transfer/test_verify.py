@@ -1,4 +1,4 @@
-"""A verification finds every kind of difference, and none where there is none."""
+"""A verification finds every kind of difference, and no false ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record is decoded exactly when an audit counts it as conforming; else both give the same code and field."""
+"""Deserializers and audits accept the same records, with the same code and field otherwise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Whatever bytes come, the answer is a value or an error with its code and place: the cases that decoders disagree on."""
+"""Hostile bytes result in a value, or in an error with code and position."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Read with another schema, as Java reads (the pairs on which engines differ)."""
+"""Schema resolution as in Java, for pairs on which engines differ."""
 
 from __future__ import annotations
 

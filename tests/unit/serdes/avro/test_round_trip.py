@@ -1,4 +1,4 @@
-"""Without recursion and damage, bytes and values are those of fastavro."""
+"""Bytes and values of valid data without recursion equal those of fastavro."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``validate.strict``: records have exactly the fields of their schema, as the reference's serializer has it."""
+"""``validate.strict`` requires exactly the fields of the schema, as the reference does."""
 
 from __future__ import annotations
 

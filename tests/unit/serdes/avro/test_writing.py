@@ -1,4 +1,4 @@
-"""Nothing but what is listed is converted to make a value fit (defect 4 of the reference's client, and others)."""
+"""Only documented conversions are made when values are written."""
 
 from __future__ import annotations
 

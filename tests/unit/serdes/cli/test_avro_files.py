@@ -1,4 +1,4 @@
-"""Avro object container files: what fastavro writes is read, what we write fastavro reads, damage is one sentence."""
+"""Avro object container files are exchanged with fastavro; damage is one message."""
 
 from __future__ import annotations
 

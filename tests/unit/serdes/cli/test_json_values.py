@@ -1,4 +1,4 @@
-"""What is printed of a value can be read again."""
+"""Printed values can be read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is validated is what is sent, whichever way it was found out; and the ways in and out of a serializer."""
+"""The validated document is the one sent, for all inputs of a serializer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON records: what is validated is what is sent, errors have their place, nothing is fetched."""
+"""JSON records: validation, positions of errors, and no downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors in the words of ``jsonschema``, on request, and never at the price of a hang."""
+"""Errors with the messages of ``jsonschema``, on request and without hangs."""
 
 from __future__ import annotations
 

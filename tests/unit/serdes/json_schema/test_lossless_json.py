@@ -1,4 +1,4 @@
-"""Numbers of JSON are what their text says, as far as Python can hold it."""
+"""JSON numbers keep their value as far as Python can represent it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exact means, case by case: each with the outcome that specification and catalogue ask for."""
+"""Outcomes of single cases, as the specification and the catalogue require."""
 
 from __future__ import annotations
 

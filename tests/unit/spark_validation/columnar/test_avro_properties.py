@@ -1,4 +1,4 @@
-"""Random schemas, random data, random damage: both walkers, fastavro and the data itself agree."""
+"""Both walkers, fastavro and the data agree on random schemas, data and damage."""
 
 from __future__ import annotations
 

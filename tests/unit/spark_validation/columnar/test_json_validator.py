@@ -1,4 +1,4 @@
-"""JSON documents: what is JSON, what the schema admits, where it is broken, and what columns there are."""
+"""JSON documents: syntax, validity, positions of violations, and columns."""
 
 from __future__ import annotations
 

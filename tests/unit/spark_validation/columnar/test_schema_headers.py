@@ -1,4 +1,4 @@
-"""Schema ids and guids in record headers are read as deserializers read them."""
+"""Ids and guids in record headers are read as by deserializers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole columns: frames, many schemas, nulls, slices, hostile records."""
+"""Validation of columns: frames, many schemas, nulls, slices, hostile records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``contractlog lineage`` answers from states, in three formats, and says plainly when there is nothing to tell."""
+"""``contractlog lineage`` reads states, prints three formats, and reports empty results."""
 
 from __future__ import annotations
 

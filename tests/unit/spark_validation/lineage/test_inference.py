@@ -1,4 +1,4 @@
-"""What made-up topics were made from is found, and nothing that they merely share."""
+"""Lineage of synthetic topics is found, without false edges from common values."""
 
 from __future__ import annotations
 

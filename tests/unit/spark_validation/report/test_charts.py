@@ -1,4 +1,4 @@
-"""Pictures: what they show adds up to what was counted."""
+"""Charts agree with the counts."""
 
 from __future__ import annotations
 

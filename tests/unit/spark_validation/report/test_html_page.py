@@ -1,4 +1,4 @@
-"""``report.html``: one offline file that answers first and escapes everything."""
+"""``report.html`` is an offline file that begins with the result and escapes everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives as sources: any Parquet with Spark's columns will do, and each offset is read once."""
+"""Parquet files with Spark's columns are archives, whose offsets are each read once."""
 
 from __future__ import annotations
 

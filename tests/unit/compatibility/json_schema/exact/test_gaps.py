@@ -1,4 +1,4 @@
-"""Keyword by keyword: what is proven, and what is refused where."""
+"""Proofs and rejections of the policy EXACT, keyword by keyword."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What EXACT accepts is true of documents, what it refuses is shown by one, and little stays undecided."""
+"""Documents confirm the verdicts of the policy EXACT, and few pairs are undecided."""
 
 from __future__ import annotations
 

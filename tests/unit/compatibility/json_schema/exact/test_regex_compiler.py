@@ -1,4 +1,4 @@
-"""Patterns and their automata: what is supported matches as in Python, all else has no automaton."""
+"""Supported patterns match as in Python; others have no automaton."""
 
 from __future__ import annotations
 

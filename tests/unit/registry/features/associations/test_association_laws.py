@@ -1,4 +1,4 @@
-"""Whatever is asked for in whatever order, associations keep their laws, and the journal tells how they came about."""
+"""Laws of associations hold after any sequence of requests, and the journal explains them."""
 
 from __future__ import annotations
 

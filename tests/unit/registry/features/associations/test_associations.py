@@ -1,4 +1,4 @@
-"""Associations over HTTP: what may be bound to what, what follows from it, and what the journal says of it."""
+"""Associations over HTTP: rules, consequences and journal rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal over HTTP: in order, without a gap, waited for cheaply; on every database."""
+"""The journal over HTTP: ordered, gapless, with cheap long polling, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Config and mode on every scope: a patch goes in, what is set comes out, and what is not set comes from above."""
+"""Config and mode of each scope: updates, explicit values and inheritance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The references around a subject, in both directions; on every database."""
+"""The references of a subject in both directions, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The difference of two versions, or of a candidate and a version, over HTTP."""
+"""The difference between two versions, or a candidate and a version, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who still fetches which id: counted on every way to a schema, written down in batches, added up over processes."""
+"""Counts of fetches by id, on every path, written in batches and summed over processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers by version come from memory where nobody else writes, and are never older than the last commit."""
+"""Cached versions are used only by a single writer, and are never older than the last commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache of answers: bounded, cheap, and never keeping what had to be forgotten."""
+"""The response cache is bounded and cheap, and drops invalidated responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A registration that is found by one look at its path is answered as by the documented route."""
+"""Registrations by the shortcut have the same response as by the documented route."""
 
 from __future__ import annotations
 

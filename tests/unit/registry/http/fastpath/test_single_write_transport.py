@@ -1,4 +1,4 @@
-"""What was written goes over a connection in that order; a head waits for what follows it, and for no longer."""
+"""Responses are sent in order, each with head and body in a single write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered at once is what the layers would answer: the same bytes, for the same callers, counted the same."""
+"""The shortcut for cached reads has the same bytes, permission checks and counts as the route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that generated code takes all at once: bytes, values and errors are the interpreter's."""
+"""Bulk code for arrays has the interpreter's bytes, values and errors."""
 
 from __future__ import annotations
 

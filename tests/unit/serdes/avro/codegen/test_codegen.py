@@ -1,5 +1,5 @@
 # ruff: noqa: S311 -- tests repeat
-"""Generated code and the interpreter agree: on bytes, values, and on what is refused, with any schema and any data."""
+"""Generated code and the interpreter agree on bytes, values and errors."""
 
 from __future__ import annotations
 

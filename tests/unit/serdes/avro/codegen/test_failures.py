@@ -1,4 +1,4 @@
-"""Faults of generated code are seen: counted, and logged once per schema, while the interpreter answers."""
+"""Faults of generated code are counted and logged once per schema; the interpreter takes over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of a schema becomes code, and what is compiled is held against a list."""
+"""Generated source contains no text of a schema, and its syntax tree is checked."""
 
 from __future__ import annotations
 

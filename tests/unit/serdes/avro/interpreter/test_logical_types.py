@@ -1,4 +1,4 @@
-"""Logical types: what values stand for raw ones, by the interpreter and by generated code alike."""
+"""Raw and natural values of logical types, in interpreter and generated code."""
 
 from __future__ import annotations
 
