@@ -38,7 +38,7 @@ STARTED = {
 
 
 @pytest.mark.parametrize("name", SET)
-def test_what_is_set_is_a_setting_and_can_be_read(name: str) -> None:
+def test_every_variable_is_a_valid_setting(name: str) -> None:
     known = {PREFIX + member.name.upper(): member.name for member in fields(Settings)}
     assert len(SET[name]) >= 4
     assert SET[name].keys() <= known.keys()
@@ -48,7 +48,7 @@ def test_what_is_set_is_a_setting_and_can_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STARTED)
-def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> None:
+def test_started_programs_serve_with_their_settings(name: str, tmp_path: Path) -> None:
     program, verb, *arguments = STARTED[name]
     assert Path(program).name == "contractlog"
     assert verb == "serve"

@@ -324,9 +324,7 @@ def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> 
 AS_CI = {"CONTRACTLOG_REGISTRY_USER": CI[0], "CONTRACTLOG_REGISTRY_PASSWORD": CI[1]}
 
 
-def test_who_is_not_known_or_misses_something_is_told_where_and_what(
-    secured: str, authority: Authority, tmp_path: Path
-) -> None:
+def test_missing_credentials_and_permissions_are_named(secured: str, authority: Authority, tmp_path: Path) -> None:
     export = tmp_path / "empty.ndjson"
     export.write_text('{"format": "contractlog.export/1"}\n{"kind": "end", "lines": 2}\n')
     asks = (

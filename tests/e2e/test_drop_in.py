@@ -104,7 +104,7 @@ def test_our_client_takes_their_values(tmp_path: Path) -> None:
         assert seen == transcript(ours, "SchemaRegistryClient", url)
 
 
-def test_where_nobody_answers_the_client_says_so_in_a_sentence() -> None:
+def test_an_unreachable_registry_is_reported_in_a_sentence() -> None:
     nobody = f"http://127.0.0.1:{free_port()}"
     client = ours.SchemaRegistryClient({"url": nobody, "max.retries": 0})
     with pytest.raises(Unreachable, match="cannot be reached"):

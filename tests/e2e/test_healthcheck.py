@@ -57,7 +57,7 @@ def test_an_address_of_ipv6(tmp_path: Path) -> None:
         process.communicate(timeout=60)
 
 
-def test_nobody_listens() -> None:
+def test_a_missing_listener_is_unhealthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     for host in ("127.0.0.1", "0.0.0.0", "localhost"):

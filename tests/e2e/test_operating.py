@@ -138,7 +138,7 @@ def test_a_rolling_restart_loses_no_read(postgres_url: str) -> None:
         assert stop_server(process) == 0
 
 
-def test_what_is_in_flight_is_answered_and_the_connection_ends_with_its_answer(tmp_path: Path) -> None:
+def test_requests_in_flight_are_answered_before_connections_close(tmp_path: Path) -> None:
     process, url = start_server(f"sqlite:///{tmp_path / 'r.db'}", CONTRACTLOG_DRAIN_SECONDS="60")
     host, port = url.removeprefix("http://").split(":")
     request = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -40,7 +40,7 @@ def test_a_stopped_server_ends_cleanly_and_leaves_nothing_locked(sqlite_url: str
     assert stop_server(process) == 0
 
 
-def test_what_was_answered_survives_being_killed(sqlite_url: str) -> None:
+def test_acknowledged_writes_survive_a_kill(sqlite_url: str) -> None:
     process, url = start_server(sqlite_url)
     with httpx2.Client(base_url=url, timeout=60) as client, ThreadPoolExecutor(4) as pool:
         accepted = list(pool.map(lambda n: client.post("/subjects/s/versions", json=record(n)).json()["id"], range(20)))

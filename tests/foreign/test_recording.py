@@ -28,7 +28,7 @@ def test_a_request_is_read_once_it_is_whole(cut: int) -> None:
     assert (request.headers["x-y"], rest) == ("z", SECOND[:cut])
 
 
-def test_what_was_not_sent_is_missing_and_answers_come_back_unchanged(tmp_path: Path) -> None:
+def test_missing_requests_are_reported_and_responses_are_unchanged(tmp_path: Path) -> None:
     with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         answers = [sent(address, SECOND + SECOND) for address in (url, seen.url)]
         assert answers[0] == answers[1] == b"[][]"

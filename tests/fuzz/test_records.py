@@ -62,7 +62,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_fuzzer_of_records_finds_nothing() -> None:
+def test_the_fuzzer_of_records_has_no_findings() -> None:
     done = run(str(SCRIPT), "--mutants", "1000000")
     assert done.returncode == 0, done.stdout + done.stderr
 

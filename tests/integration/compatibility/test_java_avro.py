@@ -51,9 +51,7 @@ def test_the_golden_normalized_texts_are_the_references(java_confluent: JavaProc
 
 @pytest.mark.parametrize("strict", [True, False], ids=["new", "stored"])
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])
-def test_what_is_a_schema_and_its_texts_and_fingerprints_are_javas(
-    java_avro: JavaProcess, count: int, *, strict: bool
-) -> None:
+def test_acceptance_texts_and_fingerprints_are_javas(java_avro: JavaProcess, count: int, *, strict: bool) -> None:
     proof = compare_acceptance(java_avro, Random(count), count, strict=strict)  # noqa: S311 - the same schemas in every run
     agrees(proof)
     assert proof.counts["accepted by both"] > count / 3
@@ -179,7 +177,7 @@ def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(
         ),
     ],
 )  # fmt: skip
-def test_what_the_specification_admits_and_javas_decoder_cannot_read_is_read_here(
+def test_valid_data_that_javas_decoder_cannot_read_is_read(
     java_avro: JavaProcess, writer: Any, value: Any, reader: Any, read: Any
 ) -> None:
     texts = {"reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}

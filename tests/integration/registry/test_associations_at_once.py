@@ -33,7 +33,7 @@ def drawn(seed: int, count: int) -> list[Request]:
     return found
 
 
-def test_what_is_asked_for_at_once_keeps_the_laws(postgres_url: str) -> None:
+def test_concurrent_requests_keep_the_laws(postgres_url: str) -> None:
     upgrade(postgres_url)
     given_ = Settings(database_url=postgres_url)
     bound, refused = 0, 0

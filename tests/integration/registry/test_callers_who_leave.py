@@ -26,7 +26,7 @@ def in_flight(client: httpx2.Client) -> int:
 
 
 @pytest.mark.slow
-def test_nobody_works_for_callers_who_have_gone_and_others_read_meanwhile(tmp_path: Path) -> None:
+def test_work_for_disconnected_callers_stops_and_others_read_meanwhile(tmp_path: Path) -> None:
     """Without limits each caller would buy 28 comparisons of half a second, on one thread for all callers."""
     members = [
         {"subject": "s", "schemaType": "JSON", "schema": create_many_branches(number, 150)} for number in range(28)

@@ -106,7 +106,7 @@ def test_a_source_is_read_by_a_certificate_and_by_the_environment(
     assert versions(tmp_path / "new.db") == {"orders-value/1": 1}
 
 
-def test_who_is_not_known_or_not_trusted_is_told_what_to_give(
+def test_missing_credentials_or_trust_are_named(
     secured: str, authority: Authority, password_file: Path, tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     target = ("--database-url", f"sqlite:///{tmp_path / 'new.db'}")

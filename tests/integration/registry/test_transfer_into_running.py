@@ -112,7 +112,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
     assert (code, "no registry" in told or "refused" in told) == (3, True)
 
 
-def test_whoever_may_write_everything_may_import_and_is_named(
+def test_callers_who_may_write_everything_may_import_and_are_recorded(
     export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     users, passwords = tmp_path / "users.toml", {}

@@ -302,7 +302,7 @@ def test_a_wide_topic_is_audited_and_the_report_names_the_fields_that_were_left_
     assert {field for _, _, field in state.samples} == {f"f{at:03}" for at in range(64)}
 
 
-def test_what_is_not_there_is_named_and_leaves_nothing(
+def test_missing_topics_are_named_and_nothing_is_written(
     kafka: Kafka, registry_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = ("--out", tmp_path / "audit")

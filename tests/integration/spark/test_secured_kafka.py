@@ -101,7 +101,7 @@ def test_lineage_reads_a_secured_cluster(
     assert "No lineage was found" in capsys.readouterr().out
 
 
-def test_who_may_not_read_is_told_at_once(
+def test_missing_permissions_are_reported_immediately(
     secured_kafka: SecuredKafka,
     properties: Path,
     registry_url: str,

@@ -21,7 +21,7 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-def test_nobody_is_trusted_where_nothing_is_secured() -> None:
+def test_authorities_are_not_loaded_for_plain_http() -> None:
     found = trusted("http://one:8081,http://two:8081")
     assert isinstance(found, ssl.SSLContext)
     assert found.verify_mode is ssl.CERT_REQUIRED

@@ -63,7 +63,7 @@ def test_a_refusal_says_where(text: str, kind: SchemaType, at: str, line: int, c
     assert (again.message, again.line, again.column) == (problem.message, line, column)
 
 
-def test_what_is_wrong_in_a_schema_leaned_on_has_no_line_of_the_submitted_text() -> None:
+def test_errors_in_referenced_schemas_have_no_line_of_the_submitted_text() -> None:
     leaning = {AVRO: '{"type":"record","name":"R","fields":[{"name":"a","type":"leg"}]}', JSON: '{"$ref":"leg"}'}
     for kind, text in leaning.items():
         problem = refusal(text, kind, {"leg": "{"})

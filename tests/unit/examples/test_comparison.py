@@ -17,7 +17,7 @@ def test_all_found_is_perfect() -> None:
     assert comparison.format_sentence() == "planted 3, found 3, missed 0, false 0"
 
 
-def test_what_the_audit_does_not_name_is_missed() -> None:
+def test_damage_without_a_violation_is_missed() -> None:
     comparison = compare_violations(PLANTED, [("t", 0, 1, "value", "TRUNCATED"), ("t", 1, 3, "key", "NOT_FRAMED")])
     assert comparison.missed == [("t", 0, 2, "value", "TRUNCATED")]
     assert not comparison.is_perfect

@@ -21,7 +21,7 @@ def test_a_machine_that_runs_these_tests_can_run_the_demo_when_there_is_disk(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_all_that_is_missing_is_said_at_once_each_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_problems_are_reported_together_one_per_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_java() -> None:
         raise UsageError("Java is needed: install one")
 

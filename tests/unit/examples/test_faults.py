@@ -142,7 +142,7 @@ def test_a_topic_of_unknown_length_is_damaged_at_the_same_rate() -> None:
     assert 140 <= damaged <= 260
 
 
-def test_what_was_planted_is_read_as_it_was_written(tmp_path: object) -> None:
+def test_planted_damage_is_read_as_written(tmp_path: object) -> None:
     planted = [Planted("b", 1, 5, "value", "truncated", "TRUNCATED"), Planted("a", 0, 9, "key", "k", "NOT_FRAMED")]
     file = tmp_path / "planted.json"  # type: ignore[operator]
     write_planted(planted, file)

@@ -6,7 +6,7 @@ from pathlib import Path
 from file_lock import find_holder, format_stop_instruction, lock_file
 
 
-def test_who_holds_a_lock_is_told_and_how_to_stop_it(tmp_path: Path) -> None:
+def test_the_holder_of_a_lock_is_named_with_a_stop_instruction(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     assert find_holder(path) is None
     assert not path.exists()

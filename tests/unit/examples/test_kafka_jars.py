@@ -53,7 +53,7 @@ def test_jars_come_whole_and_once(tmp_path: Path) -> None:
     assert (tmp_path / "runs").read_text() == "x\n"
 
 
-def test_what_an_interrupted_fetch_left_is_cleared_away(tmp_path: Path) -> None:
+def test_files_of_an_interrupted_fetch_are_removed(tmp_path: Path) -> None:
     abandoned = cache_folder() / "fetching-abandoned"
     abandoned.mkdir(parents=True)
     fetch_jars(_java(tmp_path, f"mkdir libs && touch libs/kafka_2.13-{kafka_jars.KAFKA_VERSION}.jar"), say=print)

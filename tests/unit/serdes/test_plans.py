@@ -269,7 +269,7 @@ def test_prepare_fails_before_the_first_record(registry: Registry) -> None:
         AvroSerializer(registry, "{")
 
 
-def test_what_is_prepared_asks_nothing_more(registry: Registry) -> None:
+def test_prepared_plans_send_no_requests(registry: Registry) -> None:
     registry.register("orders-key", SchemaDraft('"string"'))
     for draft in (ORDER, WIDER):
         registry.register("orders-value", SchemaDraft(draft))
@@ -303,7 +303,7 @@ def test_places_share_the_text_of_their_schema(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize("kind", ["TOPIC", "ASSOCIATED"])
-def test_what_is_no_frame_is_told_with_topic_and_subject(registry: Registry, kind: str) -> None:
+def test_invalid_frames_are_reported_with_topic_and_subject(registry: Registry, kind: str) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
     deserializer = AvroDeserializer(registry, subject_name_strategy_type=kind)
     assert deserializer(b"\0\0\0\0\1\2", VALUE) == {"n": 1}

@@ -218,7 +218,7 @@ def test_a_state_is_read_as_it_was_written(
     assert read_state(folder / "state") == state
 
 
-def test_what_was_left_out_of_the_samples_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_unsampled_fields_survive_a_round_trip(tmp_path: Path) -> None:
     state = AuditState(unsampled=frozenset({("t", "value", "a.b"), ("t", "key", "")}))
     write_state(state, tmp_path)
     assert read_state(tmp_path) == state

@@ -243,7 +243,7 @@ def test_strategies_are_read_by_every_name_that_is_in_use() -> None:
 
 
 @pytest.mark.parametrize("argument", ["x", "none", "=topic", "a=", "a:body=topic", ""])
-def test_what_names_no_strategy_or_no_topic_is_refused(argument: str) -> None:
+def test_unknown_strategies_and_topics_are_rejected(argument: str) -> None:
     with pytest.raises(UsageError, match="--strategy"):
         GivenStrategies.parse([argument])
 

@@ -105,7 +105,7 @@ def test_a_schema_reads_itself_whatever_it_is(random: Random) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 3))
-def test_what_a_clean_verdict_admits_is_decoded(random: Random, changes: int) -> None:
+def test_data_of_pairs_without_findings_is_decoded(random: Random, changes: int) -> None:
     writer = AvroSchemaGenerator(random, recursive=False).schema()
     reader = evolve_schema(writer, random, changes)
     try:

@@ -90,7 +90,7 @@ def test_most_pairs_that_are_clean_get_a_yes() -> None:
         (record("L", ("next", ["null", "L"])), record("L", ("next", ["null", "L"])), True),
     ],
 )
-def test_what_is_seen(reader: Any, writer: Any, *, follow: bool) -> None:
+def test_readable_pairs_are_recognized(reader: Any, writer: Any, *, follow: bool) -> None:
     assert seen(reader, writer) is follow
 
 
@@ -106,7 +106,7 @@ def test_a_field_under_two_names_is_left_to_the_comparison_in_detail() -> None:
     assert not seen(reader, record("R", ("a", "int"), ("b", "int")))
 
 
-def test_what_takes_too_long_is_left_to_the_comparison_in_detail() -> None:
+def test_expensive_pairs_are_left_to_the_full_comparison() -> None:
     wide = record("R", *[(f"f{one}", ["null", "int"]) for one in range(200)])
     assert seen(wide, wide)
     assert not seen(wide, wide, limit=100)

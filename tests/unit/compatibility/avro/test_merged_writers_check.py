@@ -137,7 +137,7 @@ def test_the_quick_look_counts_its_steps() -> None:
         reads_all(shaped(one, memo), frozenset((shaped(other, memo),)), Policy.STRICT, memo, StepBudget(60))
 
 
-def test_what_leads_too_deep_is_left_to_the_comparison_in_detail() -> None:
+def test_deep_pairs_are_left_to_the_full_comparison() -> None:
     def chain(number: str) -> ParsedSchema:
         texts = {"T0": json.dumps(record("T0", ("x", number)))}
         for i in range(1, 90):

@@ -45,7 +45,7 @@ def test_no_policy_breaks_by_them_unless_they_are_asked_for(check: str, policy: 
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_lost_is_told_once_at_every_level_and_what_is_won_at_none(level: Level) -> None:
+def test_removed_documentation_is_reported_once_and_added_documentation_never(level: Level) -> None:
     lost = check_compatibility(parsed(PLAIN), [ParsedVersion(1, parsed(DOCUMENTED))], level, also=DOC_LOST)
     assert [(finding.check, finding.reader_at) for finding in lost.findings] == [("AVRO_DOC_LOST", "/fields/0")]
     assert check_compatibility(parsed(DOCUMENTED), [ParsedVersion(1, parsed(PLAIN))], level, also=DOC_LOST).compatible

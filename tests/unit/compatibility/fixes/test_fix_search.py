@@ -51,7 +51,7 @@ def first(earlier: Any, candidate: Any, *directions: Direction) -> Any:
     return json.loads(offered[0].text)
 
 
-def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
+def test_trials_count_their_reads_and_stop_for_disconnected_callers() -> None:
     texts = [
         json.dumps(record(field("a", "int"))),
         json.dumps(record(field("b", "int"), field("c", "int"), doc="x" * 40_000)),
@@ -151,7 +151,7 @@ def test_a_type_is_brought_with_the_types_that_it_names() -> None:
     assert mended["fields"][0]["type"] == {"type": "array", "items": leg}
 
 
-def test_what_came_before_is_brought_under_its_full_name() -> None:
+def test_restored_types_have_their_full_name() -> None:
     leg = {"type": "fixed", "name": "Leg", "size": 2}
     earlier, candidate = record(field("a", leg), namespace="air"), record(namespace="sea")
     mended = first(earlier, candidate, FORWARD)
@@ -205,7 +205,7 @@ def test_a_mend_that_would_break_another_version_is_not_offered() -> None:
     assert [offered.text for offered in trial.find_fixes(finding, FORWARD)] == ['"long"']  # it failed there before
 
 
-def test_what_lies_in_a_schema_that_is_leaned_on_is_not_mended_here() -> None:
+def test_findings_in_referenced_schemas_are_not_fixed() -> None:
     draft = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
     new = parse_schema(draft, {"leg": '{"type":"record","name":"Leg","fields":[{"name":"gate","type":"int"}]}'})
     old = parse_schema(draft, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
@@ -213,7 +213,7 @@ def test_what_lies_in_a_schema_that_is_leaned_on_is_not_mended_here() -> None:
     assert find_fix(draft.text, finding, new, old, BACKWARD) is None
 
 
-def test_what_was_leaned_on_before_is_brought_back() -> None:
+def test_removed_references_are_restored() -> None:
     leaning = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
     old = parse_schema(leaning, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
     text = '{"type":"record","name":"R","fields":[]}'

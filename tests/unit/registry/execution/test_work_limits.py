@@ -101,7 +101,7 @@ def test_a_caller_that_has_used_up_its_share_waits_and_others_do_not() -> None:
         threads._callers.require("somebody else")
 
 
-def test_what_a_caller_has_used_fades() -> None:
+def test_used_steps_of_a_caller_decay() -> None:
     now = 0.0
     callers = CallerUsage(600, clock=lambda: now)
     callers.add("a", 2_000)  # little work is free

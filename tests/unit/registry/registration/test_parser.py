@@ -64,7 +64,7 @@ def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random)
     assert (parsed.canonical, parsed.normalized) == (stored.canonical, stored.normalized)
 
 
-def test_what_was_just_judged_is_not_understood_again() -> None:
+def test_recently_checked_schemas_are_not_parsed_again() -> None:
     understanding = SchemaParser()
     parsed, held = understood(understanding, '{ "type": "string" }')
     assert understanding.parse_stored(Nowhere(), held) is parsed
@@ -89,7 +89,7 @@ def test_another_schema_is_never_taken_for_what_was_expected(change: dict[str, A
     assert found.canonical == replace(held, **change).text
 
 
-def test_what_leans_on_others_is_understood_from_what_is_stored() -> None:
+def test_schemas_with_references_are_parsed_from_stored_texts() -> None:
     understanding = SchemaParser()
     parsed, held = understood(understanding, '"string"')
     with pytest.raises(AttributeError):  # it asks the state for what it leans on

@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.registry.storage.writer import Writer
 
 
-def test_what_waits_is_committed_together() -> None:
+def test_waiting_writes_are_committed_together() -> None:
     batches: list[list[int]] = []
     gate = threading.Event()
 

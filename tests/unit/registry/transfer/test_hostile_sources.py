@@ -158,7 +158,7 @@ def test_no_changed_answer_of_a_live_registry_breaks_an_import() -> None:
             raise AssertionError((path, place)) from error
 
 
-def test_what_a_live_registry_answers_wrongly_is_told() -> None:
+def test_invalid_responses_of_a_source_are_reported() -> None:
     path = "/subjects/%3A.eu%3Atarget/versions?deleted=true"
     assert path in answers()
     state, report = read_spoiled(path, ["x", 2**40, {}, 1])
@@ -183,7 +183,7 @@ def test_a_live_registry_whose_list_does_not_end_ends_the_import() -> None:
         read_live(_Endless(), TransferReport(), most_versions=50)
 
 
-def test_what_a_live_registry_answers_is_bounded_in_memory() -> None:
+def test_responses_of_a_source_are_limited_in_size() -> None:
     """Pages of a thousand versions, of a mebibyte each, would fill the memory before their number ends the import."""
     with pytest.raises(UnreadableAnswer, match=r"exceeds the limit of 0\.5 MiB for all responses together"):
         read_live(_Endless(), TransferReport(), memory=1 << 19)

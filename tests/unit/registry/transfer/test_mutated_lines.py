@@ -92,14 +92,14 @@ def test_a_changed_value_is_refused_by_its_line_or_read() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_what_is_read_is_stored_and_everything_answers(memory: httpx2.Client, data: st.DataObject) -> None:
+def test_accepted_lines_are_stored_and_every_read_succeeds(memory: httpx2.Client, data: st.DataObject) -> None:
     require(memory, *data.draw(st.sampled_from(accepted())))
 
 
 @pytest.mark.integration
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_what_is_read_is_stored_on_postgresql_and_everything_answers(
+def test_accepted_lines_are_stored_on_postgresql_and_every_read_succeeds(
     postgresql: httpx2.Client, data: st.DataObject
 ) -> None:
     require(postgresql, *data.draw(st.sampled_from(accepted())))

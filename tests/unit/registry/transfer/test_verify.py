@@ -120,7 +120,7 @@ PLANTED: list[tuple[Callable[[RegistrySnapshot], None], str]] = [
 ]
 
 
-def test_what_was_imported_has_no_difference() -> None:
+def test_a_verification_after_an_import_finds_no_difference() -> None:
     assert differences(source(), source()) == []
 
 

@@ -114,9 +114,7 @@ MISMATCHES: list[tuple[Any, Any, Any, str]] = [
 
 
 @pytest.mark.parametrize(("writer", "value", "reader", "field"), MISMATCHES)
-def test_what_the_reader_cannot_follow_is_no_fault_of_the_bytes(
-    writer: Any, value: Any, reader: Any, field: str
-) -> None:
+def test_mismatches_of_the_reader_are_not_errors_of_the_bytes(writer: Any, value: Any, reader: Any, field: str) -> None:
     with pytest.raises(ReaderMismatch) as caught:
         write_and_read(writer, value, reader)
     assert caught.value.field == field

@@ -39,7 +39,7 @@ def test_bytes_are_those_of_fastavro_and_so_are_the_values_read(data: st.DataObj
 
 @FEW
 @given(st.data())
-def test_what_is_written_is_read_as_it_was_but_for_numbers_of_unions(data: st.DataObject) -> None:
+def test_values_are_unchanged_except_numbers_in_unions(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
     again = decode(schema, encode(schema, value))

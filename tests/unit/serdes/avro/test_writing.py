@@ -185,9 +185,7 @@ CONVERTED: list[tuple[str, str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("kind", "logical", "value", "read"), CONVERTED)
-def test_what_is_converted_is_what_the_page_on_serializers_lists(
-    kind: str, logical: str, value: Any, read: Any
-) -> None:
+def test_conversions_are_the_documented_ones(kind: str, logical: str, value: Any, read: Any) -> None:
     schema = {"type": kind} | ({"logicalType": logical} if logical else {})
     assert decode(schema, encode(schema, value)) == read
     assert encode(["null", schema], value)[1:] == encode(schema, value)
@@ -217,9 +215,7 @@ LENIENT: list[tuple[Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("schema", "value", "read"), LENIENT)
-def test_what_does_not_fit_is_written_as_others_write_it_only_where_that_is_asked_for(
-    schema: Any, value: Any, read: Any
-) -> None:
+def test_unfit_values_are_converted_as_by_the_reference_only_on_request(schema: Any, value: Any, read: Any) -> None:
     with pytest.raises(EncodeError, match=r"lenient=True|expected, not 'ab'"):
         encode(schema, value)
     assert decode(schema, AvroWriter(parse(schema), lenient=True).encode(value)) == read

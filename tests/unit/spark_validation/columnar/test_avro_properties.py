@@ -53,7 +53,7 @@ def damaged(body: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_fits_the_schema_conforms_and_columns_hold_the_data(seed: int) -> None:
+def test_valid_data_conforms_and_columns_contain_it(seed: int) -> None:
     schema, values, bodies = batch(seed)
     expected = expected_columns(schema, values)
     for scalar_rows in (0, 5, MANY):
@@ -94,7 +94,7 @@ def test_a_record_is_judged_alike_alone_and_in_a_large_batch(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_conforms_is_read_by_fastavro_to_its_end(seed: int) -> None:
+def test_conforming_records_are_read_completely_by_fastavro(seed: int) -> None:
     schema, _, bodies = batch(seed)
     random = Random(seed + 1000)  # noqa: S311
     records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]

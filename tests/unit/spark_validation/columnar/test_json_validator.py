@@ -69,7 +69,7 @@ def judge(
         (b"[" * 1000 + b"]" * 1000, "CONFORMS"),
     ],
 )
-def test_what_is_json(body: bytes, outcome: str) -> None:
+def test_valid_and_invalid_json(body: bytes, outcome: str) -> None:
     checked = judge(True, [body])  # noqa: FBT003
     assert list_outcomes(checked)[0][0] == outcome
     assert bool(checked.details) == (outcome != "CONFORMS")

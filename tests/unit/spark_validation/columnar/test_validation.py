@@ -187,7 +187,7 @@ def test_named_types_of_other_subjects_are_resolved() -> None:
         ("{}", SchemaType.PROTOBUF),
     ],
 )
-def test_what_is_no_usable_schema_is_refused(schema: str, kind: SchemaType) -> None:
+def test_unusable_schemas_are_rejected(schema: str, kind: SchemaType) -> None:
     with pytest.raises(InvalidSchema):
         make_validator(RegisteredSchema(SchemaId(1), schema, kind))
 

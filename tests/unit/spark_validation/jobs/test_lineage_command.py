@@ -99,7 +99,7 @@ def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out) == {"format": "contractlog.lineage/1", "lineage": []}
 
 
-def test_what_cannot_be_read_or_written_ends_with_usage(
+def test_unreadable_or_unwritable_files_are_usage_errors(
     audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lineage", "--state", str(tmp_path / "nothing")]) == 2

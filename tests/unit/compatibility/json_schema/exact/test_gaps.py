@@ -123,7 +123,7 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("reader", "writer"), PROVEN, ids=lambda schema: json.dumps(schema)[:60])
-def test_what_was_valid_stays_valid(reader: Any, writer: Any) -> None:
+def test_valid_documents_stay_valid(reader: Any, writer: Any) -> None:
     assert find_breaking_changes(reader, writer) == ()
 
 

@@ -22,7 +22,7 @@ def test_of_random_pairs_accepted_ones_have_no_counterexample_and_refused_ones_h
     assert min(found.verdicts["accepted"], found.verdicts["refused"]) > 60
 
 
-def test_what_was_widened_by_construction_is_accepted() -> None:
+def test_schemas_widened_by_construction_are_accepted() -> None:
     found = count_verdicts(range(10_000, 10_200), "widen")
     assert found.refuted == []
     assert found.verdicts["accepted"] >= 0.95 * found.verdicts.total(), str(found)

@@ -76,7 +76,7 @@ def test_a_put_is_a_patch(http: httpx2.Client) -> None:
     )
 
 
-def test_what_is_inherited_and_what_is_not(http: httpx2.Client) -> None:
+def test_inherited_and_explicit_members(http: httpx2.Client) -> None:
     http.put("/config", json=FULL | {"alias": None, "compatibility": "FORWARD"})
     shown = http.get("/config/s?defaultToGlobal=true").json()
     assert shown["compatibilityLevel"] == "FORWARD"

@@ -73,9 +73,7 @@ def _counted(client: httpx2.Client) -> list[str]:
         ("POST", "/subjects/s/versions", b"normalize=true&force=true", False),
     ],
 )
-def test_what_is_asked_for_in_another_form_is_left_to_the_route(
-    method: str, path: str, query: bytes, *, taken: bool
-) -> None:
+def test_other_forms_of_requests_are_left_to_the_route(method: str, path: str, query: bytes, *, taken: bool) -> None:
     app = create_app(SETTINGS)
     try:
         route = PlainRegistrations(app.state.services)

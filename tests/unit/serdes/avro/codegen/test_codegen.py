@@ -119,13 +119,13 @@ def rich(random: Random) -> tuple[ParsedSchema, ParsedSchema]:
 
 @MANY
 @given(SEEDS)
-def test_what_is_written_is_the_interpreters(seed: int) -> None:
+def test_generated_writers_agree_with_the_interpreter(seed: int) -> None:
     writing_agrees(seed)
 
 
 @MANY
 @given(SEEDS)
-def test_what_is_read_is_the_interpreters(seed: int) -> None:
+def test_generated_readers_agree_with_the_interpreter(seed: int) -> None:
     reading_agrees(seed)
 
 

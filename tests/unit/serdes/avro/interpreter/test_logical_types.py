@@ -64,7 +64,7 @@ def test_nanoseconds_are_read_as_they_are_and_written_of_datetimes_too(name: str
 
 
 @pytest.mark.parametrize("name", ["duration", "big-decimal", "of-ours"])
-def test_what_has_no_value_in_python_passes_as_bytes(name: str) -> None:
+def test_logical_values_without_a_python_type_pass_as_bytes(name: str) -> None:
     schema = {"type": "fixed", "name": "D", "size": 12} if name == "duration" else {"type": "bytes"}
     assert again(record(("d", schema | {"logicalType": name})), {"d": b"x" * 12}) == {"d": b"x" * 12}
 
