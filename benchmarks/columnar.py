@@ -73,7 +73,7 @@ SCHEMA = {
 }
 
 
-def order(random: Random) -> dict[str, Any]:
+def create_order(random: Random) -> dict[str, Any]:
     """Return a random order."""
     return {
         "order_id": str(uuid.UUID(int=random.getrandbits(128))),
@@ -97,16 +97,16 @@ def order(random: Random) -> dict[str, Any]:
     }
 
 
-def stripped(schema: Any) -> Any:
+def strip_logical_types(schema: Any) -> Any:
     """Return the schema without logical types."""
     if isinstance(schema, list):
-        return [stripped(branch) for branch in schema]
+        return [strip_logical_types(branch) for branch in schema]
     if isinstance(schema, dict):
-        return {key: stripped(value) for key, value in schema.items() if key != "logicalType"}
+        return {key: strip_logical_types(value) for key, value in schema.items() if key != "logicalType"}
     return schema
 
 
-def best(repeats: int, records: int, work: Callable[[], object]) -> float:
+def measure_best(repeats: int, records: int, work: Callable[[], object]) -> float:
     """Return microseconds of processor time per record, the best of some runs."""
     times = []
     for _ in range(repeats):
@@ -124,11 +124,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     random = Random(1)
-    plain = fastavro.parse_schema(stripped(SCHEMA))
+    plain = fastavro.parse_schema(strip_logical_types(SCHEMA))
     bodies = []
     for _ in range(arguments.records):
         stream = io.BytesIO()
-        fastavro.schemaless_writer(stream, plain, order(random))
+        fastavro.schemaless_writer(stream, plain, create_order(random))
         bodies.append(b"\0" + struct.pack(">I", 1) + stream.getvalue())
     batches = [
         pa.array(bodies[start : start + arguments.batch], pa.binary())
@@ -145,10 +145,12 @@ def main() -> None:
             assert not validate_column(batch, {1: validator}, None, columns=columns).codes.any()
 
     figures = {
-        "fastavro, logical types stripped": best(arguments.repeats, arguments.records, lambda: read_all(plain)),
-        "fastavro": best(arguments.repeats, arguments.records, lambda: read_all(fastavro.parse_schema(SCHEMA))),
-        "columnar, outcomes": best(arguments.repeats, arguments.records, lambda: check_all(columns=False)),
-        "columnar, outcomes and columns": best(arguments.repeats, arguments.records, lambda: check_all(columns=True)),
+        "fastavro, logical types stripped": measure_best(arguments.repeats, arguments.records, lambda: read_all(plain)),
+        "fastavro": measure_best(arguments.repeats, arguments.records, lambda: read_all(fastavro.parse_schema(SCHEMA))),
+        "columnar, outcomes": measure_best(arguments.repeats, arguments.records, lambda: check_all(columns=False)),
+        "columnar, outcomes and columns": measure_best(
+            arguments.repeats, arguments.records, lambda: check_all(columns=True)
+        ),
     }
     reference = figures["fastavro, logical types stripped"]
     size = sum(map(len, bodies)) / arguments.records

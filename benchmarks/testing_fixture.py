@@ -1,6 +1,6 @@
-"""Cost of a registry of its own for each test: creation, one request, and disposal.
+"""Cost of a separate registry for each test: creation, one request, and disposal.
 
-An app that is made from scratch is measured for comparison.
+For comparison, an app is created from scratch.
 
 python benchmarks/testing_fixture.py [--rounds 200]
 """
@@ -20,29 +20,30 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
 
 DRAFT = SchemaDraft('{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}')
-FRESH = 20  #: rounds of the slow alternative
+FROM_SCRATCH_ROUNDS = 20  #: rounds of the slower alternative
 
 
-def test_of(make: Callable[[], Any], *, used: bool) -> None:
-    """Do the work of a test's fixtures, and that of the shortest test."""
+def run_test(make: Callable[[], Any], *, writes: bool) -> None:
+    """Do the work of a test's fixture and, if it writes, of a short test."""
     app = make()
     with Registry(app=app) as registry:
-        if used:
+        if writes:
             assert registry.register("orders-value", DRAFT).schema_id == 1
     app.state.close()
 
 
-def measured(rounds: int, make: Callable[[], Any], *, used: bool) -> str:
+def measure_rounds(rounds: int, make: Callable[[], Any], *, writes: bool) -> str:
     """Return the median, the 95th percentile and the CPU time of a round, in milliseconds."""
-    walls, cpu = [], time.process_time()
+    wall_times, cpu_before = [], time.process_time()
     for _ in range(rounds):
-        begun = time.perf_counter()
-        test_of(make, used=used)
-        walls.append(1000 * (time.perf_counter() - begun))
-    spent = 1000 * (time.process_time() - cpu) / rounds
-    walls.sort()
+        start_time = time.perf_counter()
+        run_test(make, writes=writes)
+        wall_times.append(1000 * (time.perf_counter() - start_time))
+    cpu_milliseconds = 1000 * (time.process_time() - cpu_before) / rounds
+    wall_times.sort()
+    percentile_95 = wall_times[int(len(wall_times) * 0.95)]
     return (
-        f"{statistics.median(walls):6.1f} ms median, {walls[int(len(walls) * 0.95)]:6.1f} ms p95, {spent:6.1f} ms CPU"
+        f"{statistics.median(wall_times):6.1f} ms median, {percentile_95:6.1f} ms p95, {cpu_milliseconds:6.1f} ms CPU"
     )
 
 
@@ -51,13 +52,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     rounds = parser.parse_args().rounds
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     registries = Registries()
-    print(f"prepared once      {1000 * (time.perf_counter() - begun):6.1f} ms")
-    test_of(lambda: registries.make({}), used=True)
-    print("made and let go   ", measured(rounds, lambda: registries.make({}), used=False))
-    print("with one write    ", measured(rounds, lambda: registries.make({}), used=True))
-    print("an app from nothing", measured(FRESH, lambda: create_app(Settings(database_url="sqlite://")), used=True))
+    print(f"prepared once      {1000 * (time.perf_counter() - start_time):6.1f} ms")
+    run_test(lambda: registries.make({}), writes=True)
+    print("created and closed ", measure_rounds(rounds, lambda: registries.make({}), writes=False))
+    print("with one write     ", measure_rounds(rounds, lambda: registries.make({}), writes=True))
+    print(
+        "app from scratch   ",
+        measure_rounds(FROM_SCRATCH_ROUNDS, lambda: create_app(Settings(database_url="sqlite://")), writes=True),
+    )
     registries.close()
 
 

@@ -1,6 +1,6 @@
-"""Deferral of Ctrl-C and similar signals while the Kafka client's C code runs.
+"""Deferral of Ctrl-C and similar signals while C code of the Kafka client runs.
 
-The client loses an exception that is raised in its callbacks.
+Exceptions raised in callbacks of the client are lost.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import signal
 from types import FrameType, TracebackType
 from typing import Final
 
-__all__ = ["HELD", "Held", "listen"]
+__all__ = ["INTERRUPTION_GUARD", "InterruptionGuard", "install_signal_handlers"]
 
 
-class Held:
-    """Context that defers an interruption, and raises it as ``KeyboardInterrupt`` when the block is left."""
+class InterruptionGuard:
+    """Context manager that defers an interruption until its block ends, then raises ``KeyboardInterrupt``."""
 
     def __init__(self) -> None:
         self._depth = 0
-        self._happened = False
+        self._interrupted = False
 
     def __enter__(self) -> None:
         self._depth += 1
@@ -26,22 +26,22 @@ class Held:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._depth -= 1
-        if self._happened and not self._depth:
-            self._happened = False
+        if self._interrupted and not self._depth:
+            self._interrupted = False
             raise KeyboardInterrupt
 
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal."""
-        del number, frame
+    def handle_signal(self, signal_number: int, frame: FrameType | None) -> None:
+        """Raise ``KeyboardInterrupt``, or remember the signal if a block is running."""
+        del signal_number, frame
         if not self._depth:
             raise KeyboardInterrupt
-        self._happened = True
+        self._interrupted = True
 
 
-HELD: Final = Held()  #: one for the process, like signals
+INTERRUPTION_GUARD: Final = InterruptionGuard()  #: one per process, as signal handlers are
 
 
-def listen() -> None:
-    """Handle SIGINT, SIGTERM and SIGHUP alike: the program ends after stopping what it started."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, HELD.note)
+def install_signal_handlers() -> None:
+    """Handle SIGINT, SIGTERM and SIGHUP alike, so that the program first stops what it started."""
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, INTERRUPTION_GUARD.handle_signal)

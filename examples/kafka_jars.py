@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
-from locks import locked
-
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.spark_validation.java_runtime import Java, find_java
+
+from file_lock import lock_file
 
 __all__ = ["KAFKA_VERSION", "Say", "cache_folder", "fetch_jars", "say_on_stderr"]
 
@@ -60,7 +60,7 @@ def fetch_jars(java: Java | None = None, say: Say = say_on_stderr) -> Path:
     if _complete(libs):
         return libs
     libs.parent.mkdir(parents=True, exist_ok=True)
-    with locked(libs.parent / "fetch.lock"):  # another process may be fetching: wait for it, then look again
+    with lock_file(libs.parent / "fetch.lock"):  # another process may be fetching: wait for it, then look again
         if not _complete(libs):
             _fetch(libs, java or find_java(), say)
     return libs

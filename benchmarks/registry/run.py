@@ -20,16 +20,15 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tests")]
 
-from peers import peers
-from reading import latest, reads
-from registering import registration
-from reporting import missed
-from starting import start
-
 from contractlog.registry.database import upgrade
 
-from servers import cores
-from support.postgres import making_server
+from apicurio_comparison import compare_with_apicurio
+from reads import compare_latest, compare_reads_by_id
+from registrations import compare_registrations
+from report import missed_goals
+from servers import use_cores
+from startup import compare_startup
+from support.postgres import create_server
 
 DURABILITY = {"sqlite": "SQLite: WAL, synchronous=FULL", "postgresql": "PostgreSQL: fsync=on, synchronous_commit=on"}
 
@@ -42,7 +41,7 @@ def databases(*, postgresql: bool = True) -> Iterator[dict[str, str]]:
         if not postgresql:
             yield urls
             return
-        with making_server(durable=True) as server:
+        with create_server(durable=True) as server:
             server.start()
             upgrade(server.url)
             yield urls | {"postgresql": server.url}
@@ -50,33 +49,33 @@ def databases(*, postgresql: bool = True) -> Iterator[dict[str, str]]:
 
 def main() -> int:
     """Run the selected parts; with ``--check``, return 1 if a goal was missed."""
-    parser = argparse.ArgumentParser(description="the registry beside its alternatives")
+    parser = argparse.ArgumentParser(description="the registry compared with its alternatives")
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="reads,latest,registration,start")
     parser.add_argument("--schemas", type=int, default=1_000_000)
     parser.add_argument("--database", choices=tuple(DURABILITY), help="of `latest` and `registration` (default: each)")
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a promised ratio is missed")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     arguments = parser.parse_args()
     wanted = set(arguments.only.split(","))
     timing = (arguments.seconds, arguments.rounds)
     both = bool(wanted & {"latest", "registration"}) and arguments.database != "sqlite"
-    with databases(postgresql=both) as urls, cores({1 % (os.cpu_count() or 1)}):
+    with databases(postgresql=both) as urls, use_cores({1 % (os.cpu_count() or 1)}):
         kinds = {kind: url for kind, url in urls.items() if arguments.database in {None, kind}}
         if "reads" in wanted:
-            reads(urls["sqlite"], DURABILITY["sqlite"], *timing)
+            compare_reads_by_id(urls["sqlite"], DURABILITY["sqlite"], *timing)
         if "latest" in wanted:
             for kind, url in kinds.items():
-                latest(kind, url, DURABILITY[kind], *timing)
+                compare_latest(kind, url, DURABILITY[kind], *timing)
         if "registration" in wanted:
             for kind, url in kinds.items():
-                registration(kind, url, DURABILITY[kind], *timing)
+                compare_registrations(kind, url, DURABILITY[kind], *timing)
         if "start" in wanted:
             with tempfile.TemporaryDirectory() as folder:
-                start(folder, DURABILITY["sqlite"], arguments.schemas, *timing)
+                compare_startup(folder, DURABILITY["sqlite"], arguments.schemas, *timing)
         if "apicurio" in wanted:
-            peers(urls["sqlite"], DURABILITY["sqlite"], *timing)
-    return 1 if arguments.check and missed else 0
+            compare_with_apicurio(urls["sqlite"], DURABILITY["sqlite"], *timing)
+    return 1 if arguments.check and missed_goals else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The servers that the registry is compared with, and the registry itself, each in its own process.
+"""The registry and the servers that it is compared with, each in its own process.
 
 python benchmarks/registry/servers.py VARIANT PORT DATABASE_URL
 """
@@ -16,24 +16,24 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-BODY = b'{"subject":"s","version":1,"id":1,"schema":"' + b"x" * 900 + b'"}'
+STORED_BODY = b'{"subject":"s","version":1,"id":1,"schema":"' + b"x" * 900 + b'"}'
 HEADERS = [(b"content-type", b"application/vnd.schemaregistry.v1+json")]
 
 
-async def bare(scope: Any, receive: Any, send: Any) -> None:
-    """Return stored bytes for any request."""
+async def respond_with_stored_bytes(scope: Any, receive: Any, send: Any) -> None:
+    """Respond to any request with the same bytes."""
     await receive()
-    await _answer(send, BODY)
+    await _send_body(send, STORED_BODY)
 
 
-async def _answer(send: Any, body: bytes) -> None:
+async def _send_body(send: Any, body: bytes) -> None:
     length = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS + length})
     await send({"type": "http.response.body", "body": body})
 
 
-def selecting(database_url: str) -> Any:
-    """Make a bare app that runs the registry's own select for the latest version, and returns its result."""
+def create_selecting_app(database_url: str) -> Any:
+    """Create an ASGI app that only runs the registry's select for the latest version."""
     from contractlog.compatibility.identifiers import Subject
     from contractlog.registry.database import open_store
     from contractlog.registry.http.api_response import ApiResponse
@@ -43,14 +43,14 @@ def selecting(database_url: str) -> Any:
     store = open_store(Settings(database_url=database_url))
     threads = ThreadPoolExecutor(8)
 
-    def ask(name: str) -> bytes:
+    def select_latest(name: str) -> bytes:
         with store.open_snapshot() as snapshot:
-            found = snapshot.version(Subject.parse(name), None)
-        return bytes(ApiResponse(SchemaBody.of(found)).body)
+            version = snapshot.version(Subject.parse(name), None)
+        return bytes(ApiResponse(SchemaBody.of(version)).body)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         name = scope["path"].split("/")[2]
-        await _answer(send, await asyncio.get_running_loop().run_in_executor(threads, ask, name))
+        await _send_body(send, await asyncio.get_running_loop().run_in_executor(threads, select_latest, name))
 
     return app
 
@@ -61,7 +61,7 @@ def main() -> None:
     if variant in {"bare", "select"}:
         import uvicorn
 
-        app = bare if variant == "bare" else selecting(database_url)
+        app = respond_with_stored_bytes if variant == "bare" else create_selecting_app(database_url)
         uvicorn.run(
             app,
             port=int(port),
@@ -77,38 +77,38 @@ def main() -> None:
     from contractlog.registry.storage import writer
 
     if variant == "single":
-        writer._MAX_BATCH = 1  # noqa: SLF001 - the alternative: one transaction per request
+        writer._MAX_BATCH = 1  # noqa: SLF001 - one transaction per request, for comparison
     if variant.startswith("without-"):
-        from shortcuts import SHORTCUTS
+        from fastpath import SHORTCUTS
 
         SHORTCUTS[variant.removeprefix("without-")].remove()
     sys.argv[1:] = ["serve", "--port", port, "--database-url", database_url]
     sys.exit(command())
 
 
-def everywhere() -> set[int]:
+def list_all_cores() -> set[int]:
     """Return all cores."""
     return set(range(os.cpu_count() or 1))
 
 
 @contextmanager
-def cores(these: set[int]) -> Iterator[None]:
-    """Run the processes that are started in the block, with all their threads, on these cores."""
-    own = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, these)
+def use_cores(core_numbers: set[int]) -> Iterator[None]:
+    """Run processes that are started in the block on these cores."""
+    previous_cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, core_numbers)
     try:
         yield
     finally:
-        os.sched_setaffinity(0, own)
+        os.sched_setaffinity(0, previous_cores)
 
 
 @contextmanager
-def running(variant: str, database_url: str, core: int | None = 0, **environment: str) -> Iterator[tuple[int, int]]:
+def run_variant(variant: str, database_url: str, core: int | None = 0, **environment: str) -> Iterator[tuple[int, int]]:
     """Run a variant; yield its port and process id once it listens."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     command = [sys.executable, __file__, variant, str(port), database_url]
-    with cores({core} if core is not None else everywhere()):
+    with use_cores({core} if core is not None else list_all_cores()):
         process = subprocess.Popen(
             command,
             stderr=None if variant in {"bare", "select"} else subprocess.PIPE,

@@ -23,23 +23,23 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 
-from served import served
-from shapes import SHAPES
+from record_shapes import RECORD_SHAPES
+from registry_server import run_registry
 
 LATEST: Final = {"auto.register.schemas": False, "use.latest.version": True}
-PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-PARTS: Final = 6
+PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
+PART_COUNT: Final = 6
 
 
-def resident() -> float:
+def read_resident_memory() -> float:
     """Return the resident memory of this process, in MiB."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 2**20
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_SIZE / 2**20
 
 
-def schema(number: int) -> str:
+def create_schema(number: int) -> str:
     """Return a schema that is unique to this number."""
-    shape = SHAPES["realistic"].schema
+    shape = RECORD_SHAPES["realistic"].schema
     return json.dumps(shape | {"name": f"Order{number}", "doc": f"number {number}"})
 
 
@@ -49,26 +49,28 @@ def main() -> int:
     parser.add_argument("--schemas", type=int, default=3600)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    value: Any = SHAPES["realistic"].values(1)[0]
-    with served() as url, Registry(url) as registry:
+    value: Any = RECORD_SHAPES["realistic"].create_values(1)[0]
+    with run_registry() as url, Registry(url) as registry:
         for number in range(arguments.schemas):
-            registry.register(f"t{number}-value", SchemaDraft(schema(number), SchemaType.AVRO))
-        with Registry(url) as fresh:
-            serializer, deserializer = AvroSerializer(fresh, conf=LATEST), AvroDeserializer(fresh)
-            held = [resident()]
+            registry.register(f"t{number}-value", SchemaDraft(create_schema(number), SchemaType.AVRO))
+        with Registry(url) as fresh_registry:
+            serializer, deserializer = AvroSerializer(fresh_registry, conf=LATEST), AvroDeserializer(fresh_registry)
+            memory_sizes = [read_resident_memory()]
             print(f"{'schemas':>8} {'MiB':>8}")
-            print(f"{0:8} {held[0]:8.1f}")
+            print(f"{0:8} {memory_sizes[0]:8.1f}")
             for number in range(arguments.schemas):
                 context = SerializationContext(f"t{number}", MessageField.VALUE)
                 for _ in range(2):
                     assert deserializer(serializer(value, context), context) == value
-                if (number + 1) % (arguments.schemas // PARTS) == 0:
-                    held.append(resident())
-                    print(f"{number + 1:8} {held[-1]:8.1f}", flush=True)
-    first, last = held[1] - held[0], held[-1] - held[-2]
-    good = last <= first / 5
-    print(f"the first sixth of the schemas added {first:.1f} MiB, the last {last:.1f}: {'ok' if good else 'GROWS'}")
-    return 1 if arguments.check and not good else 0
+                if (number + 1) % (arguments.schemas // PART_COUNT) == 0:
+                    memory_sizes.append(read_resident_memory())
+                    print(f"{number + 1:8} {memory_sizes[-1]:8.1f}", flush=True)
+    first, last = memory_sizes[1] - memory_sizes[0], memory_sizes[-1] - memory_sizes[-2]
+    is_bounded = last <= first / 5
+    print(
+        f"the first sixth of the schemas added {first:.1f} MiB, the last {last:.1f}: {'ok' if is_bounded else 'GROWS'}"
+    )
+    return 1 if arguments.check and not is_bounded else 0
 
 
 if __name__ == "__main__":

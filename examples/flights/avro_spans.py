@@ -1,59 +1,59 @@
-"""Byte spans of the fields of a flat Avro record, by which a single field can be damaged."""
+"""Byte ranges of the fields of a flat Avro record, so that a single field can be damaged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Spans", "encode_long", "field_spans"]
+__all__ = ["Spans", "encode_long", "find_field_spans"]
 
-MORE: Final = 0x80  #: set on every byte of a number but the last
+CONTINUATION_BIT: Final = 0x80  #: set in each byte of a number except the last
 Spans: TypeAlias = Mapping[str, slice]
 
 
 def encode_long(number: int) -> bytes:
     """Encode an integer as Avro does: zigzag, seven bits a byte, the lowest first."""
-    rest = number * 2 if number >= 0 else -number * 2 - 1
+    remaining = number * 2 if number >= 0 else -number * 2 - 1
     encoded = bytearray()
-    while rest >= MORE:
-        encoded.append(rest & 0x7F | MORE)
-        rest >>= 7
-    encoded.append(rest)
+    while remaining >= CONTINUATION_BIT:
+        encoded.append(remaining & 0x7F | CONTINUATION_BIT)
+        remaining >>= 7
+    encoded.append(remaining)
     return bytes(encoded)
 
 
-def field_spans(schema: Mapping[str, Any], body: bytes) -> Spans:
-    """Return the span of every field of a record, in a body that conforms to its schema."""
-    spans, at = {}, 0
+def find_field_spans(schema: Mapping[str, Any], body: bytes) -> Spans:
+    """Return the byte range of each field of a record, in a body that conforms to the schema."""
+    spans, position = {}, 0
     for field in schema["fields"]:
-        end = _end(field["type"], body, at)
-        spans[field["name"]] = slice(at, end)
-        at = end
+        end = _find_end(field["type"], body, position)
+        spans[field["name"]] = slice(position, end)
+        position = end
     return spans
 
 
-def _end(schema: Any, body: bytes, at: int) -> int:
-    kind = schema["type"] if isinstance(schema, dict) else schema
-    if isinstance(kind, list):
-        branch, at = _long(body, at)
-        return _end(kind[branch], body, at)
-    if kind == "record":
+def _find_end(schema: Any, body: bytes, position: int) -> int:
+    type_name = schema["type"] if isinstance(schema, dict) else schema
+    if isinstance(type_name, list):
+        branch, position = _read_long(body, position)
+        return _find_end(type_name[branch], body, position)
+    if type_name == "record":
         for field in schema["fields"]:
-            at = _end(field["type"], body, at)
-        return at
-    if kind in {"int", "long", "enum"}:
-        return _long(body, at)[1]
-    if kind == "string":
-        length, at = _long(body, at)
-        return at + length
-    return at + {"null": 0, "double": 8}[kind]
+            position = _find_end(field["type"], body, position)
+        return position
+    if type_name in {"int", "long", "enum"}:
+        return _read_long(body, position)[1]
+    if type_name == "string":
+        length, position = _read_long(body, position)
+        return position + length
+    return position + {"null": 0, "double": 8}[type_name]
 
 
-def _long(body: bytes, at: int) -> tuple[int, int]:
+def _read_long(body: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
-        number |= (body[at] & 0x7F) << shift
+        number |= (body[position] & 0x7F) << shift
         shift += 7
-        at += 1
-        if body[at - 1] < MORE:
-            return number >> 1 ^ -(number & 1), at
+        position += 1
+        if body[position - 1] < CONTINUATION_BIT:
+            return number >> 1 ^ -(number & 1), position

@@ -17,13 +17,13 @@ __all__ = [
     "AIRPORTS",
     "DELAYED",
     "DEPARTED",
-    "READY_MADE",
     "SCHEMAS",
+    "SERIALIZER_CONFIG",
     "TOPICS",
     "WEATHER",
     "Topic",
     "create_topics",
-    "schema_text",
+    "read_schema_text",
 ]
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
@@ -33,9 +33,11 @@ WEATHER: Final = "weather.hourly"
 AIRPORTS: Final = "airports"
 AIRCRAFT: Final = "aircraft"
 
-_KEPT: Final = {"retention.ms": "-1"}  # the records are of 2013: with any other retention the broker deletes them
+_UNLIMITED_RETENTION: Final = {
+    "retention.ms": "-1"
+}  # the records are dated 2013: any other retention would delete them
 _COMPACTED: Final = {
-    **_KEPT,
+    **_UNLIMITED_RETENTION,
     "cleanup.policy": "compact",
     "segment.ms": "1000",
     "min.cleanable.dirty.ratio": "0.01",
@@ -43,15 +45,15 @@ _COMPACTED: Final = {
 }
 
 
-READY_MADE: Final = {"auto.register.schemas": False}  #: schemas are registered by CI, not by producers
+SERIALIZER_CONFIG: Final = {"auto.register.schemas": False}  #: schemas are registered by CI, not by producers
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Settings of a topic."""
+    """Partitions and configuration of a topic."""
 
     partitions: int = 1
-    config: Mapping[str, str] = field(default_factory=lambda: _KEPT)
+    config: Mapping[str, str] = field(default_factory=lambda: _UNLIMITED_RETENTION)
 
 
 TOPICS: Final[Mapping[str, Topic]] = {
@@ -65,15 +67,15 @@ TOPICS: Final[Mapping[str, Topic]] = {
 
 def create_topics(bootstrap_servers: str) -> None:
     """Create all topics of the demo."""
-    new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
-    admin = AdminClient(quiet_config(bootstrap_servers))  # must outlive its responses, or they never arrive
-    for created in admin.create_topics(new).values():
-        created.result()
+    new_topics = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
+    admin = AdminClient(quiet_config(bootstrap_servers))  # must exist until its responses have arrived
+    for future in admin.create_topics(new_topics).values():
+        future.result()
 
 
-def schema_text(subject: str, version: int = 1) -> str:
+def read_schema_text(subject: str, version: int = 1) -> str:
     """Return the text of a schema file."""
-    file, *others = (SCHEMAS / str(version)).glob(f"{subject}.*")
-    if others:
+    file, *further_files = (SCHEMAS / str(version)).glob(f"{subject}.*")
+    if further_files:
         raise ValueError(f"more than one file for {subject}, version {version}")
     return file.read_text()

@@ -1,4 +1,4 @@
-"""``docs/access.md`` names every setting about who may call, of the server and of clients."""
+"""``docs/access.md`` contains every setting of the server and the clients about access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``docs/api.md``: every command does what the page shows, and the tables name what ``openapi.yaml`` names."""
+"""The commands of ``docs/api.md`` work as shown, and its tables agree with ``openapi.yaml``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from contractlog.registry.http.openapi_file import build_document
 
 from support.deadlines import eventually
-from support.registry import served
+from support.registry import run_server
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "api.md").read_text("utf-8")
 ADDRESS = "http://localhost:8081"
@@ -39,7 +39,7 @@ def lasting(answer: Any) -> Any:
 def test_every_command_answers_as_the_page_shows(tmp_path: Path) -> None:
     for name, text in FILES:
         (tmp_path / name).write_text(text)
-    with served(f"sqlite:///{tmp_path / 'registry.db'}") as url:
+    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url:
         for command, expected in shown():
             assert ADDRESS in command
             local = command.replace(ADDRESS, url)

@@ -1,4 +1,4 @@
-"""The files of ``deploy/`` fit this release: their settings are settings, and what they start starts."""
+"""The files of ``deploy/`` fit this release: settings exist, and programs start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.registry.settings import PREFIX, Settings
 
-from support.registry import start
+from support.registry import start_server
 
 ROOT = Path(__file__).parent.parent.parent
 ENV_FILE, UNIT, CONTAINER = (
@@ -38,7 +38,7 @@ STARTED = {
 
 
 @pytest.mark.parametrize("name", SET)
-def test_what_is_set_is_a_setting_and_can_be_read(name: str) -> None:
+def test_every_variable_is_a_valid_setting(name: str) -> None:
     known = {PREFIX + member.name.upper(): member.name for member in fields(Settings)}
     assert len(SET[name]) >= 4
     assert SET[name].keys() <= known.keys()
@@ -48,12 +48,12 @@ def test_what_is_set_is_a_setting_and_can_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STARTED)
-def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> None:
+def test_started_programs_serve_with_their_settings(name: str, tmp_path: Path) -> None:
     program, verb, *arguments = STARTED[name]
     assert Path(program).name == "contractlog"
     assert verb == "serve"
     assert verb in VERBS
-    process, url = start(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
+    process, url = start_server(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
     try:
         port = url.rpartition(":")[2]
         assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready", timeout=60).status_code == 200

@@ -1,4 +1,4 @@
-"""What the real clients of other makers need of a server, point by point; each test is one of the twelve."""
+"""The twelve requirements that third-party clients have of a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from contractlog.registry.http.api_response import MEDIA_TYPE
 
-from support.registry import served
+from support.registry import run_server
 
 RECORD: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})
 WIDER: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "string"}]})
@@ -26,7 +26,7 @@ SPREAD: Final = "application/xml, text/xml, application/json, application/*+xml,
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own process: some of this is decided before the app sees a request."""
-    with served(f"sqlite:///{tmp_path_factory.mktemp('foreign') / 'registry.db'}") as found:
+    with run_server(f"sqlite:///{tmp_path_factory.mktemp('foreign') / 'registry.db'}") as found:
         yield found
 
 

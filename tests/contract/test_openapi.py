@@ -1,4 +1,4 @@
-"""``openapi.yaml`` is what the app says about itself, and the app does what it says."""
+"""``openapi.yaml`` is generated from the app, and the app conforms to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests made from ``openapi.yaml``, sensible or not: no answer is a 5xx, and each is as the document says."""
+"""Responses to requests generated from ``openapi.yaml``: no 5xx, and as documented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from schemathesis import GenerationMode
 
 from contractlog.registry.settings import Settings
 
-from support.described import DOCUMENT, OPERATIONS, judge
+from support.openapi_checks import DOCUMENT, OPERATIONS, check_response
 from support.registry import in_process
 
 SCHEMA: Final = schemathesis.openapi.from_dict(DOCUMENT)
@@ -62,7 +62,7 @@ def ask(client: httpx2.Client, method: str, path: str, mode: GenerationMode, *, 
             headers=_sendable(sent["headers"]),
             content=content,
         )
-        judge(method, path, answer)
+        check_response(method, path, answer)
 
     limits = settings(
         max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)

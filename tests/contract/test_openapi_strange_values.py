@@ -1,4 +1,4 @@
-"""Whatever stands in the place of a parameter, the answer is one that the document tells."""
+"""Responses to unusual values of parameters are documented."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.registry.settings import Settings
 
-from support.described import DOCUMENT, judge
+from support.openapi_checks import DOCUMENT, check_response
 from support.registry import in_process
 
 STRANGE: Final = ("\0", "x\0y", ":.a\0:s", "é" * 2_000, "-5", "9" * 20, "1.5", "%zz")
@@ -43,4 +43,4 @@ def test_the_answer_to_a_strange_value_is_told(filled: httpx2.Client, method: st
                 url = url.replace(f"{{{one['name']}}}", quote(value, safe=""))
             elif one["name"] == name or one.get("required"):
                 asked[one["name"]] = value
-        judge(method, path, filled.request(method, url, params=asked, **body))
+        check_response(method, path, filled.request(method, url, params=asked, **body))

@@ -1,4 +1,4 @@
-"""``docs/operating.md`` lists every setting with the default that it has."""
+"""``docs/operating.md`` lists every setting with its default."""
 
 from __future__ import annotations
 

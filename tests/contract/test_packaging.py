@@ -1,4 +1,4 @@
-"""What an installation holds: the wheel, its extras, and the parts that the build names."""
+"""Contents of an installation: the wheel, its extras, and the packages of the build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/compatibility.md names a test for each quirk of the reference, each step of a registration, each code."""
+"""``docs/compatibility.md`` names a test for each quirk, step of a registration and code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The serializers' page names every setting that the code takes, with its default, and none that it does not."""
+"""``docs/serdes.md`` lists exactly the settings of the serializers, with their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each fuzzer has its hours: ``make soak`` runs them all."""
+"""``make soak`` runs all fuzzers."""
 
 from __future__ import annotations
 

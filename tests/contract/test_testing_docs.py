@@ -1,4 +1,4 @@
-"""What ``docs/testing.md`` shows is run, and what it names is there."""
+"""The examples of ``docs/testing.md`` run, and the names in it exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users are told of types is exact: a program of theirs passes mypy's strict mode, and its mistakes do not."""
+"""A typed user program passes mypy's strict mode, and its mistakes are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of this release, letter by letter: what was once written can be read for ever, so none of these may change."""
+"""Golden bytes of this release, which must not change because stored records must stay readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new user gets wrong: each time a sentence that says what, where, and what to do, and the exit code."""
+"""Mistakes of new users lead to helpful messages and the documented exit code."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("argv", "code", "told"), CASES, ids=[" ".join(one[0]) for one in CASES])
-def test_what_cannot_be_done_is_told(
+def test_impossible_requests_have_a_helpful_message(
     argv: Sequence[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = set(Path().iterdir())

@@ -1,4 +1,4 @@
-"""Proof that ``make test`` notices defects: each planted defect, a change of one line, makes its named test fail.
+"""Each planted defect, a change of one line, makes its named test of ``make test`` fail.
 
 The lines were drawn at random from all product folders, without regard to the tests; where no test noticed the change
 of a drawn line, the missing test was written. All defects are planted in one copy of the project (one per worker of

@@ -1,4 +1,4 @@
-"""``contractlog serve`` with TLS and users, as real TLS clients and our own command line meet it."""
+"""``contractlog serve`` with TLS and users, called by real TLS clients and the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http.password_failure_limits import NAME_FAILURES
 
 from support.deadlines import WAIT_SECONDS, eventually
-from support.registry import served, start
+from support.registry import run_server, start_server
 from support.tls import Authority, Pair
 
 pytestmark = pytest.mark.e2e
@@ -73,7 +73,7 @@ def database_url(tmp_path: Path) -> str:
 def secured(authority: Authority, users: Path, database_url: str) -> Iterator[str]:
     """A registry with TLS, users, and certificates of clients where they have one."""
     more = {"users_file": users, "tls_client_ca": authority.certificate, "tls_client_certificates": "optional"}
-    with served(database_url, **settings(authority.server(), **more)) as url:
+    with run_server(database_url, **settings(authority.server(), **more)) as url:
         assert url.startswith("https://")
         yield url
 
@@ -128,10 +128,10 @@ def test_a_certificate_stands_for_the_user_of_exactly_its_names(
     names = ["CN=billing,O=Acme", "svc", "dns:a.example", "dns:b.example", "uri:spiffe://acme/a", "ip:2001:DB8::1"]
     users.write_text("".join(NAMED % name for name in [*names, "email:ops@acme.example"]))
     more = {"users_file": users, "tls_client_ca": authority.certificate}
-    with served(database_url, **settings(authority.server(), **more)) as url:
+    with run_server(database_url, **settings(authority.server(), **more)) as url:
         found = {}
         for file, (parts, alternative, _) in CERTIFICATES.items():
-            with client(url, authority, authority.named(file, parts, alternative)) as one:
+            with client(url, authority, authority.sign_certificate(file, parts, alternative)) as one:
                 found[file] = one.get("/subjects").status_code
     assert found == {file: status for file, (_, _, status) in CERTIFICATES.items()}
 
@@ -140,8 +140,11 @@ def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_ar
     authority: Authority, database_url: str
 ) -> None:
     """No users file: whoever has a certificate may do everything, under its name."""
-    pairs = [authority.named(file, *CERTIFICATES[file][:2]) for file in ("dns", "two common names, the first known")]
-    with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+    pairs = [
+        authority.sign_certificate(file, *CERTIFICATES[file][:2])
+        for file in ("dns", "two common names, the first known")
+    ]
+    with run_server(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
         with client(url, authority, pairs[0]) as one:
             assert one.post("/subjects/a/versions", json={"schema": RECORD}).status_code == 200
         with client(url, authority, pairs[1]) as one:
@@ -151,7 +154,7 @@ def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_ar
 
 
 def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority, database_url: str) -> None:
-    with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+    with run_server(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
         with client(url, authority) as nobody, pytest.raises(httpx2.TransportError):
             nobody.get("/healthz/live")
         foreign = Authority(authority.certificate.parent, "other").client("svc")
@@ -177,7 +180,7 @@ def test_a_certificate_that_is_swapped_is_served_to_new_connections(authority: A
         return x509.load_der_x509_certificate(der).serial_number
 
     pair = authority.server()
-    process, url = start(database_url, **settings(pair))
+    process, url = start_server(database_url, **settings(pair))
     try:
         with client(url, authority) as kept:
             assert kept.get("/subjects").status_code == 200
@@ -213,7 +216,7 @@ def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, t
     path = tmp_path / "users.toml"
     path.write_text(format_entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
     named = {"USERS_FILE": str(path), "TRUSTED_PROXIES": proxies, "LOG_LEVEL": "error"}
-    with served(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
+    with run_server(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
 
         def ask(password: str, forwarded: str) -> int:
             headers = {"X-Forwarded-For": forwarded}
@@ -321,9 +324,7 @@ def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> 
 AS_CI = {"CONTRACTLOG_REGISTRY_USER": CI[0], "CONTRACTLOG_REGISTRY_PASSWORD": CI[1]}
 
 
-def test_who_is_not_known_or_misses_something_is_told_where_and_what(
-    secured: str, authority: Authority, tmp_path: Path
-) -> None:
+def test_missing_credentials_and_permissions_are_named(secured: str, authority: Authority, tmp_path: Path) -> None:
     export = tmp_path / "empty.ndjson"
     export.write_text('{"format": "contractlog.export/1"}\n{"kind": "end", "lines": 2}\n')
     asks = (

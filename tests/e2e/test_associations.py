@@ -1,4 +1,4 @@
-"""The official Python client binds topics to subjects, and its serializers follow the bonds."""
+"""The official Python client associates topics with subjects, and its serializers use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our own client over a socket: the same answers as in process, from many threads and from an event loop."""
+"""The client over a socket returns the same as in process, with many threads and in an event loop."""
 
 from __future__ import annotations
 

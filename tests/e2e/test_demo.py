@@ -54,19 +54,19 @@ def played(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=900, env=ENVIRONMENT)
 
 
-def test_everything_planted_is_found_and_nothing_else(played: subprocess.CompletedProcess[str]) -> None:
+def test_exactly_the_planted_damage_is_found(played: subprocess.CompletedProcess[str]) -> None:
     assert played.returncode == 0, played.stdout + played.stderr
     assert "violations: planted 140, found 140, missed 0, false 0" in played.stdout
     assert "lineage: planted 11, found 11, missed 0, false 0" in played.stdout
 
 
-def test_the_gate_refuses_with_reason_place_and_mend(played: subprocess.CompletedProcess[str]) -> None:
+def test_the_check_rejects_with_reason_position_and_fix(played: subprocess.CompletedProcess[str]) -> None:
     assert "AVRO_FIELD_DEFAULT_MISSING" in played.stdout
     assert re.search(r"flights\.departed-value\.avsc:\d+:\d+", played.stdout)
     assert "fix:" in played.stdout
 
 
-def test_the_readme_shows_what_the_gate_prints(played: subprocess.CompletedProcess[str]) -> None:
+def test_the_readme_shows_the_output_of_the_check(played: subprocess.CompletedProcess[str]) -> None:
     readme = (Path(demo.__file__).parent.parent / "README.md").read_text("utf-8")
     shown = re.findall(r"^```text\n\$ contractlog check (?:.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
     assert len(shown) == 1
@@ -76,7 +76,9 @@ def test_the_readme_shows_what_the_gate_prints(played: subprocess.CompletedProce
     )
 
 
-def test_the_report_is_kept_and_adds_up(played: subprocess.CompletedProcess[str], folder: Path) -> None:
+def test_the_report_exists_and_its_counts_are_consistent(
+    played: subprocess.CompletedProcess[str], folder: Path
+) -> None:
     report = json.loads((folder / "audit" / "report.json").read_bytes())
     assert (folder / "audit" / "report.html").stat().st_size > 10_000
     assert len(report["topics"]) == 10
@@ -90,9 +92,7 @@ def test_the_report_is_kept_and_adds_up(played: subprocess.CompletedProcess[str]
 REPLACED = {"airports": 25, "aircraft": 40}  # records that a later one of their key makes superfluous, or a deletion
 
 
-def test_what_compaction_took_is_absent_and_nothing_else_is(
-    played: subprocess.CompletedProcess[str], folder: Path
-) -> None:
+def test_only_compacted_records_are_absent(played: subprocess.CompletedProcess[str], folder: Path) -> None:
     """A broker compacts when it pleases: the demo tells what was gone before the audit, and nothing comes back."""
     report = json.loads((folder / "audit" / "report.json").read_bytes())
     for topic in sorted({part["topic"] for part in report["topics"]}):
@@ -104,7 +104,7 @@ def test_what_compaction_took_is_absent_and_nothing_else_is(
         assert gone <= value <= REPLACED.get(topic, 0)
 
 
-def test_the_audit_has_never_seen_what_was_planted(played: subprocess.CompletedProcess[str], folder: Path) -> None:
+def test_the_audit_does_not_read_the_planted_damage(played: subprocess.CompletedProcess[str], folder: Path) -> None:
     """The planted file lies beside the audit; the violations were written by the audit alone."""
     planted = json.loads((folder / "planted.json").read_bytes())
     seen = pyarrow.dataset.dataset(folder / "audit" / "violations.parquet").to_table()
@@ -174,7 +174,7 @@ def _asked(url: str) -> bytes:
 
 
 @pytest.mark.parametrize("step", ["3 ", "5 "])
-def test_interrupted_it_leaves_nothing_behind_and_can_be_played_again(tmp_path: Path, step: str) -> None:
+def test_an_interrupted_demo_leaves_nothing_running_and_can_be_repeated(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "played"
     command = [*DEMO, "--folder", str(folder), "--records", "200"]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""``contractlog diff`` with registered versions tells what the registry itself tells of them."""
+"""``contractlog diff`` agrees with the registry about registered versions."""
 
 from __future__ import annotations
 

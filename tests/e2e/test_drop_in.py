@@ -1,4 +1,4 @@
-"""One program, two imports: what confluent-kafka's client sees of a registry, ours sees as well."""
+"""A program has the same results with confluent-kafka's client and with contractlog's."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 import contractlog.clients.confluent as ours
 from contractlog.compatibility.errors import RegistryError, Unreachable
 
-from support.drop_in import steps, transcript
-from support.registry import served
+from support.client_program import list_steps, transcript
+from support.registry import run_server
 
 pytestmark = pytest.mark.e2e
 
@@ -65,7 +65,7 @@ _FAILING = {50001, 50002, 50003, 50004}  # the database fails, or there is a lea
 def both(tmp_path: Path, name: str, **settings: str) -> tuple[dict[str, str], dict[str, str]]:
     seen = []
     for number, module in enumerate((theirs, ours)):
-        with served(f"sqlite:///{tmp_path / f'{number}.db'}", **settings) as url:
+        with run_server(f"sqlite:///{tmp_path / f'{number}.db'}", **settings) as url:
             seen.append(transcript(module, name, url))
     return seen[0], seen[1]
 
@@ -91,20 +91,20 @@ def test_the_transcripts_are_equal_with_answers_of_older_releases_too(tmp_path: 
 
 @pytest.mark.parametrize("name", ["SchemaRegistryClient", "AsyncSchemaRegistryClient"])
 def test_the_program_uses_every_method(name: str) -> None:
-    used = {method for _, method, _, _ in steps(theirs)}
+    used = {method for _, method, _, _ in list_steps(theirs)}
     there = {method for method, _ in inspect.getmembers(getattr(theirs, name), inspect.isroutine) if method[0] != "_"}
     assert there - used == {"config", "new_client"} | ({"aclose"} if name.startswith("Async") else {"close"})
 
 
 def test_our_client_takes_their_values(tmp_path: Path) -> None:
     mixed: Any = SimpleNamespace(**(vars(theirs) | {"SchemaRegistryClient": ours.SchemaRegistryClient}))
-    with served(f"sqlite:///{tmp_path / 'mixed.db'}") as url:
+    with run_server(f"sqlite:///{tmp_path / 'mixed.db'}") as url:
         seen = transcript(mixed, "SchemaRegistryClient", url)
-    with served(f"sqlite:///{tmp_path / 'ours.db'}") as url:
+    with run_server(f"sqlite:///{tmp_path / 'ours.db'}") as url:
         assert seen == transcript(ours, "SchemaRegistryClient", url)
 
 
-def test_where_nobody_answers_the_client_says_so_in_a_sentence() -> None:
+def test_an_unreachable_registry_is_reported_in_a_sentence() -> None:
     nobody = f"http://127.0.0.1:{free_port()}"
     client = ours.SchemaRegistryClient({"url": nobody, "max.retries": 0})
     with pytest.raises(Unreachable, match="cannot be reached"):

@@ -1,4 +1,4 @@
-"""The container's health check follows the settings of the registry: address, port, TLS, allowed hosts."""
+"""The container's health check follows the registry's settings for address, port, TLS and hosts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from contractlog.registry.healthcheck import check_readiness
 from contractlog.registry.settings import Settings
 
-from support.registry import served, start
+from support.registry import run_server, start_server
 from support.tls import Authority
 
 pytestmark = pytest.mark.e2e
@@ -31,7 +31,7 @@ def port_of(url: str) -> int:
 def test_tls_and_allowed_hosts(tmp_path: Path, authority: Authority) -> None:
     pair = authority.server()
     given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "allowed_hosts": "registry.example"}
-    with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
+    with run_server(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
         port = port_of(url)
         assert check_readiness(Settings(port=port, **given)) == ""  # type: ignore[arg-type]
         assert "does not answer" in check_readiness(Settings(port=port))  # without TLS
@@ -41,13 +41,13 @@ def test_tls_and_allowed_hosts(tmp_path: Path, authority: Authority) -> None:
 def test_certificates_of_clients(tmp_path: Path, authority: Authority) -> None:
     pair = authority.server()
     given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "tls_client_ca": authority.certificate}
-    with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
+    with run_server(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
         assert check_readiness(Settings(port=port_of(url), **given)) == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 on this machine")
 def test_an_address_of_ipv6(tmp_path: Path) -> None:
-    process, url = start(f"sqlite:///{tmp_path / 'r.db'}", arguments=["--host", "::1"])
+    process, url = start_server(f"sqlite:///{tmp_path / 'r.db'}", arguments=["--host", "::1"])
     try:
         assert url.startswith("http://[::1]:")
         assert check_readiness(Settings(host="::1", port=port_of(url))) == ""
@@ -57,7 +57,7 @@ def test_an_address_of_ipv6(tmp_path: Path) -> None:
         process.communicate(timeout=60)
 
 
-def test_nobody_listens() -> None:
+def test_a_missing_listener_is_unhealthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     for host in ("127.0.0.1", "0.0.0.0", "localhost"):
@@ -83,11 +83,11 @@ def test_a_response_that_trickles_does_not_hold_the_check() -> None:
         listener.settimeout(60)
         thread = Thread(target=answer, args=(listener,))
         thread.start()
-        start = time.monotonic()
+        start_server = time.monotonic()
         problem = check_readiness(Settings(port=listener.getsockname()[1]), seconds=3)
         ended.set()
         assert problem.endswith("within 3 seconds")
-        assert time.monotonic() - start < 30
+        assert time.monotonic() - start_server < 30
         thread.join(timeout=60)
 
 

@@ -1,4 +1,4 @@
-"""Confluent's own Python client and serializers, unchanged, against ``contractlog serve``."""
+"""Confluent's Python client and serializers, unchanged, against ``contractlog serve``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry as operators run it: several workers, restarts that nobody notices, a database that goes and comes."""
+"""Operation of a registry: several workers, seamless restarts, database outages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contractlog.registry.database import upgrade
 
 from support.deadlines import WAIT_SECONDS, eventually
 from support.postgres import Server
-from support.registry import start, stop
+from support.registry import start_server, stop_server
 
 CLI = [sys.executable, "-m", "contractlog.clients.cli.main"]
 READERS = 6
@@ -105,7 +105,7 @@ def test_a_rolling_restart_loses_no_read(postgres_url: str) -> None:
     ports = [free_port(), free_port()]
 
     def run(port: int) -> subprocess.Popen[str]:
-        return start(postgres_url, CONTRACTLOG_DRAIN_SECONDS="1", arguments=["--port", str(port)])[0]
+        return start_server(postgres_url, CONTRACTLOG_DRAIN_SECONDS="1", arguments=["--port", str(port)])[0]
 
     processes = [run(port) for port in ports]
     httpx2.post(f"http://127.0.0.1:{ports[0]}/subjects/s/versions", json=record(1), timeout=60).raise_for_status()
@@ -128,18 +128,18 @@ def test_a_rolling_restart_loses_no_read(postgres_url: str) -> None:
             for place, port in enumerate(ports):
                 before = sum(read)
                 eventually(lambda before=before: sum(read) > before + 50)  # type: ignore[misc]
-                assert stop(processes[place]) == 0
+                assert stop_server(processes[place]) == 0
                 processes[place] = run(port)
         finally:
             ended.set()
     assert not lost
     assert all(sum(one.result()[port] for one in running) > 0 for port in ports)
     for process in processes:
-        assert stop(process) == 0
+        assert stop_server(process) == 0
 
 
-def test_what_is_in_flight_is_answered_and_the_connection_ends_with_its_answer(tmp_path: Path) -> None:
-    process, url = start(f"sqlite:///{tmp_path / 'r.db'}", CONTRACTLOG_DRAIN_SECONDS="60")
+def test_requests_in_flight_are_answered_before_connections_close(tmp_path: Path) -> None:
+    process, url = start_server(f"sqlite:///{tmp_path / 'r.db'}", CONTRACTLOG_DRAIN_SECONDS="60")
     host, port = url.removeprefix("http://").split(":")
     request = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     body = json.dumps(record(1)).encode()
@@ -179,7 +179,7 @@ def refused(host: str, port: int) -> bool:
 @pytest.fixture
 def several(postgres_url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     upgrade(postgres_url)
-    process, url = start(postgres_url, CONTRACTLOG_DRAIN_SECONDS="0.2", arguments=["--workers", "3"])
+    process, url = start_server(postgres_url, CONTRACTLOG_DRAIN_SECONDS="0.2", arguments=["--workers", "3"])
     yield process, url
     process.terminate()
     process.communicate(timeout=WAIT_SECONDS)
@@ -213,7 +213,7 @@ def test_workers_share_a_port_a_database_and_their_numbers(several: tuple[subpro
 def test_workers_end_with_their_parent_whatever_kills_it(postgres_url: str) -> None:
     upgrade(postgres_url)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        process, url = start(postgres_url, CONTRACTLOG_DRAIN_SECONDS="0.2", arguments=["--workers", "2"])
+        process, url = start_server(postgres_url, CONTRACTLOG_DRAIN_SECONDS="0.2", arguments=["--workers", "2"])
         workers = children(process)
         process.send_signal(number)
         assert process.wait(WAIT_SECONDS) == (0 if number == signal.SIGTERM else -9)
@@ -237,11 +237,11 @@ def test_a_hang_up_ends_neither_the_workers_nor_their_parent(several: tuple[subp
 
 
 def test_a_hang_up_does_not_end_a_registry_alone(tmp_path: Path) -> None:
-    process, url = start(f"sqlite:///{tmp_path / 'r.db'}")
+    process, url = start_server(f"sqlite:///{tmp_path / 'r.db'}")
     for _ in range(3):
         process.send_signal(signal.SIGHUP)
         assert httpx2.get(f"{url}/subjects", timeout=60).json() == []
-    assert stop(process) == 0
+    assert stop_server(process) == 0
 
 
 def test_a_hang_up_while_the_server_is_imported_does_not_end_it(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_while_the_database_is_away_reads_by_id_go_on_and_writes_are_refused_at_
 ) -> None:
     database = postgres_of_its_own
     upgrade(database.url)
-    process, url = start(database.url)
+    process, url = start_server(database.url)
     heard = Heard(process)
     with httpx2.Client(base_url=url, timeout=20) as client:
         assert client.post("/subjects/s/versions", json=record(1)).status_code == 200
@@ -308,7 +308,7 @@ def test_while_the_database_is_away_reads_by_id_go_on_and_writes_are_refused_at_
 @pytest.mark.integration
 def test_a_connection_that_is_cut_in_the_middle_loses_no_write_that_was_acknowledged(postgres_url: str) -> None:
     upgrade(postgres_url)
-    process, url = start(postgres_url)
+    process, url = start_server(postgres_url)
     heard = Heard(process)
     ended = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The benchmarks of the serializers run, agree with the reference on what is timed, and bound what is kept."""
+"""The serializer benchmarks run, agree with the reference, and detect growing memory."""
 
 from __future__ import annotations
 

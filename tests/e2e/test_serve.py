@@ -1,4 +1,4 @@
-"""``contractlog serve`` as an operator meets it: a process that starts, is stopped, is killed, has neighbours."""
+"""The process of ``contractlog serve``: start, stop, kill, and several on one machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 from contractlog.registry.database import newest_revision, upgrade
 
 from support.deadlines import WAIT_SECONDS
-from support.registry import served, start, stop
+from support.registry import run_server, start_server, stop_server
 
 CLI = [sys.executable, "-m", "contractlog.clients.cli.main"]
 
@@ -32,28 +32,28 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 def test_a_stopped_server_ends_cleanly_and_leaves_nothing_locked(sqlite_url: str) -> None:
-    process, url = start(sqlite_url)
+    process, url = start_server(sqlite_url)
     assert httpx2.post(f"{url}/subjects/s/versions", json=record(1), timeout=60).json()["id"] == 1
-    assert stop(process) == 0
-    process, url = start(sqlite_url)
+    assert stop_server(process) == 0
+    process, url = start_server(sqlite_url)
     assert httpx2.get(f"{url}/subjects/s/versions", timeout=60).json() == [1]
-    assert stop(process) == 0
+    assert stop_server(process) == 0
 
 
-def test_what_was_answered_survives_being_killed(sqlite_url: str) -> None:
-    process, url = start(sqlite_url)
+def test_acknowledged_writes_survive_a_kill(sqlite_url: str) -> None:
+    process, url = start_server(sqlite_url)
     with httpx2.Client(base_url=url, timeout=60) as client, ThreadPoolExecutor(4) as pool:
         accepted = list(pool.map(lambda n: client.post("/subjects/s/versions", json=record(n)).json()["id"], range(20)))
     process.kill()
     process.communicate()
-    with served(sqlite_url) as url:
+    with run_server(sqlite_url) as url:
         for schema_id in accepted:
             assert httpx2.get(f"{url}/schemas/ids/{schema_id}", timeout=60).status_code == 200
         assert httpx2.post(f"{url}/subjects/t/versions", json=record(99), timeout=60).json()["id"] == max(accepted) + 1
 
 
 def test_a_second_process_on_a_sqlite_file_is_refused_with_the_way_out(sqlite_url: str) -> None:
-    with served(sqlite_url):
+    with run_server(sqlite_url):
         for verb in (["serve", "--port", "0"], ["db", "upgrade"]):
             second = subprocess.run(
                 [*CLI, *verb, "--database-url", sqlite_url], check=False, capture_output=True, text=True
@@ -74,7 +74,7 @@ def test_a_port_that_is_taken_is_said_in_a_line(sqlite_url: str) -> None:
 
 
 def test_a_schema_of_5_mb_gets_an_answer_and_not_a_broken_connection(sqlite_url: str) -> None:
-    with served(sqlite_url) as url:
+    with run_server(sqlite_url) as url:
         answer = httpx2.post(f"{url}/subjects/s/versions", json={"schema": json.dumps("x" * 5_000_000)}, timeout=60)
         assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
         with socket.create_connection((url.split("/")[2].split(":")[0], int(url.rsplit(":", 1)[1]))) as raw:
@@ -145,7 +145,7 @@ def test_two_nodes_on_one_postgresql_answer_as_one(postgres_url: str) -> None:
     assert refused.returncode == 2
     assert "contractlog db upgrade" in refused.stderr
     upgrade(postgres_url)
-    with served(postgres_url) as one, served(postgres_url) as two, httpx2.Client(timeout=60) as client:
+    with run_server(postgres_url) as one, run_server(postgres_url) as two, httpx2.Client(timeout=60) as client:
 
         def register(number: int) -> tuple[int, int]:
             first, second = (one, two) if number % 2 else (two, one)

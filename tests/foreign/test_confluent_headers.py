@@ -1,4 +1,4 @@
-"""Records that Confluent's own serializers name in headers conform in an audit."""
+"""Records with schema guids in headers, written by Confluent's serializers, conform in an audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confluent's own Python client, waiting and awaited, every method, and what it really sends meanwhile."""
+"""Confluent's Python client, blocking and asynchronous: every method and its requests."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from support.recording import Seen, recorded
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import RecordedRequests, record_requests
 
 pytestmark = pytest.mark.e2e
 
@@ -134,9 +134,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def front(tmp_path: Path) -> Iterator[Seen]:
+def front(tmp_path: Path) -> Iterator[RecordedRequests]:
     """A service of its own, because ids and what is global are looked at, and a listener in front of it."""
-    with served(f"sqlite:///{tmp_path / 'registry.db'}") as url, recorded(url) as seen:
+    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         yield seen
 
 
@@ -157,7 +157,9 @@ def opened(kind: str) -> Iterator[Any]:
         yield client
 
 
-def test_every_method_is_answered_and_the_requests_are_those_of_the_facts(front: Seen, opened: Any, kind: str) -> None:
+def test_every_method_is_answered_and_the_requests_are_those_of_the_facts(
+    front: RecordedRequests, opened: Any, kind: str
+) -> None:
     client = opened(front.url)
     registers_and_reads(client)
     client.clear_latest_caches()
@@ -286,7 +288,7 @@ def changes_what_is_global(client: Calls) -> None:
     assert client.update_global_mode("READWRITE") == "READWRITE"
 
 
-def test_a_context_in_the_path_is_a_registry_of_its_own(front: Seen, opened: Any, kind: str) -> None:
+def test_a_context_in_the_path_is_a_registry_of_its_own(front: RecordedRequests, opened: Any, kind: str) -> None:
     plain, inside = opened(front.url), opened(f"{front.url}/contexts/.team")
     assert plain.register_schema("other", Schema('"string"', "AVRO")) == 1
     assert inside.register_schema("t-value", ONE) == 1

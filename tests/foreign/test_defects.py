@@ -1,4 +1,4 @@
-"""Defects of ``confluent_kafka`` 2.16, by their numbers in the project's list: each shows there, and not here."""
+"""Known defects of ``confluent_kafka`` 2.16, which contractlog does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames between our serializers and Flink's format ``avro-confluent``, both ways."""
+"""Exchange of frames with Flink's format ``avro-confluent``, in both directions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 
-from support.foreign import Program
-from support.interop import AVRO, EVOLVED
+from support.exchange_cases import AVRO, EVOLVED
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 

@@ -1,4 +1,4 @@
-"""Frames between our serializers and those of Confluent's JavaScript client, both ways."""
+"""Exchange of frames with Confluent's JavaScript client, in both directions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.schema_ids import header_schema_id_serializer
 
-from support.foreign import Program
-from support.interop import EVOLVED, JSON, PLAIN, Case
+from support.exchange_cases import EVOLVED, JSON, PLAIN, Case
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 

@@ -1,4 +1,4 @@
-"""Frames between our serializers and those of Confluent's Python client, both ways."""
+"""Exchange of frames with Confluent's Python client, in both directions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.schema_ids import header_schema_id_serializer
 
-from support.interop import AVRO, EVOLVED, JSON, Case
+from support.exchange_cases import AVRO, EVOLVED, JSON, Case
 
 pytestmark = pytest.mark.e2e
 LATEST = {"auto.register.schemas": False, "use.latest.version": True}

@@ -1,4 +1,4 @@
-"""franz-go's registry client: it reads at once what it has just written, and sends its parameters to every call."""
+"""franz-go's registry client, which reads immediately after writing and always sends its parameters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.json_schema import JSONDeserializer
 
-from support.foreign import Program
-from support.recording import recorded
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import record_requests
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 
@@ -40,7 +40,7 @@ SENT: Final = (
 
 
 def test_franz_go_makes_its_whole_round(golang: Program, tmp_path: Path) -> None:
-    with served(f"sqlite:///{tmp_path / 'registry.db'}") as url, recorded(url) as seen:
+    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         framed = bytes.fromhex(golang(seen.url)["framed"])
         with Registry(url) as registry:
             context = SerializationContext("json", MessageField.VALUE)

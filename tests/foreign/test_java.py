@@ -1,4 +1,4 @@
-"""Confluent's own Java client 7.5, which Flink's jar carries, and Flink's coder of frames."""
+"""Confluent's Java client 7.5 from Flink's jar, and Flink's frames."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer
 
-from support.foreign import Program
-from support.recording import recorded
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import record_requests
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 
@@ -43,7 +43,7 @@ def test_confluent_s_client_and_flink_make_their_whole_round(
     java_client: Program, tmp_path: Path, profile: str
 ) -> None:
     database = f"sqlite:///{tmp_path / 'registry.db'}"
-    with served(database, CONTRACTLOG_RESPONSE_PROFILE=profile) as url, recorded(url) as seen:
+    with run_server(database, CONTRACTLOG_RESPONSE_PROFILE=profile) as url, record_requests(url) as seen:
         written = bytes.fromhex(java_client(seen.url)["written"])
         with Registry(url) as registry:
             context = SerializationContext("flink", MessageField.VALUE)

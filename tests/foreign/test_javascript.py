@@ -1,4 +1,4 @@
-"""The two clients from npm: Confluent's own and KafkaJS's, their bytes and what they really send."""
+"""The npm clients of Confluent and KafkaJS: their frames and requests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer
 
-from support.foreign import Program
-from support.recording import Seen, recorded
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import RecordedRequests, record_requests
+from support.third_party_clients import Program
 
 pytestmark = pytest.mark.e2e
 
@@ -47,9 +47,9 @@ KAFKAJS: Final = (
 
 
 @contextmanager
-def front(folder: Path, **environment: str) -> Iterator[Seen]:
+def front(folder: Path, **environment: str) -> Iterator[RecordedRequests]:
     """A service of its own, and a listener in front of it."""
-    with served(f"sqlite:///{folder / 'registry.db'}", **environment) as url, recorded(url) as seen:
+    with run_server(f"sqlite:///{folder / 'registry.db'}", **environment) as url, record_requests(url) as seen:
         yield seen
 
 

@@ -1,4 +1,4 @@
-"""The other Python client: it re-spaces schemas, asks with a slash at the end, and names nobody in its credentials."""
+"""The Python package ``python-schema-registry-client`` and its unusual requests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from schema_registry.client.errors import ClientError
 from schema_registry.client.schema import AvroSchema, JsonSchema
 from schema_registry.serializers import AvroMessageSerializer, JsonMessageSerializer
 
-from support.recording import Seen, recorded
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import RecordedRequests, record_requests
 
 pytestmark = pytest.mark.e2e
 
@@ -60,15 +60,15 @@ class Awaited:
 
 
 @pytest.fixture(params=["8", pytest.param("7.6", marks=pytest.mark.slow), pytest.param("5.5", marks=pytest.mark.slow)])
-def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Seen]:
+def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecordedRequests]:
     """A service of its own in each response profile, and a listener in front of it."""
     database = f"sqlite:///{tmp_path / 'registry.db'}"
-    with served(database, CONTRACTLOG_RESPONSE_PROFILE=request.param) as url, recorded(url) as seen:
+    with run_server(database, CONTRACTLOG_RESPONSE_PROFILE=request.param) as url, record_requests(url) as seen:
         yield seen
 
 
 @pytest.mark.parametrize("kind", ["waiting", "awaited"])
-def test_it_makes_its_whole_round(front: Seen, kind: str) -> None:
+def test_it_makes_its_whole_round(front: RecordedRequests, kind: str) -> None:
     with asyncio.Runner() as loop:
         client, other = (
             SchemaRegistryClient(front.url) if kind == "waiting" else Awaited(front.url, loop) for _ in range(2)

@@ -1,4 +1,4 @@
-"""The listener that these tests lean on reads what it hands on, however it was cut."""
+"""The recorder of requests parses them correctly, however they are split."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.recording import recorded, take
-from support.registry import served
+from support.registry import run_server
+from support.request_recorder import record_requests, take_request
 
 pytestmark = pytest.mark.e2e
 
@@ -20,16 +20,16 @@ SECOND = b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.mark.parametrize("cut", range(1, len(FIRST)))
 def test_a_request_is_read_once_it_is_whole(cut: int) -> None:
-    assert take(FIRST[:cut]) is None
-    found = take(FIRST + SECOND[:cut])
+    assert take_request(FIRST[:cut]) is None
+    found = take_request(FIRST + SECOND[:cut])
     assert found is not None
     request, rest = found
     assert (request.line, request.body) == ("POST /compatibility/subjects/t/versions?a=%2F", b"{\r\n}")
     assert (request.headers["x-y"], rest) == ("z", SECOND[:cut])
 
 
-def test_what_was_not_sent_is_missing_and_answers_come_back_unchanged(tmp_path: Path) -> None:
-    with served(f"sqlite:///{tmp_path / 'registry.db'}") as url, recorded(url) as seen:
+def test_missing_requests_are_reported_and_responses_are_unchanged(tmp_path: Path) -> None:
+    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         answers = [sent(address, SECOND + SECOND) for address in (url, seen.url)]
         assert answers[0] == answers[1] == b"[][]"
     assert seen.lines() == ["GET /subjects", "GET /subjects"]

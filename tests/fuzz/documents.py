@@ -1,4 +1,4 @@
-"""A fuzzer of JSON records: documents are mutated as text, read by us and judged by ``json`` and ``jsonschema``.
+"""A fuzzer of JSON records: mutated documents, whose results ``json`` and ``jsonschema`` verify.
 
     python tests/fuzz/documents.py --mutants 200000 [--seed 1] [--seconds 3600]
 

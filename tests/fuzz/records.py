@@ -1,4 +1,4 @@
-"""A fuzzer of Avro records: valid ones are mutated, read by us and judged by Java and the written rules.
+"""A fuzzer of Avro records: mutated bodies, whose results Java and explicit rules verify.
 
     python tests/fuzz/records.py --mutants 1000000 [--seed 1]
 
@@ -25,11 +25,11 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from support.confined import MISMATCH, SECONDS, Answer, ConfinedReaders, Died
-from support.java_avro import Judge, avro
-from support.java_values import difference
-from support.record_corpus import Subject, corpus
-from support.record_mutants import mutant
+from support.java_avro import JavaProcess, start_java_avro
+from support.java_value_comparison import describe_difference
+from support.limited_readers import MISMATCH, SECONDS, ConfinedReaders, ReaderDied, ReadResult
+from support.record_corpus import Subject, create_corpus
+from support.record_mutants import create_mutant
 
 CORPUS: Final = 1_000_000  #: mutants of a corpus, at most; then another one is made
 BATCH: Final = 400  #: mutants of one schema at once
@@ -51,7 +51,7 @@ class Fuzzer:
 
     subjects: list[Subject]
     random: Random
-    java: Judge
+    java: JavaProcess
     readers: ConfinedReaders
     hand: Executor
     counts: Counter[str] = field(default_factory=Counter)
@@ -64,35 +64,37 @@ class Fuzzer:
         reading = self.hand.submit(self._read, batches, thorough)
         fates = self.java.ask([self._question(*batch, deep) for batch, deep in zip(batches, thorough, strict=True)])
         for (subject, bodies), answers, told in zip(batches, reading.result(), fates, strict=True):
-            if isinstance(answers, Died):
+            if isinstance(answers, ReaderDied):
                 body = bodies[min(answers.index, len(bodies) - 1)]
                 self._found(f"{answers}".partition(" at record")[0], subject, body, str(answers))
                 continue
             for body, answer, fate in zip(bodies, answers, told["fates"], strict=True):
                 self._met(subject, body, answer, fate)
 
-    def _read(self, batches: Sequence[tuple[int, list[bytes]]], thorough: list[bool]) -> list[list[Answer] | Died]:
+    def _read(
+        self, batches: Sequence[tuple[int, list[bytes]]], thorough: list[bool]
+    ) -> list[list[ReadResult] | ReaderDied]:
         """Let our readers read while Java does."""
-        answers: list[list[Answer] | Died] = []
+        answers: list[list[ReadResult] | ReaderDied] = []
         for (subject, bodies), deep in zip(batches, thorough, strict=True):
             self.readers.ask(subject, bodies, thorough=deep)
             try:
                 answers.append(self.readers.answers())
-            except Died as death:
+            except ReaderDied as death:
                 answers.append(death)
         return answers
 
     def _batch(self, subject: int) -> tuple[int, list[bytes]]:
         bodies = self.subjects[subject].bodies
         random = self.random
-        return subject, [mutant(random.choice(bodies), random.choice(bodies), random) for _ in range(BATCH)]
+        return subject, [create_mutant(random.choice(bodies), random.choice(bodies), random) for _ in range(BATCH)]
 
     def _question(self, subject: int, bodies: list[bytes], thorough: bool) -> dict[str, Any]:  # noqa: FBT001
         one = self.subjects[subject]
         question = {"op": "fates", "writer": one.writer, "bodies": [body.hex() for body in bodies], "values": thorough}
         return question | ({} if one.reader is None else {"reader": one.reader})
 
-    def _met(self, subject: int, body: bytes, answer: Answer, fate: Fate) -> None:
+    def _met(self, subject: int, body: bytes, answer: ReadResult, fate: Fate) -> None:
         self.counts["mutants"] += 1
         self.counts["past their half"] += fate[0] is None or 2 * fate[1] >= len(body)
         self.counts[answer.outcome] += 1
@@ -111,7 +113,7 @@ class Fuzzer:
             self.findings[cause] = f"{what}\n  {one.writer}\n  {one.reader}\n  {body.hex()}\n  {more}"[:3_000]
 
 
-def _wrong(answer: Answer, fate: Fate) -> str | None:
+def _wrong(answer: ReadResult, fate: Fate) -> str | None:
     """Say what is wrong with an answer, if anything is."""
     problem, _, broken, mismatch, value = fate
     if answer.outcome.startswith("untyped") or answer.outcome == "NO OUTCOME":
@@ -140,10 +142,10 @@ def _misjudged(outcome: str, problem: str | None, broken: set[str], mismatch: st
     return None if expected else f"another code: {outcome} for {problem or broken}"
 
 
-def _misread(answer: Answer, value: Any) -> str | None:
-    if answer.outcome != "CONFORMS" or not answer.told:
+def _misread(answer: ReadResult, value: Any) -> str | None:
+    if answer.outcome != "CONFORMS" or not answer.has_value:
         return None
-    differs = difference(answer.value, value)
+    differs = describe_difference(answer.value, value)
     return None if differs is None or differs.startswith("a number for") else f"another value: {differs}"
 
 
@@ -155,8 +157,8 @@ def say(sentence: str) -> None:
 def fuzz(mutants: int, seed: int) -> int:
     """Fuzz so many mutants of one corpus, and return the exit code."""
     random = Random(seed)  # noqa: S311 -- repeats by its seed
-    subjects, start, number = corpus(random), time.monotonic(), 0
-    with ConfinedReaders(subjects) as readers, avro() as java, ThreadPoolExecutor(1) as hand:
+    subjects, start, number = create_corpus(random), time.monotonic(), 0
+    with ConfinedReaders(subjects) as readers, start_java_avro() as java, ThreadPoolExecutor(1) as hand:
         fuzzer = Fuzzer(subjects, random, java, readers, hand)
         while fuzzer.counts["mutants"] < mutants and len(fuzzer.findings) < TOLD:
             fuzzer.turn(number)

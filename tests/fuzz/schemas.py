@@ -1,4 +1,4 @@
-"""A fuzzer of schemas: texts are mutated, as structures and as bytes, then parsed, written and judged in pairs.
+"""A fuzzer of schemas: mutated texts are parsed, written, and compared in pairs.
 
     python tests/fuzz/schemas.py --seconds 600 [--seed 1] [--type AVRO|JSON] [--step-seconds 2]
 
@@ -103,7 +103,7 @@ class Fuzzer:
 
     def turn(self) -> None:
         """Make a text and another one, and meet them."""
-        text, other = self.texts.text(), self.random.choice(self.texts.kept)
+        text, other = self.texts.text(), self.random.choice(self.texts.accepted_texts)
         referenced = self.texts.references()
         self.note(json.dumps([text, other, referenced]))
         self.counts["texts"] += 1
@@ -117,7 +117,7 @@ class Fuzzer:
         self.counts["accepted with references" if referenced else "accepted"] += 1
         self.rewritten(schema)
         if new is not None and not referenced:
-            self.texts.keep(text)
+            self.texts.add_accepted(text)
         variant = self.parsed("variant", other, strict=False, referenced=self.random.choice([{}, referenced]))
         self.looked_up(schema, variant or schema)
         for policy in self.policies:
@@ -145,7 +145,7 @@ class Fuzzer:
         wanted = self.random.randint(5, 20)
         for _ in range(2 * wanted):
             try:
-                text = json.dumps(self.texts.mutated(json.loads(texts[-1])))
+                text = json.dumps(self.texts.mutate(json.loads(texts[-1])))
             except (ValueError, RecursionError):
                 return
             version = self.parsed("version", text[:4_000], strict=False, referenced=first.referenced)

@@ -1,4 +1,4 @@
-"""The fuzzer of JSON records finds nothing, and can find something."""
+"""The fuzzer of JSON records has no findings, and can detect defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fuzzer of schemas finds nothing; ``FUZZ_SECONDS`` says for how long it looks."""
+"""The fuzzer of schemas has no findings within ``FUZZ_SECONDS``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m histories --seconds 3600``: histories with fresh seeds, on both databases in turn, until time is over."""
+"""Histories with new seeds on both databases: ``python -m histories --seconds 3600``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from histories.cluster import Forge, forging
 from histories.history import Setting, Verdict, run
-from support.postgres import running, temporary_database
+from support.postgres import run_server, temporary_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def main() -> int:
     arguments = parser.parse_args()
     seed = Random().randrange(1_000_000) if arguments.seed is None else arguments.seed  # noqa: S311 - any will do
     until, failed, total = time.monotonic() + arguments.seconds, 0, 0
-    with running() as server, forging() as forge:
+    with run_server() as server, forging() as forge:
         while time.monotonic() < until:
             verdict = _one(seed + total, server if total % 2 else "", forge)
             total += 1

@@ -1,4 +1,4 @@
-"""The checker: from what was asked and answered, the journal and the final tables to the laws that did not hold.
+"""Checker of the laws of a history, from its requests, responses, journal and final tables.
 
 The journal says in which order things happened. It is believed in nothing: its rows must follow from each other, be
 asked for, lie between the beginning and the end of what asked for them, be what the answers tell and what the tables

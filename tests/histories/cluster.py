@@ -1,4 +1,4 @@
-"""The nodes of a history: started, killed, started again."""
+"""The nodes of a history, which are started, killed and restarted."""
 
 from __future__ import annotations
 

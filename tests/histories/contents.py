@@ -1,4 +1,4 @@
-"""The schemas that histories register: small records, about which a few lines know who can read whom."""
+"""The small record schemas that histories register, and their compatibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes that a registry could have, each planted in the real code of a node; the checker has to see every one."""
+"""Defects that are planted in a node's code, each of which the checker must detect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One history from its seed to its verdict."""
+"""A history, from its seed to its verdict."""
 
 from __future__ import annotations
 

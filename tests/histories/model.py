@@ -1,4 +1,4 @@
-"""What each request does to a registry, told as a function of the state: the answer, and the rows of the journal."""
+"""The effects of each request as a function of the state: response and journal rows."""
 
 from __future__ import annotations
 

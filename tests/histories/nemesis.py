@@ -1,4 +1,4 @@
-"""What befalls the nodes: they are killed, their connections are cut, their clocks jump."""
+"""Faults of nodes: kills, lost connections, clock jumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes: real ``contractlog serve`` processes, forked from one that has imported everything: they start at once.
+"""Nodes: real ``contractlog serve`` processes, forked from a process with all imports.
 
 ``python -m histories.node`` reads one JSON object per line (see ``Start``), forks, and says the process id. A node
 differs from what a user runs in four things: its wall clock can be moved, it says whether its writer is inside a

@@ -1,4 +1,4 @@
-"""Replaying a journal: each row must be one that a request asked for, in the state that the rows before it made."""
+"""Replay of a journal, in which a request must explain each row in the state before it."""
 
 from __future__ import annotations
 

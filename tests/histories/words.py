@@ -1,4 +1,4 @@
-"""The words of a history: what was asked and answered, what the journal says, what the tables hold in the end."""
+"""Types of a history: operations, journal rows and final tables."""
 
 from __future__ import annotations
 

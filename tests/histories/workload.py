@@ -1,4 +1,4 @@
-"""Clients that register, delete, look up and change levels and modes, all at once, on few subjects."""
+"""Concurrent clients that register, delete, look up, and change settings of few subjects."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _count(bootstrap_servers: str, topic: str) -> int:
 
 
 def _there(pid: int) -> bool:
-    return "kafka.Kafka" in local_kafka._command_line(pid)
+    return "kafka.Kafka" in local_kafka.read_command_line(pid)
 
 
 def _pid(folder: Path) -> int:
@@ -134,7 +134,7 @@ def test_a_broker_that_was_left_behind_is_stopped_by_the_next_start(owner: subpr
     time.sleep(0.5)
     assert _there(pid)
     told: list[str] = []
-    with Broker(folder, say=told.append):
+    with Broker(folder, print_line=told.append):
         assert not _there(pid)
     assert any(f"process {pid}" in words for words in told)
 
@@ -142,5 +142,5 @@ def test_a_broker_that_was_left_behind_is_stopped_by_the_next_start(owner: subpr
 def _watchers_of(pid: int) -> list[int]:
     """The shells that watch over this broker's owner."""
     numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    lines = {number: local_kafka._command_line(number) for number in numbers}
+    lines = {number: local_kafka.read_command_line(number) for number in numbers}
     return [number for number, line in lines.items() if line.startswith("/bin/sh -c read _") and f" {pid}" in line]

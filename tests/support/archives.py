@@ -1,4 +1,4 @@
-"""Topics made by hand, as Parquet archives: framed Avro, and every way to break it that a test asks for."""
+"""Topics in Parquet archives, with valid and invalid Avro records."""
 
 from __future__ import annotations
 
@@ -32,18 +32,20 @@ class Record:
     headers: Sequence[tuple[str, bytes | None]] | None = None
 
 
-def registered(schema_id: int, text: str = ORDER, subject: str = "orders-value", version: int = 1) -> RegisteredSchema:
-    """Make a schema as a registry would hold it."""
+def create_schema(
+    schema_id: int, text: str = ORDER, subject: str = "orders-value", version: int = 1
+) -> RegisteredSchema:
+    """Create a schema as a registry returns it."""
     return RegisteredSchema(SchemaId(schema_id), text, subject=Subject.parse(subject), version=Version(version))
 
 
-def framed(schema_id: int, body: bytes) -> bytes:
-    """Put the frame around a body."""
+def encode_frame(schema_id: int, body: bytes) -> bytes:
+    """Add the frame to a body."""
     return b"\0" + schema_id.to_bytes(4, "big") + body
 
 
-def order(schema_id: int = 1, total: int = 7, note: str = "fine") -> bytes:
-    """Write an order that conforms."""
+def encode_order(schema_id: int = 1, total: int = 7, note: str = "fine") -> bytes:
+    """Encode a valid order."""
     out = BytesIO()
     schema = {
         "type": "record",
@@ -51,29 +53,31 @@ def order(schema_id: int = 1, total: int = 7, note: str = "fine") -> bytes:
         "fields": [{"name": "total", "type": "long"}, {"name": "note", "type": "string"}],
     }
     schemaless_writer(out, schema, {"total": total, "note": note})
-    return framed(schema_id, out.getvalue())
+    return encode_frame(schema_id, out.getvalue())
 
 
-def batch(topic: str, records: Sequence[Record]) -> pa.RecordBatch:
-    """Return records as a source would."""
+def create_batch(topic: str, records: Sequence[Record]) -> pa.RecordBatch:
+    """Return records as a source does."""
     columns: Mapping[str, Sequence[Any]] = {
-        "key": [one.key for one in records],
-        "value": [one.value for one in records],
+        "key": [record.key for record in records],
+        "value": [record.value for record in records],
         "topic": [topic] * len(records),
-        "partition": [one.partition for one in records],
-        "offset": [one.offset for one in records],
-        "timestamp": [None if one.timestamp is None else one.timestamp * 1000 for one in records],
-        "timestampType": [-1 if one.timestamp is None else 0 for one in records],
-        "headers": [one.headers and [{"key": key, "value": value} for key, value in one.headers] for one in records],
+        "partition": [record.partition for record in records],
+        "offset": [record.offset for record in records],
+        "timestamp": [None if record.timestamp is None else record.timestamp * 1000 for record in records],
+        "timestampType": [-1 if record.timestamp is None else 0 for record in records],
+        "headers": [
+            record.headers and [{"key": key, "value": value} for key, value in record.headers] for record in records
+        ],
     }
     arrays = [pa.array(columns[field.name], field.type) for field in RECORDS]
     return pa.record_batch(arrays, schema=RECORDS)
 
 
 def write_topic(folder: Path, topic: str, records: Sequence[Record], *, start: int = 0, end: int | None = None) -> None:
-    """Write a topic into an archive; each partition reaches from ``start`` to ``end``, or past its last record."""
-    for partition in {one.partition for one in records} or {0}:
-        mine = [one for one in records if one.partition == partition]
-        stop = max((one.offset + 1 for one in mine), default=start) if end is None else end
-        batches = [batch(topic, mine)] if mine else []
+    """Write a topic to an archive; partitions extend from ``start`` to ``end`` or to their last record."""
+    for partition in {record.partition for record in records} or {0}:
+        partition_records = [record for record in records if record.partition == partition]
+        stop = max((record.offset + 1 for record in partition_records), default=start) if end is None else end
+        batches = [create_batch(topic, partition_records)] if partition_records else []
         archive.write_range(folder, OffsetRange(topic, partition, start, stop), batches)

@@ -1,4 +1,4 @@
-"""Changes of Avro schemas that a check refuses, as people make them: one place of a random schema at a time."""
+"""Random single changes of Avro schemas, each of which violates a check."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from support.avro_schemas import PRIMITIVES, Schemas, branch_name, is_named, places
+from support.avro_schemas import PRIMITIVES, AvroSchemaGenerator, get_branch_name, is_named, iterate_nodes
 
-Mutation = Callable[[Any, Random], bool]  #: changes a schema in its place; False where it has none to change
+Mutation = Callable[[Any, Random], bool]  #: changes a schema in place; returns False if there is nothing to change
 
 UNREADABLE = {
     "null": ["int", "string"], "boolean": ["int", "string"], "int": ["boolean", "string"], "long": ["int", "string"],
@@ -17,73 +17,79 @@ UNREADABLE = {
 }  # fmt: skip
 
 
-def definitions(schema: Any, kind: str) -> list[dict[str, Any]]:
-    return [place for place in places(schema) if isinstance(place, dict) and is_named(place) and place["type"] == kind]
+def list_definitions(schema: Any, kind: str) -> list[dict[str, Any]]:
+    return [
+        node for node in iterate_nodes(schema) if isinstance(node, dict) and is_named(node) and node["type"] == kind
+    ]
 
 
-def unions(schema: Any) -> list[list[Any]]:
-    return [place for place in places(schema) if isinstance(place, list) and place]
+def list_unions(schema: Any) -> list[list[Any]]:
+    return [node for node in iterate_nodes(schema) if isinstance(node, list) and node]
 
 
-def fields(schema: Any) -> list[dict[str, Any]]:
-    return [field for record in definitions(schema, "record") for field in record["fields"]]
+def list_fields(schema: Any) -> list[dict[str, Any]]:
+    return [field for record in list_definitions(schema, "record") for field in record["fields"]]
 
 
-def rename(schema: Any, random: Random) -> bool:
-    """Rename a type, and every use of it."""
-    place = random.choice([place for kind in ("record", "enum", "fixed") for place in definitions(schema, kind)])
-    old, new = place["name"], random.choice(["Renamed", "V2", place["name"] + "New"])
-    place["name"] = new
+def rename_type(schema: Any, random: Random) -> bool:
+    """Rename a type and all its uses."""
+    definition = random.choice(
+        [definition for kind in ("record", "enum", "fixed") for definition in list_definitions(schema, kind)]
+    )
+    old_name, new_name = definition["name"], random.choice(["Renamed", "V2", definition["name"] + "New"])
+    definition["name"] = new_name
 
-    def renamed(value: Any) -> Any:
-        return new if value == old else value
+    def replace_name(value: Any) -> Any:
+        return new_name if value == old_name else value
 
-    for other in places(schema):
-        if isinstance(other, list):
-            other[:] = [renamed(branch) for branch in other]
+    for node in iterate_nodes(schema):
+        if isinstance(node, list):
+            node[:] = [replace_name(branch) for branch in node]
             continue
-        for word in ("items", "values"):
-            if word in other:
-                other[word] = renamed(other[word])
-    for field in fields(schema):
-        field["type"] = renamed(field["type"])
+        for keyword in ("items", "values"):
+            if keyword in node:
+                node[keyword] = replace_name(node[keyword])
+    for field in list_fields(schema):
+        field["type"] = replace_name(field["type"])
     return True
 
 
-def resize(schema: Any, random: Random) -> bool:
-    found = definitions(schema, "fixed")
-    if found:
-        random.choice(found)["size"] += random.randint(1, 40)
-    return bool(found)
+def change_size(schema: Any, random: Random) -> bool:
+    candidates = list_definitions(schema, "fixed")
+    if candidates:
+        random.choice(candidates)["size"] += random.randint(1, 40)
+    return bool(candidates)
 
 
 def drop_symbol(schema: Any, random: Random) -> bool:
-    found = [place for place in definitions(schema, "enum") if "default" not in place and len(place["symbols"]) > 1]
-    if found:
-        place = random.choice(found)
-        place["symbols"].remove(random.choice(place["symbols"]))
-    return bool(found)
+    candidates = [
+        enum for enum in list_definitions(schema, "enum") if "default" not in enum and len(enum["symbols"]) > 1
+    ]
+    if candidates:
+        enum = random.choice(candidates)
+        enum["symbols"].remove(random.choice(enum["symbols"]))
+    return bool(candidates)
 
 
 def replace_symbol(schema: Any, random: Random) -> bool:
-    found = [place for place in definitions(schema, "enum") if "default" not in place]
-    if found:
-        symbols = random.choice(found)["symbols"]
+    candidates = [enum for enum in list_definitions(schema, "enum") if "default" not in enum]
+    if candidates:
+        symbols = random.choice(candidates)["symbols"]
         symbols[random.randrange(len(symbols))] = "OTHER_THAN_BEFORE"
-    return bool(found)
+    return bool(candidates)
 
 
 def add_symbol(schema: Any, random: Random) -> bool:
-    found = [place for place in definitions(schema, "enum") if "default" not in place]
-    if found:
-        symbols = random.choice(found)["symbols"]
+    candidates = [enum for enum in list_definitions(schema, "enum") if "default" not in enum]
+    if candidates:
+        symbols = random.choice(candidates)["symbols"]
         symbols.insert(random.randint(0, len(symbols)), "ADDED")
-    return bool(found)
+    return bool(candidates)
 
 
 def add_field(schema: Any, random: Random) -> bool:
-    record = random.choice(definitions(schema, "record"))
-    maker = Schemas(random)
+    record = random.choice(list_definitions(schema, "record"))
+    maker = AvroSchemaGenerator(random)
     maker.count = 50
     kind = maker.type(random.randint(0, 1))
     record["fields"].insert(random.randint(0, len(record["fields"])), {"name": "added", "type": kind})
@@ -91,89 +97,95 @@ def add_field(schema: Any, random: Random) -> bool:
 
 
 def rename_field(schema: Any, random: Random) -> bool:
-    found = [field for field in fields(schema) if "default" not in field]
-    if found:
-        random.choice(found)["name"] += random.choice(["_new", "2", "_of_the_order"])
-    return bool(found)
+    candidates = [field for field in list_fields(schema) if "default" not in field]
+    if candidates:
+        random.choice(candidates)["name"] += random.choice(["_new", "2", "_of_the_order"])
+    return bool(candidates)
 
 
 def drop_field(schema: Any, random: Random) -> bool:
-    found = [record for record in definitions(schema, "record") if record["fields"]]
-    if found:
-        record = random.choice(found)
+    candidates = [record for record in list_definitions(schema, "record") if record["fields"]]
+    if candidates:
+        record = random.choice(candidates)
         record["fields"].pop(random.randrange(len(record["fields"])))
-    return bool(found)
+    return bool(candidates)
 
 
 def add_alias(schema: Any, random: Random) -> bool:
-    found = [record for record in definitions(schema, "record") if len(record["fields"]) > 1]
-    if found:
-        one, other = random.sample(random.choice(found)["fields"], 2)
-        one.setdefault("aliases", []).append(other["name"])
-    return bool(found)
+    candidates = [record for record in list_definitions(schema, "record") if len(record["fields"]) > 1]
+    if candidates:
+        field, other_field = random.sample(random.choice(candidates)["fields"], 2)
+        field.setdefault("aliases", []).append(other_field["name"])
+    return bool(candidates)
 
 
 def add_aliased_field(schema: Any, random: Random) -> bool:
-    """Add a field that another one has as an alias already."""
-    found = [
+    """Add a field whose name is already an alias of another field."""
+    candidates = [
         (record, field["aliases"][-1])
-        for record in definitions(schema, "record")
+        for record in list_definitions(schema, "record")
         for field in record["fields"]
         if field.get("aliases")
     ]
-    if found:
-        record, name = random.choice(found)
+    if candidates:
+        record, name = random.choice(candidates)
         record["fields"].insert(random.randint(0, len(record["fields"])), {"name": name, "type": "int"})
-    return bool(found)
+    return bool(candidates)
 
 
-def retype(schema: Any, random: Random) -> bool:
-    """Give a field, an item or a value a type that cannot be read, or that cannot read."""
-    slots = [(field, "type") for field in fields(schema)]
+def change_type(schema: Any, random: Random) -> bool:
+    """Change the type of a field, item or value to an incompatible one."""
+    slots = [(field, "type") for field in list_fields(schema)]
     slots += [
-        (place, word)
-        for place in places(schema)
-        if isinstance(place, dict)
-        for word in ("items", "values")
-        if word in place
+        (node, keyword)
+        for node in iterate_nodes(schema)
+        if isinstance(node, dict)
+        for keyword in ("items", "values")
+        if keyword in node
     ]
-    slots = [(place, word) for place, word in slots if not isinstance(place[word], list)]
+    slots = [(node, keyword) for node, keyword in slots if not isinstance(node[keyword], list)]
     if not slots:
         return False
-    place, word = random.choice(slots)
-    place.pop("default", None)
-    known = place[word]
-    simple = known if isinstance(known, str) and known in PRIMITIVES else None
-    place[word] = random.choice(
-        [*UNREADABLE.get(simple or "", ["int"]), {"type": "array", "items": "int"}, {"type": "map", "values": "string"}]
+    node, keyword = random.choice(slots)
+    node.pop("default", None)
+    old_type = node[keyword]
+    primitive = old_type if isinstance(old_type, str) and old_type in PRIMITIVES else None
+    node[keyword] = random.choice(
+        [
+            *UNREADABLE.get(primitive or "", ["int"]),
+            {"type": "array", "items": "int"},
+            {"type": "map", "values": "string"},
+        ]
     )
     return True
 
 
 def make_optional(schema: Any, random: Random) -> bool:
-    """Make a field a union with null; whoever read it before cannot read null."""
-    found = [field for field in fields(schema) if not isinstance(field["type"], list) and field["type"] != "null"]
-    if found:
-        field = random.choice(found)
+    """Make a field a union with null, which earlier readers cannot read."""
+    candidates = [
+        field for field in list_fields(schema) if not isinstance(field["type"], list) and field["type"] != "null"
+    ]
+    if candidates:
+        field = random.choice(candidates)
         field["type"] = ["null", field["type"]]
         field["default"] = None
-    return bool(found)
+    return bool(candidates)
 
 
 def drop_branch(schema: Any, random: Random) -> bool:
-    found = [union for union in unions(schema) if len(union) > 1]
-    if found:
-        union = random.choice(found)
+    candidates = [union for union in list_unions(schema) if len(union) > 1]
+    if candidates:
+        union = random.choice(candidates)
         union.pop(random.randrange(len(union)))
-    return bool(found)
+    return bool(candidates)
 
 
 def add_branch(schema: Any, random: Random) -> bool:
-    found = unions(schema)
+    candidates = list_unions(schema)
     free = []
-    if found:
-        union = random.choice(found)
-        taken = {branch_name(branch) for branch in union}
+    if candidates:
+        union = random.choice(candidates)
+        taken = {get_branch_name(branch) for branch in union}
         free = [kind for kind in [*PRIMITIVES, "array"] if kind not in taken]
     if free:
         kind = random.choice(free)
@@ -183,97 +195,99 @@ def add_branch(schema: Any, random: Random) -> bool:
 
 
 def change_meaning(schema: Any, random: Random) -> bool:
-    found = [
-        field["type"] for field in fields(schema) if isinstance(field["type"], dict) and "logicalType" in field["type"]
+    candidates = [
+        field["type"]
+        for field in list_fields(schema)
+        if isinstance(field["type"], dict) and "logicalType" in field["type"]
     ]
-    if found:
-        kind = random.choice(found)
+    if candidates:
+        kind = random.choice(candidates)
         if random.random() < 0.5:
             kind["logicalType"] = "timestamp-micros"
         else:
             del kind["logicalType"]
-    return bool(found)
+    return bool(candidates)
 
 
 def change_default(schema: Any, random: Random) -> bool:
-    found = [field for field in fields(schema) if isinstance(field.get("default"), (int, str))]
-    if found:
-        field = random.choice(found)
+    candidates = [field for field in list_fields(schema) if isinstance(field.get("default"), (int, str))]
+    if candidates:
+        field = random.choice(candidates)
         if random.random() < 0.5:
             del field["default"]
         elif not isinstance(field["default"], str) and not isinstance(field["default"], bool):
             field["default"] += 1
-    return bool(found)
+    return bool(candidates)
 
 
-def lose_doc(schema: Any, random: Random) -> bool:
-    found = [field for field in fields(schema) if "doc" in field]
-    if found:
-        del random.choice(found)["doc"]
-    return bool(found)
+def drop_doc(schema: Any, random: Random) -> bool:
+    candidates = [field for field in list_fields(schema) if "doc" in field]
+    if candidates:
+        del random.choice(candidates)["doc"]
+    return bool(candidates)
 
 
 def change_symbols(schema: Any, random: Random) -> bool:
-    found = definitions(schema, "enum")
-    if found:
-        place = random.choice(found)
-        place["symbols"] = [*place["symbols"], "ADDED", "ADDED_TOO"]
-        place.pop("default", None)
-    return bool(found)
+    candidates = list_definitions(schema, "enum")
+    if candidates:
+        enum = random.choice(candidates)
+        enum["symbols"] = [*enum["symbols"], "ADDED", "ADDED_TOO"]
+        enum.pop("default", None)
+    return bool(candidates)
 
 
 def rename_default_field(schema: Any, random: Random) -> bool:
-    found = [field for field in fields(schema) if "default" in field]
-    if found:
-        random.choice(found)["name"] = "renamed"
-    return bool(found)
+    candidates = [field for field in list_fields(schema) if "default" in field]
+    if candidates:
+        random.choice(candidates)["name"] = "renamed"
+    return bool(candidates)
 
 
-def prepare(schema: Any, mutations: list[Mutation], random: Random) -> None:
-    """Give a schema what a mutation needs and random schemas do not have."""
-    if not fields(schema):
+def prepare_schema(schema: Any, mutations: list[Mutation], random: Random) -> None:
+    """Add members that a mutation needs and random schemas lack."""
+    if not list_fields(schema):
         return
-    field = random.choice(fields(schema))
+    field = random.choice(list_fields(schema))
     if mutations == [add_aliased_field]:
         field["aliases"] = ["formerly"]
     elif mutations == [change_meaning]:
         field["type"] = {"type": "long", "logicalType": "timestamp-millis"}
         field.pop("default", None)
-    elif mutations == [lose_doc]:
+    elif mutations == [drop_doc]:
         field["doc"] = "what it is about"
 
 
 BACKWARD: dict[str, list[Mutation]] = {
-    "AVRO_NAME_CHANGED": [rename],
-    "AVRO_FIXED_SIZE_CHANGED": [resize],
+    "AVRO_NAME_CHANGED": [rename_type],
+    "AVRO_FIXED_SIZE_CHANGED": [change_size],
     "AVRO_ENUM_SYMBOLS_MISSING": [drop_symbol, replace_symbol],
     "AVRO_FIELD_DEFAULT_MISSING": [add_field, rename_field],
     "AVRO_FIELD_AMBIGUOUS": [add_alias],
-    "AVRO_TYPE_CHANGED": [retype],
+    "AVRO_TYPE_CHANGED": [change_type],
     "AVRO_UNION_BRANCH_MISSING": [drop_branch],
     "AVRO_LOGICAL_TYPE_CHANGED": [change_meaning],
     "AVRO_DEFAULT_CHANGED": [change_default],
-    "AVRO_DOC_LOST": [lose_doc],
+    "AVRO_DOC_LOST": [drop_doc],
     "AVRO_ENUM_DEFAULT_MISSING": [change_symbols],
     "AVRO_FIELD_RENAMED": [rename_default_field],
 }  #: changes of a reader
 FORWARD: dict[str, list[Mutation]] = {
-    "AVRO_NAME_CHANGED": [rename],
-    "AVRO_FIXED_SIZE_CHANGED": [resize],
+    "AVRO_NAME_CHANGED": [rename_type],
+    "AVRO_FIXED_SIZE_CHANGED": [change_size],
     "AVRO_ENUM_SYMBOLS_MISSING": [add_symbol, replace_symbol],
     "AVRO_FIELD_DEFAULT_MISSING": [drop_field, rename_field],
     "AVRO_FIELD_AMBIGUOUS": [add_aliased_field],
-    "AVRO_TYPE_CHANGED": [retype, make_optional],
+    "AVRO_TYPE_CHANGED": [change_type, make_optional],
     "AVRO_UNION_BRANCH_MISSING": [add_branch],
     "AVRO_LOGICAL_TYPE_CHANGED": [change_meaning],
 }  #: changes of a writer
 
 
-def mutated(mutations: list[Mutation], random: Random) -> Iterator[tuple[Any, Any]]:
-    """Yield schemas and what one mutation made of them, for ever."""
+def generate_mutations(mutations: list[Mutation], random: Random) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of a schema and its mutation, without end."""
     while True:
-        schema = Schemas(random).schema(depth=4)
-        prepare(schema, mutations, random)
+        schema = AvroSchemaGenerator(random).schema(depth=4)
+        prepare_schema(schema, mutations, random)
         changed = copy.deepcopy(schema)
         if random.choice(mutations)(changed, random) and changed != schema:
             yield schema, changed

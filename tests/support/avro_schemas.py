@@ -1,4 +1,4 @@
-"""Random Avro schemas, versions of them, and data: from one ``Random``, so hypothesis and scripts can drive it."""
+"""Random Avro schemas, versions of them and values, generated from one ``Random``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
-class Schemas:
-    """Makes a schema whose names are used again, recursively where that is wanted."""
+class AvroSchemaGenerator:
+    """Generator of schemas that use types by name, optionally recursively."""
 
     def __init__(self, random: Random, *, recursive: bool = True) -> None:
         self.random = random
@@ -35,7 +35,7 @@ class Schemas:
             case "enum":
                 return self.enum()
             case "fixed":
-                return self.named({"type": "fixed", "size": self.random.randint(0, 3)})
+                return self.define_type({"type": "fixed", "size": self.random.randint(0, 3)})
             case "array":
                 return {"type": "array", "items": self.type(depth - 1)}
             case "map":
@@ -51,7 +51,7 @@ class Schemas:
         self.count += 1
         return f"T{self.count}"
 
-    def named(self, value: dict[str, Any]) -> dict[str, Any]:
+    def define_type(self, value: dict[str, Any]) -> dict[str, Any]:
         value["name"] = self.name()
         if self.random.random() < 0.2:
             value["aliases"] = [f"T{self.random.randint(1, 6)}x"]
@@ -60,7 +60,7 @@ class Schemas:
 
     def enum(self) -> dict[str, Any]:
         symbols = self.random.sample(["A", "B", "C", "D"], self.random.randint(1, 4))
-        value = self.named({"type": "enum", "symbols": symbols})
+        value = self.define_type({"type": "enum", "symbols": symbols})
         if self.random.random() < 0.3:
             value["default"] = symbols[0]
         return value
@@ -83,19 +83,19 @@ class Schemas:
     def union(self, depth: int) -> list[Any]:
         branches: dict[str, Any] = {}
         for _ in range(self.random.randint(1, 4)):
-            known = len(self.defined)
+            defined_count = len(self.defined)
             branch = self.type(depth, union=False)
-            if branches.setdefault(branch_name(branch), branch) is not branch:
-                del self.defined[known:]  # the branch is left out, and what it defined with it
+            if branches.setdefault(get_branch_name(branch), branch) is not branch:
+                del self.defined[defined_count:]  # the branch is left out, and what it defined with it
         return list(branches.values())
 
 
-def branch_name(branch: Any) -> str:
+def get_branch_name(branch: Any) -> str:
     return branch if isinstance(branch, str) else branch.get("name", branch["type"])
 
 
 def give_default(field: dict[str, Any], random: Random) -> None:
-    """Give a field a default where that is simple."""
+    """Add a default to a field if its type has a simple one."""
     kind = field["type"]
     if isinstance(kind, list) and kind:
         kind = random.choice(kind)
@@ -107,72 +107,72 @@ def give_default(field: dict[str, Any], random: Random) -> None:
         field["default"] = kind["symbols"][0]
 
 
-def evolved(schema: Any, random: Random, changes: int) -> Any:
+def evolve_schema(schema: Any, random: Random, changes: int) -> Any:
     """Return another version of a schema."""
     schema = copy.deepcopy(schema)
     for _ in range(changes):
-        place = random.choice(list(places(schema)))
-        change(place, random)
+        node = random.choice(list(iterate_nodes(schema)))
+        change_node(node, random)
     return schema
 
 
-def places(node: Any) -> Any:
+def iterate_nodes(node: Any) -> Any:
     """Yield every object and every union of a schema."""
     if isinstance(node, dict):
         yield node
         for field in node.get("fields", ()):
             yield field
-            yield from places(field["type"])
+            yield from iterate_nodes(field["type"])
         for word in ("items", "values"):
             if word in node:
-                yield from places(node[word])
+                yield from iterate_nodes(node[word])
     elif isinstance(node, list):
         yield node
         for branch in node:
-            yield from places(branch)
+            yield from iterate_nodes(branch)
 
 
-def change(place: Any, random: Random) -> None:
-    """Change one place as people do."""
-    match place:
+def change_node(node: Any, random: Random) -> None:
+    """Change a node as people do."""
+    match node:
         case list():
-            change_union(place, random)
+            change_union(node, random)
         case {"type": "record", "fields": list() as fields}:
-            change_record(place, fields, random)
+            change_record(node, fields, random)
         case {"type": "enum", "symbols": list() as symbols}:
-            change_enum(place, symbols, random)
+            change_enum(node, symbols, random)
         case {"type": "fixed"}:
             if random.random() < 0.3:
-                place["size"] += 1
+                node["size"] += 1
             else:
-                rename(place, random)
+                rename_definition(node, random)
         case {"items": str() as kind} | {"values": str() as kind} if kind in VALUES:
-            place["items" if "items" in place else "values"] = random.choice(PRIMITIVES)
+            node["items" if "items" in node else "values"] = random.choice(PRIMITIVES)
         case {"name": str(), "type": _}:
-            change_field(place, random)
+            change_field(node, random)
         case _:
             pass
 
 
-def rename(place: dict[str, Any], random: Random) -> None:
-    """Rename a definition; where the name is used elsewhere, the schema may not parse, and is left out."""
-    old = place["name"]
-    place["name"] = random.choice([old + "x", "ns." + old, old])
+def rename_definition(definition: dict[str, Any], random: Random) -> None:
+    """Rename a definition; if the name is used elsewhere, the schema may become invalid."""
+    old_name = definition["name"]
+    definition["name"] = random.choice([old_name + "x", "ns." + old_name, old_name])
     if random.random() < 0.6:
-        place["aliases"] = [random.choice([old, "ns." + old])]
+        definition["aliases"] = [random.choice([old_name, "ns." + old_name])]
 
 
-def change_union(place: list[Any], random: Random) -> None:
-    if random.random() < 0.5 and place:
-        place.remove(random.choice(place))
+def change_union(union: list[Any], random: Random) -> None:
+    if random.random() < 0.5 and union:
+        union.remove(random.choice(union))
         return
-    taken = {branch_name(branch) for branch in place}
+    taken = {get_branch_name(branch) for branch in union}
     free = [kind for kind in PRIMITIVES if kind not in taken]
     if free:
-        place.insert(random.randint(0, len(place)), random.choice(free))
+        union.insert(random.randint(0, len(union)), random.choice(free))
 
 
-def change_record(place: dict[str, Any], fields: list[Any], random: Random) -> None:
+def change_record(record: dict[str, Any], fields: list[Any], random: Random) -> None:
     match random.choice(["add", "add", "remove", "order", "rename"]):
         case "add":
             name = random.choice("efgh")
@@ -186,71 +186,75 @@ def change_record(place: dict[str, Any], fields: list[Any], random: Random) -> N
         case "order":
             fields.reverse()
         case _:
-            rename(place, random)
+            rename_definition(record, random)
 
 
-def change_enum(place: dict[str, Any], symbols: list[str], random: Random) -> None:
+def change_enum(enum: dict[str, Any], symbols: list[str], random: Random) -> None:
     if random.random() < 0.4 and len(symbols) > 1:
         removed = symbols.pop()
-        if place.get("default") == removed:
-            del place["default"]
+        if enum.get("default") == removed:
+            del enum["default"]
     elif random.random() < 0.5:
-        place["symbols"] = [*symbols, *({"E", "F"} - set(symbols))]
+        enum["symbols"] = [*symbols, *({"E", "F"} - set(symbols))]
     else:
-        rename(place, random)
+        rename_definition(enum, random)
 
 
-def change_field(place: dict[str, Any], random: Random) -> None:
+def change_field(field: dict[str, Any], random: Random) -> None:
     match random.choice(["type", "default", "rename", "nullable"]):
-        case "type" if isinstance(place["type"], str) and place["type"] in VALUES:
-            place["type"] = random.choice(PRIMITIVES)
-            place.pop("default", None)
+        case "type" if isinstance(field["type"], str) and field["type"] in VALUES:
+            field["type"] = random.choice(PRIMITIVES)
+            field.pop("default", None)
         case "default":
-            give_default(place, random)
+            give_default(field, random)
         case "rename":
-            place["aliases"] = [place["name"]] if random.random() < 0.7 else []
-            place["name"] += "y"
-        case "nullable" if isinstance(place["type"], str) and place["type"] != "null":
-            place["type"] = ["null", place["type"]]
-            place.pop("default", None)
+            field["aliases"] = [field["name"]] if random.random() < 0.7 else []
+            field["name"] += "y"
+        case "nullable" if isinstance(field["type"], str) and field["type"] != "null":
+            field["type"] = ["null", field["type"]]
+            field.pop("default", None)
         case _:
             pass
 
 
-def datum(schema: Any, random: Random, types: dict[str, Any] | None = None) -> Any:  # noqa: PLR0911 - by kind
-    """Return a value that a schema without recursion can write; a union's value names its branch."""
+def create_value(schema: Any, random: Random, types: dict[str, Any] | None = None) -> Any:  # noqa: PLR0911 - by kind
+    """Return a value of a schema without recursion; a union's value names its branch."""
     if types is None:
-        types = {place["name"]: place for place in places(schema) if isinstance(place, dict) and is_named(place)}
+        types = {node["name"]: node for node in iterate_nodes(schema) if isinstance(node, dict) and is_named(node)}
     match types.get(schema, schema) if isinstance(schema, str) else schema:
         case list():
             branch = random.choice(schema)
-            value = datum(branch, random, types)
-            return (branch_name(branch), value) if branch_kind(branch, types) in ("record", "enum", "fixed") else value
+            value = create_value(branch, random, types)
+            return (
+                (get_branch_name(branch), value)
+                if get_branch_kind(branch, types) in ("record", "enum", "fixed")
+                else value
+            )
         case {"type": "record", "fields": fields}:
-            return {field["name"]: datum(field["type"], random, types) for field in fields}
+            return {field["name"]: create_value(field["type"], random, types) for field in fields}
         case {"type": "enum", "symbols": symbols}:
             return random.choice(symbols)
         case {"type": "fixed", "size": size}:
             return random.randbytes(size)
         case {"items": items}:
-            return [datum(items, random, types) for _ in range(random.randint(1, 3))]
+            return [create_value(items, random, types) for _ in range(random.randint(1, 3))]
         case {"values": values}:
-            return {"k": datum(values, random, types)}
+            return {"k": create_value(values, random, types)}
         case kind:
-            return written(kind, random)
+            return create_primitive(kind, random)
 
 
-def is_named(place: dict[str, Any]) -> bool:
-    """Whether a place defines a type; a field has a name, too."""
-    return place.get("type") == "record" or "symbols" in place or "size" in place
+def is_named(node: dict[str, Any]) -> bool:
+    """Return whether a node defines a named type; fields have names, too."""
+    return node.get("type") == "record" or "symbols" in node or "size" in node
 
 
-def branch_kind(branch: Any, types: dict[str, Any]) -> str:
+def get_branch_kind(branch: Any, types: dict[str, Any]) -> str:
     branch = types.get(branch, branch) if isinstance(branch, str) else branch
     return branch if isinstance(branch, str) else branch["type"]
 
 
-def written(kind: str, random: Random) -> Any:
-    figures = {"int": random.randint(-(2**31), 2**31 - 1), "long": random.randint(-(2**63), 2**63 - 1)}
+def create_primitive(kind: str, random: Random) -> Any:
+    numbers = {"int": random.randint(-(2**31), 2**31 - 1), "long": random.randint(-(2**63), 2**63 - 1)}
     texts = {"string": random.choice(["", "text", "é"]), "bytes": random.choice([b"", b"text"])}
-    return {**VALUES, **figures, **texts}[kind]
+    return {**VALUES, **numbers, **texts}[kind]

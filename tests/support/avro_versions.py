@@ -1,4 +1,4 @@
-"""Random Avro schemas with all that Avro has, and other versions of them, each told by the names of its changes.
+"""Random Avro schemas with all features, and versions of them with the names of their changes.
 
 A schema here is a list of values, of which each may lean on those before it.
 """
@@ -10,9 +10,17 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final
 
-from support.avro_schemas import PRIMITIVES, VALUES, Schemas, branch_name, give_default, is_named, places
+from support.avro_schemas import (
+    PRIMITIVES,
+    VALUES,
+    AvroSchemaGenerator,
+    get_branch_name,
+    give_default,
+    is_named,
+    iterate_nodes,
+)
 
-__all__ = ["FEATURES", "RichSchemas", "features", "version"]
+__all__ = ["FEATURES", "RichSchemas", "create_version", "find_features"]
 
 FEATURES: Final = ("alias", "array", "enum", "enum default", "field default", "fixed", "leans on", "logical", "map")
 FEATURES += ("named twice", "namespace", "recursive", "union")
@@ -28,8 +36,8 @@ WIDER.update({"string": ("bytes",), "bytes": ("string",)})
 Tags = set[str]
 
 
-class RichSchemas(Schemas):
-    """Schemas with namespaces, logical types, documentation, properties, order, and other schemas to lean on."""
+class RichSchemas(AvroSchemaGenerator):
+    """Generator of schemas with all features of Avro, including references."""
 
     def __init__(self, random: Random) -> None:
         super().__init__(random)
@@ -42,28 +50,32 @@ class RichSchemas(Schemas):
         return [*leaned_on, self.record(3)]
 
     def type(self, depth: int, *, union: bool = True) -> Any:
-        made = self.nested(depth) if depth > 0 and self.random.random() < 0.08 else super().type(depth, union=union)
-        if isinstance(made, str) and "." not in made and made not in VALUES and self.spaces[-1]:
+        schema = (
+            self.nest_collections(depth)
+            if depth > 0 and self.random.random() < 0.08
+            else super().type(depth, union=union)
+        )
+        if isinstance(schema, str) and "." not in schema and schema not in VALUES and self.spaces[-1]:
             return "long"  # a name without a namespace means another type here
-        if isinstance(made, str) and made in LOGICAL and self.random.random() < 0.25:
-            return {"type": made, **self.random.choice(LOGICAL[made])}
-        return made
+        if isinstance(schema, str) and schema in LOGICAL and self.random.random() < 0.25:
+            return {"type": schema, **self.random.choice(LOGICAL[schema])}
+        return schema
 
-    def nested(self, depth: int) -> dict[str, Any]:
-        """Make arrays and maps of each other around a type, so that paths lead through several of them."""
-        made: Any = self.union(depth - 1) if self.random.random() < 0.6 else self.type(depth - 1, union=False)
+    def nest_collections(self, depth: int) -> dict[str, Any]:
+        """Nest a type in several arrays and maps, so that paths lead through several of them."""
+        schema: Any = self.union(depth - 1) if self.random.random() < 0.6 else self.type(depth - 1, union=False)
         for _ in range(self.random.randint(1, 3)):
-            made = self.random.choice([{"type": "array", "items": made}, {"type": "map", "values": made}])
-        return made if isinstance(made, dict) else {"type": "array", "items": made}
+            schema = self.random.choice([{"type": "array", "items": schema}, {"type": "map", "values": schema}])
+        return schema if isinstance(schema, dict) else {"type": "array", "items": schema}
 
-    def named(self, value: dict[str, Any]) -> dict[str, Any]:
-        self.place(value)
+    def define_type(self, value: dict[str, Any]) -> dict[str, Any]:
+        self.node(value)
         if value["type"] == "fixed" and value["size"] and self.random.random() < 0.3:
             value.update(self.random.choice(LOGICAL["fixed"]))
         self.defined.append(self.full_name(value))
         return value
 
-    def place(self, value: dict[str, Any]) -> None:
+    def node(self, value: dict[str, Any]) -> None:
         """Give a name, in a namespace or in the one around it."""
         value["name"] = self.name()
         match self.random.random():
@@ -84,7 +96,7 @@ class RichSchemas(Schemas):
 
     def record(self, depth: int) -> dict[str, Any]:
         value: dict[str, Any] = {"type": "record"}
-        self.place(value)
+        self.node(value)
         full = self.full_name(value)
         self.defined.append(full)
         self.spaces.append(full.rpartition(".")[0])
@@ -105,46 +117,46 @@ class RichSchemas(Schemas):
         return field
 
 
-def features(schemas: list[Any]) -> Tags:
+def find_features(schemas: list[Any]) -> Tags:
     """Say what a schema has."""
-    found: Tags = {"leans on"} if len(schemas) > 1 else set()
+    tags: Tags = {"leans on"} if len(schemas) > 1 else set()
     uses: list[str] = []
     for schema in schemas:
-        found |= {tag for place in places(schema) for tag in _features(place)}
+        tags |= {tag for node in iterate_nodes(schema) for tag in _find_features(node)}
         uses += list(_uses(schema))
-        found |= {"recursive"} if _recursive(schema, ()) else set()
-    return found | ({"named twice"} if len(uses) > len(set(uses)) else set())
+        tags |= {"recursive"} if _recursive(schema, ()) else set()
+    return tags | ({"named twice"} if len(uses) > len(set(uses)) else set())
 
 
-def version(schemas: list[Any], random: Random) -> tuple[list[Any], Tags]:
+def create_version(schemas: list[Any], random: Random) -> tuple[list[Any], Tags]:
     """Return another version of a schema, and the names of what was changed."""
     changed = copy.deepcopy(schemas)
     tags: Tags = set()
     wanted = random.choice([1, 1, 1, 2, 3])
     for _ in range(20 * wanted):
-        place = random.choice(list(places(random.choice(changed))))
+        node = random.choice(list(iterate_nodes(random.choice(changed))))
         change = random.choice(CHANGES)
-        if len(tags) < wanted and change(place, random):
+        if len(tags) < wanted and change(node, random):
             tags.add(change.__name__.lstrip("_").replace("_", " "))
     return changed, tags
 
 
-def _features(place: Any) -> Iterator[str]:
-    if isinstance(place, list):
+def _find_features(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
         yield "union"
         return
-    kind = place.get("type")
-    if is_named(place):
+    kind = node.get("type")
+    if is_named(node):
         named = ("enum", "fixed")
         yield from (name for name in named if name == kind)
-        if kind == "enum" and "default" in place:
+        if kind == "enum" and "default" in node:
             yield "enum default"
-        if "." in place["name"] or place.get("namespace"):
+        if "." in node["name"] or node.get("namespace"):
             yield "namespace"
-    elif "name" in place and "default" in place:
+    elif "name" in node and "default" in node:
         yield "field default"
-    yield from (word for word, has in (("array", "items"), ("map", "values")) if has in place)
-    yield from (word for word, has in (("alias", "aliases"), ("logical", "logicalType")) if has in place)
+    yield from (word for word, has in (("array", "items"), ("map", "values")) if has in node)
+    yield from (word for word, has in (("alias", "aliases"), ("logical", "logicalType")) if has in node)
 
 
 def _uses(node: Any) -> Iterator[str]:
@@ -174,221 +186,221 @@ def _recursive(node: Any, open_names: tuple[str, ...]) -> bool:
             return any(_recursive(node[word], open_names) for word in ("items", "values") if word in node)
 
 
-def _is_record(place: Any) -> bool:
-    return isinstance(place, dict) and place.get("type") == "record" and "fields" in place
+def _is_record(node: Any) -> bool:
+    return isinstance(node, dict) and node.get("type") == "record" and "fields" in node
 
 
-def _is_field(place: Any) -> bool:
-    return isinstance(place, dict) and "name" in place and not is_named(place)
+def _is_field(node: Any) -> bool:
+    return isinstance(node, dict) and "name" in node and not is_named(node)
 
 
-def _field_added(place: Any, random: Random) -> bool:
-    return _add_field(place, random, with_default=False)
+def _field_added(node: Any, random: Random) -> bool:
+    return _add_field(node, random, with_default=False)
 
 
-def _field_with_default_added(place: Any, random: Random) -> bool:
-    return _add_field(place, random, with_default=True)
+def _field_with_default_added(node: Any, random: Random) -> bool:
+    return _add_field(node, random, with_default=True)
 
 
-def _add_field(place: Any, random: Random, *, with_default: bool) -> bool:
-    if not _is_record(place):
+def _add_field(node: Any, random: Random, *, with_default: bool) -> bool:
+    if not _is_record(node):
         return False
-    name = random.choice([name for name in "efgh" if name not in {field["name"] for field in place["fields"]}] or [""])
+    name = random.choice([name for name in "efgh" if name not in {field["name"] for field in node["fields"]}] or [""])
     field: dict[str, Any] = {"name": name, "type": random.choice([["null", "int"], "int", "string", ["int", "null"]])}
     if with_default:
         give_default(field, random)
-    place["fields"].insert(random.randint(0, len(place["fields"])), field)
-    return bool(name) or not place["fields"].remove(field)
+    node["fields"].insert(random.randint(0, len(node["fields"])), field)
+    return bool(name) or not node["fields"].remove(field)
 
 
-def _field_removed(place: Any, random: Random) -> bool:
-    simple = [field for field in place["fields"] if isinstance(field["type"], str)] if _is_record(place) else []
+def _field_removed(node: Any, random: Random) -> bool:
+    simple = [field for field in node["fields"] if isinstance(field["type"], str)] if _is_record(node) else []
     if simple:
-        place["fields"].remove(random.choice(simple))
+        node["fields"].remove(random.choice(simple))
     return bool(simple)
 
 
-def _fields_reordered(place: Any, random: Random) -> bool:
-    if not _is_record(place) or len(place["fields"]) < 2:
+def _fields_reordered(node: Any, random: Random) -> bool:
+    if not _is_record(node) or len(node["fields"]) < 2:
         return False
-    simple = [field for field in place["fields"] if isinstance(field["type"], str) and field["type"] in VALUES]
+    simple = [field for field in node["fields"] if isinstance(field["type"], str) and field["type"] in VALUES]
     for field in simple:
-        place["fields"].remove(field)
-        place["fields"].insert(random.randint(0, len(place["fields"])), field)
+        node["fields"].remove(field)
+        node["fields"].insert(random.randint(0, len(node["fields"])), field)
     return bool(simple)
 
 
-def _field_renamed(place: Any, _: Random) -> bool:
-    if _is_field(place):
-        place["name"] += "y"
-    return _is_field(place)
+def _field_renamed(node: Any, _: Random) -> bool:
+    if _is_field(node):
+        node["name"] += "y"
+    return _is_field(node)
 
 
-def _field_renamed_with_alias(place: Any, random: Random) -> bool:
-    name = place["name"] if _is_field(place) else ""
+def _field_renamed_with_alias(node: Any, random: Random) -> bool:
+    name = node["name"] if _is_field(node) else ""
     if name:
-        place["aliases"] = [*place.get("aliases", ()), name]
-    return _field_renamed(place, random)
+        node["aliases"] = [*node.get("aliases", ()), name]
+    return _field_renamed(node, random)
 
 
-def _field_alias_of_another(place: Any, _: Random) -> bool:
-    if not _is_record(place) or len(place["fields"]) < 2:
+def _field_alias_of_another(node: Any, _: Random) -> bool:
+    if not _is_record(node) or len(node["fields"]) < 2:
         return False
-    first, second = place["fields"][:2]
+    first, second = node["fields"][:2]
     first["aliases"] = [second["name"]]
     return True
 
 
-def _field_default_changed(place: Any, random: Random) -> bool:
-    if not _is_field(place) or "default" not in place:
+def _field_default_changed(node: Any, random: Random) -> bool:
+    if not _is_field(node) or "default" not in node:
         return False
     if random.random() < 0.4:
-        del place["default"]
-    elif isinstance(place["default"], (int, float, str)) and not isinstance(place["default"], bool):
-        place["default"] = place["default"] * 2
+        del node["default"]
+    elif isinstance(node["default"], (int, float, str)) and not isinstance(node["default"], bool):
+        node["default"] = node["default"] * 2
     return True
 
 
-def _doc_changed(place: Any, random: Random) -> bool:
-    if not isinstance(place, dict) or "name" not in place:
+def _doc_changed(node: Any, random: Random) -> bool:
+    if not isinstance(node, dict) or "name" not in node:
         return False
-    place["doc"] = random.choice(["new", "other", ""])
+    node["doc"] = random.choice(["new", "other", ""])
     return True
 
 
-def _type_widened(place: Any, random: Random) -> bool:
-    return _retype(place, lambda kind: random.choice(WIDER[kind]) if kind in WIDER else None)
+def _type_widened(node: Any, random: Random) -> bool:
+    return _retype(node, lambda kind: random.choice(WIDER[kind]) if kind in WIDER else None)
 
 
-def _type_narrowed(place: Any, random: Random) -> bool:
+def _type_narrowed(node: Any, random: Random) -> bool:
     narrower = {wide: kind for kind, wides in WIDER.items() for wide in wides if random.random() < 0.7}
-    return _retype(place, narrower.get)
+    return _retype(node, narrower.get)
 
 
-def _type_changed(place: Any, random: Random) -> bool:
-    return _retype(place, lambda kind: random.choice(PRIMITIVES) if kind in VALUES else None)
+def _type_changed(node: Any, random: Random) -> bool:
+    return _retype(node, lambda kind: random.choice(PRIMITIVES) if kind in VALUES else None)
 
 
-def _retype(place: Any, to: Callable[[str], str | None]) -> bool:
-    word = next((word for word in ("items", "values", "type") if isinstance(place, dict) and word in place), None)
-    kind = place[word] if word else None
-    new = to(kind) if isinstance(kind, str) and (word != "type" or _is_field(place)) else None
+def _retype(node: Any, to: Callable[[str], str | None]) -> bool:
+    word = next((word for word in ("items", "values", "type") if isinstance(node, dict) and word in node), None)
+    kind = node[word] if word else None
+    new = to(kind) if isinstance(kind, str) and (word != "type" or _is_field(node)) else None
     if new is None or new == kind:
         return False
-    place[word] = new
-    if "default" in place:
-        place["default"] = VALUES[new]
+    node[word] = new
+    if "default" in node:
+        node["default"] = VALUES[new]
     return True
 
 
-def _made_nullable(place: Any, _: Random) -> bool:
-    if not _is_field(place) or not isinstance(place["type"], str) or place["type"] == "null":
+def _made_nullable(node: Any, _: Random) -> bool:
+    if not _is_field(node) or not isinstance(node["type"], str) or node["type"] == "null":
         return False
-    place["type"] = ["null", place["type"]]
+    node["type"] = ["null", node["type"]]
     return True
 
 
-def _union_made_single(place: Any, random: Random) -> bool:
+def _union_made_single(node: Any, random: Random) -> bool:
     """Replace a union by one of its branches, in a field, an array or a map."""
-    word = _holding(place, list)
-    if word is None or not place[word]:
+    word = _holding(node, list)
+    if word is None or not node[word]:
         return False
-    place[word] = random.choice(place[word])
-    place.pop("default", None)
+    node[word] = random.choice(node[word])
+    node.pop("default", None)
     return True
 
 
-def _single_made_union(place: Any, random: Random) -> bool:
+def _single_made_union(node: Any, random: Random) -> bool:
     """Put what an array or a map holds into a union."""
-    word = _holding(place, (str, dict))
-    if word is None or word == "type" or place[word] == "null":
+    word = _holding(node, (str, dict))
+    if word is None or word == "type" or node[word] == "null":
         return False
-    place[word] = random.sample(["null", place[word]], 2)
+    node[word] = random.sample(["null", node[word]], 2)
     return True
 
 
-def _holding(place: Any, kinds: type | tuple[type, ...]) -> str | None:
+def _holding(node: Any, kinds: type | tuple[type, ...]) -> str | None:
     """Return the word under which a field, an array or a map holds a type of one of these kinds."""
-    words = ("items", "values", "type") if isinstance(place, dict) else ()
-    return next((word for word in words if isinstance(place.get(word), kinds)), None)
+    words = ("items", "values", "type") if isinstance(node, dict) else ()
+    return next((word for word in words if isinstance(node.get(word), kinds)), None)
 
 
-def _branch_added(place: Any, random: Random) -> bool:
-    free = [kind for kind in PRIMITIVES if kind not in map(branch_name, place)] if isinstance(place, list) else []
+def _branch_added(node: Any, random: Random) -> bool:
+    free = [kind for kind in PRIMITIVES if kind not in map(get_branch_name, node)] if isinstance(node, list) else []
     if free:
-        place.insert(random.randint(0, len(place)), random.choice(free))
+        node.insert(random.randint(0, len(node)), random.choice(free))
     return bool(free)
 
 
-def _branch_removed(place: Any, random: Random) -> bool:
-    simple = [branch for branch in place if isinstance(branch, str)] if isinstance(place, list) else []
+def _branch_removed(node: Any, random: Random) -> bool:
+    simple = [branch for branch in node if isinstance(branch, str)] if isinstance(node, list) else []
     if simple:
-        place.remove(random.choice(simple))
+        node.remove(random.choice(simple))
     return bool(simple)
 
 
-def _branches_reordered(place: Any, random: Random) -> bool:
-    if isinstance(place, list):
-        place.sort(key=lambda branch: (not isinstance(branch, dict), random.random()))
-    return isinstance(place, list) and len(place) > 1
+def _branches_reordered(node: Any, random: Random) -> bool:
+    if isinstance(node, list):
+        node.sort(key=lambda branch: (not isinstance(branch, dict), random.random()))
+    return isinstance(node, list) and len(node) > 1
 
 
-def _symbols_added(place: Any, _: Random) -> bool:
-    if not isinstance(place, dict) or "symbols" not in place:
+def _symbols_added(node: Any, _: Random) -> bool:
+    if not isinstance(node, dict) or "symbols" not in node:
         return False
-    place["symbols"] = [*place["symbols"], *(one for one in ("E", "F") if one not in place["symbols"])]
+    node["symbols"] = [*node["symbols"], *(symbol for symbol in ("E", "F") if symbol not in node["symbols"])]
     return True
 
 
-def _enum_default_set(place: Any, _: Random) -> bool:
-    if not isinstance(place, dict) or not place.get("symbols"):
+def _enum_default_set(node: Any, _: Random) -> bool:
+    if not isinstance(node, dict) or not node.get("symbols"):
         return False
-    place["default"] = place["symbols"][0]
+    node["default"] = node["symbols"][0]
     return True
 
 
-def _symbols_removed(place: Any, random: Random) -> bool:
-    if not isinstance(place, dict) or len(place.get("symbols", ())) < 2:
+def _symbols_removed(node: Any, random: Random) -> bool:
+    if not isinstance(node, dict) or len(node.get("symbols", ())) < 2:
         return False
-    removed = place["symbols"].pop(random.randrange(len(place["symbols"])))
-    if place.get("default") == removed or random.random() < 0.5:
-        place["default"] = place["symbols"][0]
+    removed = node["symbols"].pop(random.randrange(len(node["symbols"])))
+    if node.get("default") == removed or random.random() < 0.5:
+        node["default"] = node["symbols"][0]
     return True
 
 
-def _size_changed(place: Any, _: Random) -> bool:
-    if not isinstance(place, dict) or "size" not in place:
+def _size_changed(node: Any, _: Random) -> bool:
+    if not isinstance(node, dict) or "size" not in node:
         return False
-    place["size"] += 1
+    node["size"] += 1
     return True
 
 
-def _renamed(place: Any, _: Random) -> bool:
-    if not isinstance(place, dict) or not is_named(place):
+def _definition_renamed(node: Any, _: Random) -> bool:
+    if not isinstance(node, dict) or not is_named(node):
         return False
-    place["name"] += "x"
+    node["name"] += "x"
     return True
 
 
-def _renamed_with_alias(place: Any, random: Random) -> bool:
-    if isinstance(place, dict) and is_named(place):
-        place["aliases"] = [*place.get("aliases", ()), place["name"]]
-    return _renamed(place, random)
+def _definition_renamed_with_alias(node: Any, random: Random) -> bool:
+    if isinstance(node, dict) and is_named(node):
+        node["aliases"] = [*node.get("aliases", ()), node["name"]]
+    return _definition_renamed(node, random)
 
 
-def _namespace_changed(place: Any, random: Random) -> bool:
-    if not isinstance(place, dict) or not is_named(place) or "." in place["name"]:
+def _namespace_changed(node: Any, random: Random) -> bool:
+    if not isinstance(node, dict) or not is_named(node) or "." in node["name"]:
         return False
-    place["namespace"] = random.choice(["m", "n", "o", ""])
+    node["namespace"] = random.choice(["m", "n", "o", ""])
     return True
 
 
-def _logical_type_changed(place: Any, random: Random) -> bool:
-    if not isinstance(place, dict) or "logicalType" not in place or place["type"] not in LOGICAL:
+def _logical_type_changed(node: Any, random: Random) -> bool:
+    if not isinstance(node, dict) or "logicalType" not in node or node["type"] not in LOGICAL:
         return False
     for word in ("logicalType", "precision", "scale"):
-        place.pop(word, None)
-    place.update(random.choice([*LOGICAL[place["type"]], {}]))
+        node.pop(word, None)
+    node.update(random.choice([*LOGICAL[node["type"]], {}]))
     return True
 
 
@@ -399,5 +411,11 @@ CHANGES: Final[tuple[Callable[[Any, Random], bool], ...]] = (
     *(_branch_added, _branch_removed, _branches_reordered, _union_made_single, _union_made_single, _single_made_union),
     *(_symbols_added, _symbols_added, _symbols_added, _symbols_removed, _symbols_removed, _enum_default_set),
     *(_size_changed, _size_changed, _logical_type_changed, _logical_type_changed, _logical_type_changed),
-    *(_renamed, _renamed_with_alias, _renamed_with_alias, _namespace_changed, _logical_type_changed),
+    *(
+        _definition_renamed,
+        _definition_renamed_with_alias,
+        _definition_renamed_with_alias,
+        _namespace_changed,
+        _logical_type_changed,
+    ),
 )

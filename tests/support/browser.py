@@ -1,4 +1,4 @@
-"""A real Chromium: Debian's, driven by playwright, with axe for accessibility."""
+"""A real Chromium, controlled by playwright, with axe for accessibility."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP *.test 127.0.0.1",  # names that lead here, as those of a page that rebinds its own
+    "--host-resolver-rules=MAP *.test 127.0.0.1",  # names that resolve to this machine, as after DNS rebinding
 ]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Yield a headless Chromium; while it is open, its event loop counts as running in this thread."""
+    """Yield a headless Chromium; while it is open, an event loop is running in this thread."""
     executable = shutil.which("chromium") or shutil.which("google-chrome")
     if executable is None:
         pytest.skip("no Chromium on this machine; install the package `chromium`")

@@ -1,4 +1,4 @@
-"""Random Avro schemas and data, and what the columns of that data must be."""
+"""Random Avro schemas and data, with the columns expected for that data."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _LOGICAL: list[Schema] = [
 _TEXTS = ["", "a", "order", "é", "日本語", "😀 mixed", "x" * 70, "ß" * 40]
 
 
-def varint(number: int) -> bytes:
-    """Write a zigzag integer in its shortest form."""
+def encode_varint(number: int) -> bytes:
+    """Encode an integer in its shortest form."""
     raw = (number << 1) ^ (number >> 63) if number < 0 else number << 1
     raw &= (1 << 70) - 1
     groups = [raw & 0x7F]
@@ -51,39 +51,41 @@ def varint(number: int) -> bytes:
     return bytes([group | 0x80 for group in groups[:-1]] + groups[-1:])
 
 
-def text(value: str | bytes) -> bytes:
-    """Write a string."""
+def encode_text(value: str | bytes) -> bytes:
+    """Encode a string."""
     content = value.encode() if isinstance(value, str) else value
-    return varint(len(content)) + content
+    return encode_varint(len(content)) + content
 
 
-def framed(body: bytes, schema_id: int = ID) -> bytes:
-    """Put a frame around a body."""
+def encode_frame(body: bytes, schema_id: int = ID) -> bytes:
+    """Add a frame to a body."""
     return b"\0" + struct.pack(">I", schema_id) + body
 
 
-def avro_validator(schema: Schema, limits: ValidationLimits | None = None, *, scalar_rows: int = 0) -> AvroValidator:
-    """Return a validator; ``scalar_rows=0`` never uses the scalar walker, ``scalar_rows=MANY`` nothing else."""
+def create_validator(schema: Schema, limits: ValidationLimits | None = None, *, scalar_rows: int = 0) -> AvroValidator:
+    """Return a validator; ``scalar_rows=0`` disables the scalar walker, ``MANY`` uses only it."""
     parsed = parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
     return AvroValidator(parsed.root, limits or ValidationLimits(), scalar_rows=scalar_rows)
 
 
-def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False) -> ColumnOutcomes:
-    """Judge framed bodies by one schema."""
-    records = [None if body is None else framed(body) for body in bodies]
+def validate_bodies(
+    bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False
+) -> ColumnOutcomes:
+    """Validate framed bodies with one schema."""
+    records = [None if body is None else encode_frame(body) for body in bodies]
     return validate_column(pa.array(records, pa.binary()), {ID: validator}, None, columns=columns)
 
 
-def outcomes(checked: ColumnOutcomes) -> list[tuple[str, str, str]]:
+def list_outcomes(checked: ColumnOutcomes) -> list[tuple[str, str, str]]:
     """Return outcome, pointer and field of each record."""
     return [
-        (Outcome(code).name, *(checked.path_table[place] if place >= 0 else ("", "")))
-        for code, place in zip(checked.codes.tolist(), checked.paths.tolist(), strict=True)
+        (Outcome(code).name, *(checked.path_table[path_index] if path_index >= 0 else ("", "")))
+        for code, path_index in zip(checked.codes.tolist(), checked.paths.tolist(), strict=True)
     ]
 
 
 class RandomAvro:
-    """Makes schemas and values that fit them."""
+    """Generator of schemas and of their values."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311
@@ -107,7 +109,7 @@ class RandomAvro:
         return {"type": "record", "name": name, "fields": fields}
 
     def schema(self, depth: int) -> Schema:
-        """Return any schema that is no union."""
+        """Return any schema except a union."""
         choice = self.random.random()
         if depth <= 0 or choice < 0.35:
             return self.leaf()
@@ -130,7 +132,7 @@ class RandomAvro:
         return kind
 
     def union(self, depth: int) -> Schema:
-        """Return a union whose branches can be told apart by their data."""
+        """Return a union whose branches can be distinguished by their data."""
         branches: list[Schema] = ["null"]
         branches += [self.random.choice(["long", "string", "boolean"])]
         if self.random.random() < 0.5:
@@ -166,10 +168,10 @@ class RandomAvro:
         return self.plain(kind, schema.get("logicalType") if isinstance(schema, dict) else None, schema)
 
     def plain(self, kind: str, logical: str | None, schema: Schema) -> Any:
-        """Return a value without parts."""
+        """Return a value of a primitive or fixed type."""
         random = self.random
         bits = random.choice([1, 6, 7, 13, 14, 20, 27, 31] if kind == "int" else [1, 7, 8, 27, 34, 48, 55, 62, 63])
-        made: dict[str, Callable[[], Any]] = {
+        generators: dict[str, Callable[[], Any]] = {
             "uuid": lambda: str(uuid.UUID(int=random.getrandbits(128))),
             "time-millis": lambda: random.randrange(86_400_000),
             "time-micros": lambda: random.randrange(86_400_000_000),
@@ -184,22 +186,22 @@ class RandomAvro:
             "bytes": lambda: random.randbytes(random.choice([0, 1, 3, 80])),
             "string": lambda: random.choice(_TEXTS),
         }
-        return made[logical if logical in made else kind]()
+        return generators[logical if logical in generators else kind]()
 
     def decimal(self, precision: int) -> bytes:
-        """Return a number that fits, with some bytes more than it needs."""
+        """Return a number within the precision, with more bytes than necessary."""
         most = 10**precision - 1
         number = self.random.choice([0, most, -most, self.random.randint(-most, most)])
         return number.to_bytes(self.random.randint(0, 3) + number.bit_length() // 8 + 1, "big", signed=True)
 
 
-def without_logical(schema: Schema) -> Schema:
-    """Return the schema as it is encoded: bytes know no logical types."""
+def strip_logical_types(schema: Schema) -> Schema:
+    """Return the schema without logical types, which do not affect the encoding."""
     if isinstance(schema, list):
-        return [without_logical(branch) for branch in schema]
+        return [strip_logical_types(branch) for branch in schema]
     if isinstance(schema, dict):
         return {
-            key: without_logical(value)
+            key: strip_logical_types(value)
             for key, value in schema.items()
             if key not in {"logicalType", "precision", "scale"}
         }
@@ -207,16 +209,16 @@ def without_logical(schema: Schema) -> Schema:
 
 
 def encode(schema: Schema, value: Any) -> bytes:
-    """Write a value, choosing union branches as the value says."""
-    return b"".join(_encoded(schema, value, {}))
+    """Encode a value, whose unions name their branches."""
+    return b"".join(_encode(schema, value, {}))
 
 
-def _encoded(schema: Schema, value: Any, named: dict[str, Schema]) -> Iterator[bytes]:
-    """Unions and containers by hand, so that blocks can differ; leaves by fastavro."""
+def _encode(schema: Schema, value: Any, named: dict[str, Schema]) -> Iterator[bytes]:
+    """Encode unions and containers here, so that blocks can differ, and leaves with fastavro."""
     if isinstance(schema, list):
         branch, inner = value
-        yield varint(branch)
-        yield from _encoded(schema[branch], inner, named)
+        yield encode_varint(branch)
+        yield from _encode(schema[branch], inner, named)
         return
     if isinstance(schema, str) and schema in named:
         schema = named[schema]
@@ -224,43 +226,45 @@ def _encoded(schema: Schema, value: Any, named: dict[str, Schema]) -> Iterator[b
     if kind == "record":
         named[schema["name"]] = schema
         for member in schema["fields"]:
-            yield from _encoded(member["type"], value[member["name"]], named)
+            yield from _encode(member["type"], value[member["name"]], named)
     elif kind in {"array", "map"}:
         items = (
-            [b"".join(_encoded(schema["items"], item, named)) for item in value]
+            [b"".join(_encode(schema["items"], item, named)) for item in value]
             if kind == "array"
-            else [text(key) + b"".join(_encoded(schema["values"], item, named)) for key, item in value.items()]
+            else [encode_text(key) + b"".join(_encode(schema["values"], item, named)) for key, item in value.items()]
         )
         yield from _blocks(items)
     else:
         stream = io.BytesIO()
-        fastavro.schemaless_writer(stream, fastavro.parse_schema(without_logical(schema)), value)
+        fastavro.schemaless_writer(stream, fastavro.parse_schema(strip_logical_types(schema)), value)
         yield stream.getvalue()
 
 
 def _blocks(items: list[bytes]) -> Iterator[bytes]:
-    """Write items in one block, or in several, some of which tell their size."""
+    """Encode items in one or several blocks, some of which state their size."""
     step = (1, 3, 1000)[len(items) % 3]
     for start in range(0, len(items), step):
         block = items[start : start + step]
         content = b"".join(block)
-        yield varint(-len(block)) + varint(len(content)) if len(content) % 2 else varint(len(block))
+        yield (
+            encode_varint(-len(block)) + encode_varint(len(content)) if len(content) % 2 else encode_varint(len(block))
+        )
         yield content
     yield b"\0"
 
 
 def expected_columns(schema: Schema, values: Iterable[Any]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
-    """Return field and type -> row and value of each leaf, in order; nothing past a recursion or without bytes."""
-    found: dict[tuple[str, str], list[tuple[int, int, Any]]] = defaultdict(list)
+    """Return rows and values of each leaf by field and type, without recursive and empty ones."""
+    columns: dict[tuple[str, str], list[tuple[int, int, Any]]] = defaultdict(list)
     order = 0
     for row, value in enumerate(values):
         for field, kind, leaf in _leaves(schema, value, "", {}, ()):
-            found[field, kind].append((row, order := order + 1, leaf))
-    for field, kind in list(found):
-        whole = found.get((field, "int64"), [])
+            columns[field, kind].append((row, order := order + 1, leaf))
+    for field, kind in list(columns):
+        whole = columns.get((field, "int64"), [])
         if kind == "double" and all(abs(number) <= 2**53 for _, _, number in whole):
-            found[field, kind] = sorted(found[field, kind] + found.pop((field, "int64"), []))
-    return {key: [(row, leaf) for row, _, leaf in leaves] for key, leaves in found.items()}
+            columns[field, kind] = sorted(columns[field, kind] + columns.pop((field, "int64"), []))
+    return {key: [(row, leaf) for row, _, leaf in leaves] for key, leaves in columns.items()}
 
 
 def _leaves(  # noqa: C901
@@ -293,10 +297,10 @@ def _leaves(  # noqa: C901
         case "fixed" if not schema["size"]:
             return
         case _:
-            yield path, *_typed(kind, schema, value)
+            yield path, *_convert_leaf(kind, schema, value)
 
 
-def _typed(kind: str, schema: Schema, value: Any) -> tuple[str, Any]:
+def _convert_leaf(kind: str, schema: Schema, value: Any) -> tuple[str, Any]:
     logical = schema.get("logicalType") if isinstance(schema, dict) else None
     match logical:
         case "timestamp-millis":
@@ -322,9 +326,9 @@ def _typed(kind: str, schema: Schema, value: Any) -> tuple[str, Any]:
     }[kind], value
 
 
-def found_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
+def collect_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
     """Return columns in the form of ``expected_columns``."""
-    found = {}
+    columns_by_field = {}
     for column in columns:
         values: Any = column.values
         kind = values.type
@@ -336,5 +340,5 @@ def found_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[
         plain = ["NaN" if value != value else value for value in values.to_pylist()]  # noqa: PLR0124
         if pa.types.is_decimal(kind):
             plain = [int(value.scaleb(kind.scale)) if kind.scale else int(value) for value in plain]
-        found[column.field, str(kind)] = list(zip(column.rows.tolist(), plain, strict=True))
-    return found
+        columns_by_field[column.field, str(kind)] = list(zip(column.rows.tolist(), plain, strict=True))
+    return columns_by_field

@@ -1,4 +1,4 @@
-"""Deadlines that no load can reach: they find what never ends, and say nothing about speed."""
+"""Deadlines that load does not reach; they detect hangs and do not measure speed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Final, TypeVar
 __all__ = ["WAIT_SECONDS", "count_calls", "eventually", "hang_guard"]
 
 T = TypeVar("T")
-HANG_SECONDS: Final = 60  #: of the processor time of this process; what is guarded takes tenths
-WAIT_SECONDS: Final = 120.0  #: of a clock, for what other threads and processes do
+HANG_SECONDS: Final = 60  #: of processor time of this process; guarded blocks take tenths
+WAIT_SECONDS: Final = 120.0  #: of wall-clock time, for work of other threads and processes
 
 
 class Hangs(Exception):
-    """What was guarded did not end."""
+    """The guarded block did not end."""
 
 
 @contextmanager
 def hang_guard(seconds: float = HANG_SECONDS) -> Iterator[None]:
-    """Interrupt a block that takes so much processor time; runs on the main thread only.
+    """Interrupt a block that takes this much processor time; works only on the main thread.
 
     The time is that of the process, so neighbours do not count. Native code that never returns to Python cannot be
     interrupted: twice the time ends the process, after the stacks of its threads are written to stderr.
@@ -46,10 +46,10 @@ def hang_guard(seconds: float = HANG_SECONDS) -> Iterator[None]:
 
 
 def eventually(holds: Callable[[], T], seconds: float = WAIT_SECONDS) -> T:
-    """Call until the result is true, and return it."""
+    """Call a function until its result is true, and return the result."""
     end = time.monotonic() + seconds
     while not (result := holds()):
-        assert time.monotonic() < end, f"it did not come to hold within {seconds:g} seconds"
+        assert time.monotonic() < end, f"the condition was not true within {seconds:g} seconds"
         time.sleep(0.02)
     return result
 

@@ -1,4 +1,4 @@
-"""The fix of a single finding, found without the rest of its check."""
+"""Search for the fix of a single finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile schemas as requests: each is registered, and its variant is checked against it, over HTTP."""
+"""Hostile schemas as HTTP requests: a registration, and a check of the variant."""
 
 from __future__ import annotations
 
@@ -10,51 +10,55 @@ from typing import Any
 
 import httpx2
 
-from support.hostile import HOSTILE, Hostile, written
+from support.hostile_schemas import HOSTILE, Hostile, format_schema
 
-Told = tuple[int, int | bool | None]  #: the status, and the code of an error or whether it is compatible
+ResponseSummary = tuple[int, int | bool | None]  #: the status, and the error code or whether the variant is compatible
 
 
 @dataclass(frozen=True)
 class Request:
-    """One hostile request and how it went."""
+    """A hostile request, the response and its time."""
 
-    what: str
-    told: Told
-    began: float
+    action: str
+    summary: ResponseSummary
+    start_time: float
     seconds: float
 
 
-def meet(client: httpx2.Client, name: str) -> Iterator[Request]:
-    """Register a hostile schema under a subject of its own, then check its variant against it."""
+def send_hostile_requests(client: httpx2.Client, name: str) -> Iterator[Request]:
+    """Register a hostile schema under a new subject, then check its variant against it."""
     hostile = HOSTILE[name]
     subject = f"hostile-{list(HOSTILE).index(name)}"
-    references = [_referenced(client, subject, one, hostile) for one in hostile.referenced]
-    for what, path, text in (
+    references = [
+        _register_dependency(client, subject, dependency_name, hostile) for dependency_name in hostile.referenced
+    ]
+    for action, path, text in (
         ("registered", f"/subjects/{subject}/versions", hostile.text),
         ("checked", f"/compatibility/subjects/{subject}/versions", hostile.variant),
     ):
-        body = {"schema": written(text()), "schemaType": hostile.type, "references": references}
+        body = {"schema": format_schema(text()), "schemaType": hostile.type, "references": references}
         content = json.dumps(body, ensure_ascii=False).encode()
-        yield _timed(what, lambda path=path, content=content: client.post(path, content=content))  # type: ignore[misc]
+        yield _send_timed(action, lambda path=path, content=content: client.post(path, content=content))  # type: ignore[misc]
 
 
-def _referenced(client: httpx2.Client, subject: str, name: str, hostile: Hostile) -> dict[str, Any]:
-    """Register what the schema leans on, with what that leans on in turn."""
-    text = written(hostile.referenced[name])
-    under = f"{subject}-{name}"
-    leans_on = [
+def _register_dependency(client: httpx2.Client, subject: str, name: str, hostile: Hostile) -> dict[str, Any]:
+    """Register a dependency of the schema, with references to its own dependencies."""
+    text = format_schema(hostile.referenced[name])
+    dependency_subject = f"{subject}-{name}"
+    references = [
         {"name": other, "subject": f"{subject}-{other}", "version": 1}
         for other in hostile.referenced
         if other != name and f'"{other}"' in text
     ]
-    client.post(f"/subjects/{under}/versions", json={"schema": text, "references": leans_on})
-    return {"name": name, "subject": under, "version": 1}
+    client.post(f"/subjects/{dependency_subject}/versions", json={"schema": text, "references": references})
+    return {"name": name, "subject": dependency_subject, "version": 1}
 
 
-def _timed(what: str, ask: Callable[[], httpx2.Response]) -> Request:
-    began = time.perf_counter()
-    answer = ask()
-    seconds = time.perf_counter() - began
-    body = answer.json()
-    return Request(what, (answer.status_code, body.get("error_code", body.get("is_compatible"))), began, seconds)
+def _send_timed(action: str, send: Callable[[], httpx2.Response]) -> Request:
+    start_time = time.perf_counter()
+    response = send()
+    seconds = time.perf_counter() - start_time
+    body = response.json()
+    return Request(
+        action, (response.status_code, body.get("error_code", body.get("is_compatible"))), start_time, seconds
+    )

@@ -1,7 +1,7 @@
-"""Java Avro and Confluent's checker as judges: a small Java main over a pipe, asked in batches.
+"""Java Avro and Confluent's checker, in Java processes that read requests in batches.
 
 The jars of Avro are those of pyspark; Confluent's classes are inside Flink's jar, which Ivy fetches into ``.cache/``
-once. A JDK is needed: the mains are compiled when a judge is started.
+once. A JDK is required: the classes are compiled when a process is started.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ CACHE: Final = Path(__file__).parents[2] / ".cache" / "confluent"
 FLINK: Final = ("org.apache.flink", "flink-sql-avro-confluent-registry", "2.3.0")
 BATCH: Final = 500
 
-Schema = Sequence[str]  #: texts, of which each leans on those before it
+Schema = Sequence[str]  #: texts, each of which may reference the previous ones
 
 
-class Judge:
-    """A Java main: answers requests in their order."""
+class JavaProcess:
+    """A Java process that responds to requests in order."""
 
     def __init__(self, main: str, jars: Sequence[Path]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
@@ -60,7 +60,7 @@ class Judge:
         self._folder.cleanup()
 
     def ask(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the answer to each request."""
+        """Return the response to each request."""
         return list(self._answers(requests))
 
     def _answers(self, requests: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -80,32 +80,32 @@ class Judge:
         self._java.stdin.flush()
 
 
-def avro() -> Judge:
+def start_java_avro() -> JavaProcess:
     """Start Java Avro: ``parse``, ``compare``, ``decode``."""
-    return Judge("AvroOracle", spark_jars("avro-1", "jackson-", "slf4j-api", "commons-compress", "commons-lang3"))
+    return JavaProcess("AvroOracle", spark_jars("avro-1", "jackson-", "slf4j-api", "commons-compress", "commons-lang3"))
 
 
-def confluent() -> Judge:
+def start_confluent_checker() -> JavaProcess:
     """Start Confluent's checker: ``messages`` at a level, ``normalize``."""
-    return Judge("ConfluentOracle", [flink_jar(), *spark_jars("jackson-", "slf4j-api")])
+    return JavaProcess("ConfluentOracle", [flink_jar(), *spark_jars("jackson-", "slf4j-api")])
 
 
 @pytest.fixture(scope="session")
-def java_avro() -> Iterator[Judge]:
-    """Java Avro, for the whole session."""
-    with avro() as judge:
+def java_avro() -> Iterator[JavaProcess]:
+    """Start Java Avro for the whole session."""
+    with start_java_avro() as judge:
         yield judge
 
 
 @pytest.fixture(scope="session")
-def java_confluent() -> Iterator[Judge]:
-    """Confluent's checker, for the whole session."""
-    with confluent() as judge:
+def java_confluent() -> Iterator[JavaProcess]:
+    """Start Confluent's checker for the whole session."""
+    with start_confluent_checker() as judge:
         yield judge
 
 
 def spark_jars(*names: str) -> list[Path]:
-    """Return the jars of pyspark whose names start so."""
+    """Return pyspark's jars whose names start with one of these."""
     package = find_spec("pyspark")
     folders = (package.submodule_search_locations or ()) if package else ()
     jars = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("*.jar"))]
@@ -113,13 +113,13 @@ def spark_jars(*names: str) -> list[Path]:
 
 
 def avro_version() -> str:
-    """Return the version of Java Avro inside pyspark; 1.12.1 in pyspark 4.3, which is what the reference pins."""
+    """Return the version of Java Avro in pyspark; 1.12.1 in pyspark 4.3, as in the reference."""
     (jar,) = spark_jars("avro-1")
     return jar.stem.removeprefix("avro-")
 
 
 def flink_jar() -> Path:
-    """Return Flink's jar with Confluent's client in it, fetched when it is not there."""
+    """Return Flink's jar, which contains Confluent's client; it is downloaded if missing."""
     module, revision = FLINK[1:]
     jar = CACHE / f"{module}-{revision}.jar"
     if not jar.exists():

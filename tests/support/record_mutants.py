@@ -1,4 +1,4 @@
-"""Records that were changed a little: most are still read past their half."""
+"""Records with small changes, most of which are in the second half."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from support.avro_plans import zigzag
+from support.avro_codecs import encode_zigzag
 
-__all__ = ["mutant"]
+__all__ = ["create_mutant"]
 
 NUMBERS: Final = tuple(
-    zigzag(number)
+    encode_zigzag(number)
     for number in (
         *(0, 1, -1, 2, -2, 5, 63, 64, -64, -65, 127, 128, 1_000, 10**6, 10**6 + 1, 10**7, 2**31 - 1, 2**31, -(2**31)),
         *(-(2**31) - 1, 2**32, 2**33, 2**40, 2**62, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**64, 2**70),
     )
 )
-OTHERS: Final = (
+INVALID_NUMBERS: Final = (
     b"\x80\x00",
     b"\x80\x80\x80\x80\x80\x00",
     b"\xff" * 9 + b"\x01",
@@ -28,8 +28,8 @@ TEXTS: Final = (b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x
 Change = Callable[[bytearray, int, Random], None]
 
 
-def mutant(body: bytes, other: bytes, random: Random) -> bytes:
-    """Return a body with one to three changes; more of them in its second half than in its first."""
+def create_mutant(body: bytes, other: bytes, random: Random) -> bytes:
+    """Return a body with one to three changes, more often in its second half."""
     changed = bytearray(body)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         size = len(changed)
@@ -42,68 +42,70 @@ def mutant(body: bytes, other: bytes, random: Random) -> bytes:
     return bytes(changed)
 
 
-def _bit(body: bytearray, at: int, random: Random) -> None:
+def _flip_bit(body: bytearray, at: int, random: Random) -> None:
     if at < len(body):
         body[at] ^= 1 << random.randrange(8)
 
 
-def _byte(body: bytearray, at: int, random: Random) -> None:
+def _replace_byte(body: bytearray, at: int, random: Random) -> None:
     if at < len(body):
         body[at] = random.randrange(256)
 
 
-def _small(body: bytearray, at: int, random: Random) -> None:
+def _change_byte_slightly(body: bytearray, at: int, random: Random) -> None:
     if at < len(body):
         body[at] = max(0, min(255, body[at] + random.choice((-2, -1, 1, 2))))
 
 
-def _inserted(body: bytearray, at: int, random: Random) -> None:
+def _insert_bytes(body: bytearray, at: int, random: Random) -> None:
     body[at:at] = random.randbytes(random.choice((1, 1, 2, 4)))
 
 
-def _gone(body: bytearray, at: int, random: Random) -> None:
+def _delete_bytes(body: bytearray, at: int, random: Random) -> None:
     del body[at : at + random.choice((1, 1, 2, 4))]
 
 
-def _cut(body: bytearray, at: int, _: Random) -> None:
+def _truncate(body: bytearray, at: int, _: Random) -> None:
     del body[at:]
 
 
-def _number(body: bytearray, at: int, random: Random) -> None:
-    body[at : at + random.choice((0, 1, 1, 1, 2))] = random.choice(NUMBERS if random.random() < 0.9 else OTHERS)
+def _insert_number(body: bytearray, at: int, random: Random) -> None:
+    body[at : at + random.choice((0, 1, 1, 1, 2))] = random.choice(
+        NUMBERS if random.random() < 0.9 else INVALID_NUMBERS
+    )
 
 
-def _text(body: bytearray, at: int, random: Random) -> None:
+def _insert_text(body: bytearray, at: int, random: Random) -> None:
     text = random.choice(TEXTS)
     body[at : at + len(text)] = text
 
 
-def _doubled(body: bytearray, at: int, random: Random) -> None:
+def _repeat_bytes(body: bytearray, at: int, random: Random) -> None:
     body[at:at] = body[at : at + random.randint(1, 16)] * random.choice((1, 1, 1, 2, 40))
 
 
-def _longer(body: bytearray, at: int, _: Random) -> None:
-    """Write a number in more bytes than it needs."""
+def _lengthen_number(body: bytearray, at: int, _: Random) -> None:
+    """Encode a number in more bytes than necessary."""
     if at < len(body) and body[at] < 0x80:
         body[at : at + 1] = bytes((body[at] | 0x80, 0))
 
 
 CHANGES: Final[tuple[Change, ...]] = (
     *(
-        _bit,
-        _bit,
-        _bit,
-        _byte,
-        _byte,
-        _small,
-        _small,
-        _inserted,
-        _gone,
-        _cut,
-        _number,
-        _number,
-        _text,
-        _doubled,
-        _longer,
+        _flip_bit,
+        _flip_bit,
+        _flip_bit,
+        _replace_byte,
+        _replace_byte,
+        _change_byte_slightly,
+        _change_byte_slightly,
+        _insert_bytes,
+        _delete_bytes,
+        _truncate,
+        _insert_number,
+        _insert_number,
+        _insert_text,
+        _repeat_bytes,
+        _lengthen_number,
     ),
 )

@@ -1,4 +1,4 @@
-"""The registry for tests: its store on every database, the real app in process, and a real process."""
+"""Registries for tests: the store on each database, the app in process, and a server process."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ EACH_DATABASE = ["memory", "sqlite", _NEWEST, _OLDEST]
 
 @pytest.fixture(params=["memory", "sqlite", _NEWEST, _OLDEST_IN_THE_LONG_PART])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database of each kind."""
+    """Return the URL of an empty database, for each kind of database."""
     return empty_database(request, tmp_path)
 
 
 def empty_database(request: pytest.FixtureRequest, folder: Path) -> str:
-    """Make the URL of an empty database of the kind that is asked for."""
+    """Return the URL of an empty database of the requested kind."""
     if request.param.endswith("postgres_url"):
         url: str = request.getfixturevalue(request.param)
         return url
@@ -47,7 +47,7 @@ def empty_database(request: pytest.FixtureRequest, folder: Path) -> str:
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[Store]:
-    """An empty store, on each database."""
+    """Open an empty store, on each kind of database."""
     from contractlog.registry.database import open_store, upgrade
     from contractlog.registry.settings import Settings
 
@@ -60,17 +60,17 @@ def store(database_url: str) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def registries() -> Iterator[Registries]:
-    """What registries in memory are made from, as the plug-in for users makes them."""
+    """Create the factory of in-memory registries, as in the pytest plug-in."""
     from contractlog.registry.testing import Registries
 
-    made = Registries()
-    yield made
-    made.close()
+    registries_of_session = Registries()
+    yield registries_of_session
+    registries_of_session.close()
 
 
 @pytest.fixture
 def registry(registries: Registries) -> Iterator[Registry]:
-    """A client of the real app, in process, on a database in memory."""
+    """Create a client of the app, in process, on an in-memory database."""
     from contractlog.clients import Registry
 
     app = registries.make({})
@@ -81,23 +81,25 @@ def registry(registries: Registries) -> Iterator[Registry]:
 
 @pytest.fixture(scope="module")
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of ``contractlog serve``, a process of its own on a SQLite file; one for each test module."""
-    with served(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
+    """Run ``contractlog serve`` on a SQLite file for a test module; yield its URL."""
+    with run_server(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
         yield url
 
 
 @contextmanager
-def served(database_url: str, **environment: str) -> Iterator[str]:
-    """Run ``contractlog serve`` on a free port, and stop it as an operator would."""
-    process, url = start(database_url, **environment)
+def run_server(database_url: str, **environment: str) -> Iterator[str]:
+    """Run ``contractlog serve`` on a free port; stop it with SIGTERM."""
+    process, url = start_server(database_url, **environment)
     try:
         yield url
     finally:
-        stop(process)
+        stop_server(process)
 
 
-def start(database_url: str, *, arguments: Sequence[str] = (), **environment: str) -> tuple[subprocess.Popen[str], str]:
-    """Start ``contractlog serve``; returns the process once it listens, and its URL."""
+def start_server(
+    database_url: str, *, arguments: Sequence[str] = (), **environment: str
+) -> tuple[subprocess.Popen[str], str]:
+    """Start ``contractlog serve``; return its process and URL when it listens."""
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0"]
     process = subprocess.Popen(
         [*command, "--database-url", database_url, *arguments],
@@ -107,27 +109,27 @@ def start(database_url: str, *, arguments: Sequence[str] = (), **environment: st
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"https?://\S+:\d+", line)
-    if found is None:
+    address = re.search(r"https?://\S+:\d+", line)
+    if address is None:
         process.kill()
         pytest.fail(f"the registry did not start: {line}{process.communicate()[1]}")
-    return process, found[0]
+    return process, address[0]
 
 
-def stop(process: subprocess.Popen[str]) -> int:
-    """Stop a server and return its exit code; what it said on stderr meanwhile is a failure."""
+def stop_server(process: subprocess.Popen[str]) -> int:
+    """Stop a server and return its exit code; output on stderr is a failure."""
     process.send_signal(signal.SIGTERM)
     try:
-        said = process.communicate(timeout=60)[1]
+        stderr = process.communicate(timeout=60)[1]
     finally:
         process.kill()
-    assert not said, said
+    assert not stderr, stderr
     return process.returncode
 
 
 @pytest.fixture
 def http() -> Iterator[httpx2.Client]:
-    """Plain HTTP with the real app, in process, on a database in memory."""
+    """Create a plain HTTP client of the app, in process, on an in-memory database."""
     from contractlog.registry.settings import Settings
 
     with in_process(Settings(database_url="sqlite://")) as client:
@@ -136,7 +138,7 @@ def http() -> Iterator[httpx2.Client]:
 
 @contextmanager
 def in_process(settings: Settings) -> Iterator[httpx2.Client]:
-    """Make an app, and a plain client that calls it."""
+    """Create an app, and a plain HTTP client of it."""
     import httpx2
 
     from contractlog.clients.asgi_transport import BlockingASGITransport

@@ -1,4 +1,4 @@
-"""Reports of every size and temper, for tests that render them."""
+"""Reports of many sizes and verdicts, for tests that render them."""
 
 from __future__ import annotations
 

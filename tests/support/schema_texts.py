@@ -11,7 +11,7 @@ from typing import Any
 
 from contractlog.compatibility.schema import SchemaType
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 KEPT = 300  #: texts that were accepted, from which more are made
 NAMES = ("one", "two.json", "http://x/three", "four")  #: by which a text may lean on others
@@ -52,7 +52,7 @@ SEEDS: dict[SchemaType, list[Any]] = {
 }  # fmt: skip
 
 
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
+def iterate_members(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every container with a key or index of it."""
     waiting = [value]
     while waiting:
@@ -65,45 +65,45 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass
 class Texts:
-    """Makes texts from those that were accepted before."""
+    """Generator of texts from texts that were accepted before."""
 
     random: Random
     type: SchemaType
-    kept: list[str] = field(default_factory=list)
+    accepted_texts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.kept = [json.dumps(seed) for seed in SEEDS[self.type]]
+        self.accepted_texts = [json.dumps(seed) for seed in SEEDS[self.type]]
 
     def text(self) -> str:
         """Make a text: a new schema, a mutated one, or one with mutated bytes."""
         choice = self.random.random()
         if choice < 0.1 and self.type is SchemaType.AVRO:
-            return json.dumps(Schemas(self.random).schema())
-        text = self.random.choice(self.kept)
+            return json.dumps(AvroSchemaGenerator(self.random).schema())
+        text = self.random.choice(self.accepted_texts)
         if choice < 0.8:
             try:
-                return json.dumps(self.mutated(json.loads(text)))
+                return json.dumps(self.mutate(json.loads(text)))
             except (ValueError, RecursionError):
                 pass
-        return self.bytewise(text)
+        return self.mutate_characters(text)
 
-    def mutated(self, value: Any) -> Any:
-        """Change some places of a structure."""
+    def mutate(self, value: Any) -> Any:
+        """Change some members of a structure."""
         random = self.random
         if self.type is SchemaType.AVRO and random.random() < 0.3:
             try:
-                return evolved(value, random, 1)
+                return evolve_schema(value, random, 1)
             except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
                 pass
         for _ in range(random.choice([1, 1, 1, 2, 5])):
-            found = list(islice(places(value), 2_000))
-            if not found:
+            members = list(islice(iterate_members(value), 2_000))
+            if not members:
                 return random.choice([*SEEDS[self.type], *WORDS[self.type], *ATOMS])
-            self.change(*random.choice(found), *random.choice(found))
+            self.change(*random.choice(members), *random.choice(members))
         return value
 
-    def change(self, container: Any, key: Any, other: Any, place: Any) -> None:
-        """Change one place, perhaps by what stands at another."""
+    def change(self, container: Any, key: Any, other_container: Any, other_key: Any) -> None:
+        """Change a member, possibly to a copy of another one."""
         random, words = self.random, WORDS[self.type]
         match random.randrange(8):
             case 0:
@@ -111,19 +111,21 @@ class Texts:
             case 1:
                 container[key] = random.choice(words)
             case 2:
-                container[key] = json.loads(json.dumps(other[place]))
+                container[key] = json.loads(json.dumps(other_container[other_key]))
             case 3:
                 del container[key]
             case 4 if isinstance(container, dict):
                 container[random.choice(words)] = random.choice([container[key], *ATOMS, *words])
             case 5 if isinstance(container, list):
-                container.insert(random.randrange(len(container) + 1), json.loads(json.dumps(other[place])))
+                container.insert(
+                    random.randrange(len(container) + 1), json.loads(json.dumps(other_container[other_key]))
+                )
             case 6:
-                container[key] = json.loads(random.choice(self.kept))
+                container[key] = json.loads(random.choice(self.accepted_texts))
             case _:
                 container[key] = [container[key]]
 
-    def bytewise(self, text: str) -> str:
+    def mutate_characters(self, text: str) -> str:
         """Change some characters."""
         random, characters = self.random, list(text)
         for _ in range(random.choice([1, 1, 2, 8])):
@@ -141,15 +143,15 @@ class Texts:
         return "".join(characters)[:20_000]
 
     def references(self) -> dict[str, str]:
-        """Make some texts to lean on, by name; in most turns none."""
+        """Create texts to reference, by name; mostly none."""
         if self.random.random() < 0.6:
             return {}
         names = NAMES[: self.random.choice([1, 1, 2, 4])]
-        return {name: self.random.choice([self.random.choice(self.kept), self.text()]) for name in names}
+        return {name: self.random.choice([self.random.choice(self.accepted_texts), self.text()]) for name in names}
 
-    def keep(self, text: str) -> None:
-        """Take a text that was accepted, to make more from it."""
+    def add_accepted(self, text: str) -> None:
+        """Add an accepted text, from which further texts are made."""
         if len(text) < 4_000:
-            self.kept.append(text)
-            if len(self.kept) > KEPT:
-                del self.kept[self.random.randrange(len(SEEDS[self.type]), len(self.kept))]
+            self.accepted_texts.append(text)
+            if len(self.accepted_texts) > KEPT:
+                del self.accepted_texts[self.random.randrange(len(SEEDS[self.type]), len(self.accepted_texts))]

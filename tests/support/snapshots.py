@@ -1,4 +1,4 @@
-"""Random states of whole registries, oddities that only imports bring included."""
+"""Random states of whole registries, including states that only imports can create."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def empty_store() -> Iterator[Store]:
 
 @st.composite
 def snapshots(draw: st.DrawFn) -> RegistryContents:
-    """A registry's state: several contexts, ids with gaps, versions that share ids, references, deleted things."""
+    """Generate a state with several contexts, gaps, shared ids, references and deletions."""
     snapshot = RegistryContents()
     for context in draw(st.lists(st.sampled_from(CONTEXTS), unique=True, min_size=1)):
         _fill(draw, snapshot, context)
@@ -122,11 +122,11 @@ def _fill(draw: st.DrawFn, snapshot: RegistryContents, context: str) -> None:
 
 
 @st.composite
-def _schema(draw: st.DrawFn, context: str, schema_id: int, held: list[VersionKey]) -> TransferredSchema:
+def _schema(draw: st.DrawFn, context: str, schema_id: int, available_versions: list[VersionKey]) -> TransferredSchema:
     kind, text = draw(st.sampled_from(TEXTS))
     references = ()
-    if held and draw(st.booleans()):
-        subject, version = draw(st.sampled_from(held))
+    if available_versions and draw(st.booleans()):
+        subject, version = draw(st.sampled_from(available_versions))
         named = subject.name if draw(st.booleans()) else str(subject)
         references = (Reference("other.json", named, version),)
     return TransferredSchema(
@@ -144,11 +144,11 @@ def _schema(draw: st.DrawFn, context: str, schema_id: int, held: list[VersionKey
 
 def _add_version(draw: st.DrawFn, snapshot: RegistryContents, schema: TransferredSchema, number: int) -> None:
     subject = Subject(schema.context, NAMES[(schema.id + number) % len(NAMES)])
-    highest = max((one for holder, one in snapshot.versions if holder == subject), default=0)
+    highest = max((version_number for holder, version_number in snapshot.versions if holder == subject), default=0)
     created = draw(MILLISECONDS)
     version = TransferredVersion(
         subject,
-        highest + draw(st.integers(1, 2)),  # numbers may be missing, after deletions for good
+        highest + draw(st.integers(1, 2)),  # numbers may be missing after hard deletions
         schema.id,
         created,
         draw(st.none() | MILLISECONDS),
@@ -161,5 +161,7 @@ def _content_key(schema: TransferredSchema) -> tuple[Any, ...]:
     text = schema.text
     if schema.type is not SchemaType.PROTOBUF and text == '{"type": "string"}':
         text = '"string"'
-    bodies = [json.dumps(one.body(), sort_keys=True) if one else str(one) for one in (schema.metadata, schema.rule_set)]
+    bodies = [
+        json.dumps(body.body(), sort_keys=True) if body else str(body) for body in (schema.metadata, schema.rule_set)
+    ]
     return schema.context, schema.type, text, schema.references, *bodies

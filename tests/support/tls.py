@@ -1,4 +1,4 @@
-"""Certificates for tests, made by the minute: a CA, and what it signs."""
+"""Certificates for tests: a CA, and certificates signed by it."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ class Authority:
         self._folder = folder
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         self._key = ec.generate_private_key(ec.SECP256R1())
-        made = self._builder(self._name, self._key).add_extension(
+        certificate_builder = self._builder(self._name, self._key).add_extension(
             x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
         self.certificate = folder / f"{name}.pem"
-        self.certificate.write_bytes(made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+        self.certificate.write_bytes(
+            certificate_builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        )
 
     def server(self, name: str = "server") -> Pair:
         """Sign a certificate for 127.0.0.1; files of the same name are replaced."""
         address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-        return self._signed(name, [(NameOID.COMMON_NAME, name)], x509.SubjectAlternativeName([address]))
+        return self._sign(name, [(NameOID.COMMON_NAME, name)], x509.SubjectAlternativeName([address]))
 
     def client(self, common_name: str, organization: str = "Acme, Inc") -> Pair:
         """Sign a certificate for a client."""
         parts = [(NameOID.ORGANIZATION_NAME, organization), (NameOID.COMMON_NAME, common_name)]
-        return self._signed(common_name, parts, None)
+        return self._sign(common_name, parts, None)
 
-    def named(
+    def sign_certificate(
         self, file: str, parts: list[tuple[x509.ObjectIdentifier, str]], names: list[x509.GeneralName] | None = None
     ) -> Pair:
         """Sign a certificate of any subject, with alternative names."""
-        return self._signed(file, parts, x509.SubjectAlternativeName(names) if names else None)
+        return self._sign(file, parts, x509.SubjectAlternativeName(names) if names else None)
 
-    def _signed(
-        self, name: str, parts: list[tuple[x509.ObjectIdentifier, str]], more: x509.ExtensionType | None
-    ) -> Pair:
+    def _sign(self, name: str, parts: list[tuple[x509.ObjectIdentifier, str]], more: x509.ExtensionType | None) -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(x509.Name([x509.NameAttribute(*part) for part in parts]), key)
         builder = builder if more is None else builder.add_extension(more, critical=False)
@@ -83,5 +83,5 @@ class Authority:
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
-    """A CA of this test."""
+    """Create a CA for a test."""
     return Authority(tmp_path)

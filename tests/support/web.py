@@ -1,4 +1,4 @@
-"""Web servers that are not the registry: one of foreign pages, and a proxy in front of a registry."""
+"""Web servers other than the registry: one with pages of other origins, and a TLS proxy."""
 
 from __future__ import annotations
 
@@ -63,38 +63,38 @@ class _Proxy(_Pages):
 
 @contextmanager
 def pages() -> Iterator[int]:
-    """Serve an empty page at every path; yields the port."""
-    with _served(_Pages, None) as port:
+    """Serve an empty page at every path; yield the port."""
+    with _run_server(_Pages, None) as port:
         yield port
 
 
 @dataclass
 class Proxy:
-    """A proxy that ends TLS; the backend (``host:port``) may be named once it is there."""
+    """A proxy that terminates TLS; its backend (``host:port``) may be set later."""
 
     port: int
     handler: type[_Proxy]
 
     def forward_to(self, backend: str) -> None:
-        """Send requests there."""
+        """Set the backend."""
         self.handler.backend = backend
 
 
 @contextmanager
 def proxy(pair: Pair) -> Iterator[Proxy]:
-    """End TLS in front of a backend."""
+    """Run a proxy that terminates TLS in front of a backend."""
     handler = type("Handler", (_Proxy,), {})
-    with _served(handler, pair) as port:
+    with _run_server(handler, pair) as port:
         yield Proxy(port, handler)
 
 
 @contextmanager
-def _served(handler: type[BaseHTTPRequestHandler], pair: Pair | None) -> Iterator[int]:
+def _run_server(handler: type[BaseHTTPRequestHandler], pair: Pair | None) -> Iterator[int]:
     with _Server(("127.0.0.1", 0), handler) as server:
         if pair is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(pair.certificate, pair.key)
-            # Handshakes belong to the threads of connections, so that a silent one does not keep the others waiting.
+            # Handshakes belong to the threads of connections, so that an idle one does not delay the others.
             server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()

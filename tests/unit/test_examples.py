@@ -1,4 +1,4 @@
-"""Examples in docstrings of the product do what they say."""
+"""The examples in docstrings of the product work."""
 
 from __future__ import annotations
 

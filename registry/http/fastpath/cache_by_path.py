@@ -1,6 +1,6 @@
 """Cache of responses by path, valid until the next commit: for a database with no other writer.
 
-Gain (``benchmarks/registry/shortcuts.py --only cache_by_path``): 74 µs of processor time per read instead of 378.
+Gain (``benchmarks/registry/fastpath.py --only cache_by_path``): 74 µs of processor time per read instead of 378.
 """
 
 from __future__ import annotations

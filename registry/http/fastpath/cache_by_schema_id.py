@@ -1,6 +1,6 @@
 """Byte-bounded cache of responses by schema id.
 
-Gain (``benchmarks/registry/shortcuts.py --only cache_by_schema_id``):
+Gain (``benchmarks/registry/fastpath.py --only cache_by_schema_id``):
 55 µs of processor time per read instead of 1,160.
 """
 

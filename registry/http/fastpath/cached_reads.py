@@ -1,6 +1,6 @@
 """Fast paths for the most frequent reads: they bypass the routes and return the same bytes.
 
-Gain (``benchmarks/registry/shortcuts.py --only bypass,cached_version``): of a read by id before all other layers, 44 µs
+Gain (``benchmarks/registry/fastpath.py --only bypass,cached_version``): of a read by id before all other layers, 44 µs
 of processor time instead of 52; of a read of a version, with the cache by path, 80 µs instead of 2,306.
 """
 

@@ -1,4 +1,4 @@
-"""A user's program that calls methods of both clients: mypy knows their parameters and results."""
+"""A user's program that calls methods of both clients, whose signatures mypy must know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's program, checked by mypy in its strict mode: each ``type: ignore`` is a mistake that has to be seen."""
+"""A user's program for mypy's strict mode; each ``type: ignore`` is a mistake that mypy must detect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that never come to an end, or send far more than they seem to: the clients stay within time and memory."""
+"""Clients stay within time and memory limits if servers send endless or huge responses."""
 
 from __future__ import annotations
 

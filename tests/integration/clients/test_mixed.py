@@ -1,4 +1,4 @@
-"""A program that has changed half of its imports: serializers of one package with clients and schemas of the other."""
+"""Serializers of one package work with clients and schemas of the other."""
 
 from __future__ import annotations
 

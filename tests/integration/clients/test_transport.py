@@ -186,12 +186,12 @@ def test_a_silent_first_url_costs_one_call_and_not_each() -> None:
 @pytest.mark.parametrize(
     "answer", [b"SSH-2.0-OpenSSH_9.0\r\n", b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"]
 )
-def test_what_does_not_speak_http_is_unreachable(answer: bytes) -> None:
+def test_a_server_without_http_is_unreachable(answer: bytes) -> None:
     with answering(answer) as (url, _), Registry(url, retries=ONCE) as registry, pytest.raises(Unreachable):
         registry.subjects()
 
 
-def test_what_speaks_another_api_is_unreadable() -> None:
+def test_a_server_with_another_api_is_unreadable() -> None:
     with answering(http(b"<html>hello", "404 Not Found")) as (url, _), Registry(url) as registry:
         with pytest.raises(UnreadableAnswer) as caught:
             registry.subjects()
@@ -279,7 +279,7 @@ class Watching:
         raise AssertionError("no memory was asked")
 
 
-def test_who_watches_is_told_of_every_attempt_whatever_came_of_it() -> None:
+def test_hooks_receive_every_attempt_and_its_result() -> None:
     watch = Watching()
     gone = f"http://me:pass@127.0.0.1:{unused_port()}"
     quick = Retries(first=0.001)

@@ -1,6 +1,6 @@
-"""Java Avro and Confluent's own checker judge the parser, the texts, the engine and its messages.
+"""Comparison of parser, texts, engine and messages with Java Avro and Confluent's checker.
 
-The long part runs the full sizes; ``python -m support.avro_proof`` prints what they met.
+The long part runs the full sizes; ``python -m support.avro_java_comparison`` prints what they met.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from contractlog.compatibility.formats import compare_schemas
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.verdict_messages import format_messages
 
-from support.avro_normal import DEPARTURES, normalizing
-from support.avro_plans import evolve, parsed
-from support.avro_proof import Proof, accepting, messaging, reading
-from support.java_avro import Judge, avro_version
+from support.avro_codecs import parse, write_and_read
+from support.avro_java_comparison import JavaComparison, compare_acceptance, compare_messages, compare_verdicts
+from support.avro_normalization_comparison import KNOWN_DIFFERENCES, compare_normalization
+from support.java_avro import JavaProcess, avro_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -33,17 +33,17 @@ def record(name: str, *fields: Any, **more: Any) -> dict[str, Any]:
     return {"type": "record", "name": name, "fields": [{"name": one, "type": kind} for one, kind in fields], **more}
 
 
-def agrees(proof: Proof) -> None:
+def agrees(proof: JavaComparison) -> None:
     assert proof.unassigned == {}
 
 
-def test_the_golden_texts_are_javas(java_avro: Judge) -> None:
+def test_the_golden_texts_are_javas(java_avro: JavaProcess) -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     answers = java_avro.ask([{"op": "parse", "schema": [case["text"]]} for case in golden])
     assert [answer["canonical"] for answer in answers] == [case["canonical"] for case in golden]
 
 
-def test_the_golden_normalized_texts_are_the_references(java_confluent: Judge) -> None:
+def test_the_golden_normalized_texts_are_the_references(java_confluent: JavaProcess) -> None:
     golden = json.loads(NORMALIZED.read_text(encoding="utf-8"))
     answers = java_confluent.ask([{"op": "normalize", "schema": [case["text"]]} for case in golden])
     assert [answer["normalized"] for answer in answers] == [case["normalized"] for case in golden]
@@ -51,21 +51,19 @@ def test_the_golden_normalized_texts_are_the_references(java_confluent: Judge) -
 
 @pytest.mark.parametrize("strict", [True, False], ids=["new", "stored"])
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])
-def test_what_is_a_schema_and_its_texts_and_fingerprints_are_javas(
-    java_avro: Judge, count: int, *, strict: bool
-) -> None:
-    proof = accepting(java_avro, Random(count), count, strict=strict)  # noqa: S311 - the same schemas in every run
+def test_acceptance_texts_and_fingerprints_are_javas(java_avro: JavaProcess, count: int, *, strict: bool) -> None:
+    proof = compare_acceptance(java_avro, Random(count), count, strict=strict)  # noqa: S311 - the same schemas in every run
     agrees(proof)
     assert proof.counts["accepted by both"] > count / 3
     assert proof.counts["refused by both"] > count / 5
 
 
 @pytest.mark.parametrize(("count", "least"), [(2_000, 3), pytest.param(50_000, 200, marks=FULL)])
-def test_verdicts_are_javas_and_java_reads_what_they_admit(java_avro: Judge, count: int, least: int) -> None:
-    proof = reading(java_avro, Random(count), count)  # noqa: S311 - the same pairs in every run
+def test_verdicts_are_javas_and_java_reads_what_they_admit(java_avro: JavaProcess, count: int, least: int) -> None:
+    proof = compare_verdicts(java_avro, Random(count), count)  # noqa: S311 - the same pairs in every run
     agrees(proof)
     assert proof.counts["pairs"] >= count
-    assert proof.thin(least) == []
+    assert proof.list_rare_features(least) == []
     assert proof.counts["values read"] > count
 
 
@@ -76,8 +74,10 @@ TEXTS = pytest.mark.skipif(
 
 @TEXTS
 @pytest.mark.parametrize("refusals", [500, pytest.param(10_000, marks=FULL)])
-def test_messages_are_the_references_to_the_letter(java_avro: Judge, java_confluent: Judge, refusals: int) -> None:
-    proof = messaging(java_avro, java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
+def test_messages_are_the_references_to_the_letter(
+    java_avro: JavaProcess, java_confluent: JavaProcess, refusals: int
+) -> None:
+    proof = compare_messages(java_avro, java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
     agrees(proof)
     assert proof.counts["to the letter"] > 0.9 * proof.counts["refusals"]
     assert proof.counts["paths through a branch"] > 0.05 * proof.counts["refusals"]
@@ -111,11 +111,13 @@ PLACES = {
 
 @TEXTS
 @pytest.mark.parametrize("case", PLACES)
-def test_a_path_names_the_branch_of_the_writers_union_and_keeps_what_leads_to_it(java_avro: Judge, case: str) -> None:
+def test_a_path_names_the_branch_of_the_writers_union_and_keeps_what_leads_to_it(
+    java_avro: JavaProcess, case: str
+) -> None:
     reader, writer, expected = PLACES[case]
     (theirs,) = java_avro.ask([{"op": "compare", "reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}])
     assert [(kind, path) for kind, path, _ in theirs["findings"]] == expected
-    verdict = check_compatibility(parsed(reader), [ParsedVersion(1, parsed(writer))], Level.BACKWARD)
+    verdict = check_compatibility(parse(reader), [ParsedVersion(1, parse(writer))], Level.BACKWARD)
     told = [text for text in format_messages(verdict) if text.startswith("{errorType")]
     assert [(kind, f"path '{path}'" in text) for text, (kind, path) in zip(told, expected, strict=True)] == [
         (kind, True) for kind, _ in expected
@@ -123,16 +125,16 @@ def test_a_path_names_the_branch_of_the_writers_union_and_keeps_what_leads_to_it
 
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])
-def test_normalized_texts_are_the_references_to_the_letter(java_confluent: Judge, count: int) -> None:
-    proof = normalizing(java_confluent, Random(count), count)  # noqa: S311 - the same schemas in every run
-    assert {name: case for name, case in proof.smallest.items() if name not in DEPARTURES} == {}
+def test_normalized_texts_are_the_references_to_the_letter(java_confluent: JavaProcess, count: int) -> None:
+    proof = compare_normalization(java_confluent, Random(count), count)  # noqa: S311 - the same schemas in every run
+    assert {name: case for name, case in proof.smallest.items() if name not in KNOWN_DIFFERENCES} == {}
     assert proof.counts["same canonical"] > 0.98 * count
     assert proof.counts["same normalized"] > 0.85 * count
     assert proof.counts["another text than the canonical"] > 0.8 * count
-    assert all(proof.counts[name] for name in DEPARTURES)
+    assert all(proof.counts[name] for name in KNOWN_DIFFERENCES)
 
 
-def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(java_avro: Judge) -> None:
+def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(java_avro: JavaProcess) -> None:
     kinds = {
         "B": record("B", ("a", ["null", "A"])),
         "A": record("A", ("b", ["null", "B"]), ("n", "long")),
@@ -145,7 +147,7 @@ def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(
     theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 50}])
     assert theirs["findings"] == []
     assert "error" in data
-    assert {finding.check for finding in compare_schemas(parsed(reader), parsed(writer))} == {"AVRO_TYPE_CHANGED"}
+    assert {finding.check for finding in compare_schemas(parse(reader), parse(writer))} == {"AVRO_TYPE_CHANGED"}
 
 
 @pytest.mark.parametrize(
@@ -175,12 +177,12 @@ def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(
         ),
     ],
 )  # fmt: skip
-def test_what_the_specification_admits_and_javas_decoder_cannot_read_is_read_here(
-    java_avro: Judge, writer: Any, value: Any, reader: Any, read: Any
+def test_valid_data_that_javas_decoder_cannot_read_is_read(
+    java_avro: JavaProcess, writer: Any, value: Any, reader: Any, read: Any
 ) -> None:
     texts = {"reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}
     theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 20}])
     assert theirs["findings"] == []
     assert "error" in data
-    assert list(compare_schemas(parsed(reader), parsed(writer))) == []
-    assert evolve(writer, value, reader) == read
+    assert list(compare_schemas(parse(reader), parse(writer))) == []
+    assert write_and_read(writer, value, reader) == read

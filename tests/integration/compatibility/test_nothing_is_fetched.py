@@ -1,4 +1,4 @@
-"""No address and no file that a schema names is opened, by no library either: a server and a pipe lie in wait."""
+"""Addresses and files in schemas are never opened, not even by libraries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.nowhere import everything_of, leading_to
+from support.external_locations import create_referring_schemas, process_schema
 
 pytestmark = pytest.mark.integration
 
@@ -55,8 +55,8 @@ def test_the_bait_counts_a_visit(bait: Bait) -> None:
 def test_no_address_is_visited(bait: Bait, place: str) -> None:
     outcomes = [
         outcome
-        for kind, text in leading_to(place.format(f"127.0.0.1:{bait.port}"))
-        for outcome in everything_of(kind, text)
+        for kind, text in create_referring_schemas(place.format(f"127.0.0.1:{bait.port}"))
+        for outcome in process_schema(kind, text)
     ]
     assert any(outcome.startswith("refused: ") and "is not fetched" in outcome for outcome in outcomes)
     assert bait.visits == 0
@@ -68,8 +68,8 @@ def test_no_file_is_opened(tmp_path: Path, place: str) -> None:
     os.mkfifo(pipe)  # who opens it to read waits for ever; who opens it at all is heard of
     opened = threading.Event()
     threading.Thread(target=_wait_for_a_reader, args=(pipe, opened), daemon=True).start()
-    for kind, text in leading_to(place.format(pipe)):
-        assert list(everything_of(kind, text))
+    for kind, text in create_referring_schemas(place.format(pipe)):
+        assert list(process_schema(kind, text))
     assert not opened.is_set()
     with pipe.open("rb"):
         assert opened.wait(60)

@@ -1,4 +1,4 @@
-"""What one node has acknowledged, another one shows at once: ten thousand times a write here and a read there."""
+"""A node returns what another one has acknowledged, in ten thousand alternations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL bind, lean on and delete the same subjects at once: the laws hold all the same."""
+"""Two nodes on one PostgreSQL change the same associations concurrently; all laws hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
-from support.associations import Request, check, requests, send
+from support.association_requests import Request, check_laws, requests, send_request
 from support.registry import in_process
 
 pytestmark = pytest.mark.integration
@@ -33,19 +33,19 @@ def drawn(seed: int, count: int) -> list[Request]:
     return found
 
 
-def test_what_is_asked_for_at_once_keeps_the_laws(postgres_url: str) -> None:
+def test_concurrent_requests_keep_the_laws(postgres_url: str) -> None:
     upgrade(postgres_url)
     given_ = Settings(database_url=postgres_url)
     bound, refused = 0, 0
     with in_process(given_) as one, in_process(given_) as other, ThreadPoolExecutor(8) as threads:
         for node in (one, other):
-            check(node)  # an app builds its routes at its first request, and two must not do so at once
+            check_laws(node)  # an app builds its routes at its first request, and two must not do so at once
         for number in range(_ROUNDS):
             asked = drawn(number, _EACH * 8)
             nodes = [one, other] * (len(asked) // 2)
-            statuses = list(threads.map(send, nodes, asked))
+            statuses = list(threads.map(send_request, nodes, asked))
             refused += sum(status >= 400 for status in statuses)
-            bound += check(one)
-            assert check(other) == check(one)
+            bound += check_laws(one)
+            assert check_laws(other) == check_laws(one)
     assert bound > _ROUNDS // 2, f"hardly anything was ever bound: {bound} associations seen"
     assert refused > _ROUNDS, f"hardly anything was ever refused: {refused} of {_ROUNDS * _EACH * 8} requests"

@@ -1,4 +1,4 @@
-"""A PostgreSQL that is suspended, not ended: its connections stay open, and nothing is answered."""
+"""A suspended PostgreSQL, whose connections stay open without responses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 
 from support.deadlines import WAIT_SECONDS, eventually
-from support.postgres import SUPERUSER, Server, making_server
+from support.postgres import SUPERUSER, Server, create_server
 from support.registry import in_process
 
 pytestmark = pytest.mark.integration
@@ -37,7 +37,7 @@ def schema(number: int) -> dict[str, str]:
 def server() -> Iterator[tuple[Server, int]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
-    with making_server() as made:
+    with create_server() as made:
         made.start(port)
         upgrade(made.url.replace("?", f"?port={port}&"))
         yield made, port
@@ -80,7 +80,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
         if pool == "empty":
             services.store._engines.dispose()
         cache = services.cache
-        with server.suspended():
+        with server.suspend():
             cache._clock = lambda: time.monotonic() + 6  # what is cached has to be confirmed by the database
             ready = in_time(lambda: http.get("/healthz/ready"))
             assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
@@ -146,7 +146,7 @@ def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) 
 
 def test_a_registry_does_not_start_on_a_database_that_hangs(database: tuple[Server, str]) -> None:
     server, url = database
-    with server.suspended():
+    with server.suspend():
         began = time.monotonic()
         with pytest.raises(Unreachable, match="cannot be used"):
             open_store(Settings(database_url=url))

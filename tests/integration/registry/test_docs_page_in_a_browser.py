@@ -1,4 +1,4 @@
-"""The page of the API as people meet it: in Chromium, light and dark, on a phone and on a desk, by keyboard."""
+"""The API reference in Chromium: light and dark, on phone and desktop, by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of another site, in a real Chromium, changes nothing in a registry that the browser reaches."""
+"""A page of another origin cannot change a registry that the browser can reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from support.registry import start
+from support.registry import start_server
 from support.tls import Authority
 from support.web import pages, proxy
 
@@ -75,7 +75,7 @@ class Reached:
 @contextmanager
 def running(database: str, **environment: str) -> Iterator[str]:
     """Run a registry whose log may tell of connections that a browser left."""
-    process, url = start(database, **environment)
+    process, url = start_server(database, **environment)
     try:
         yield url
     finally:

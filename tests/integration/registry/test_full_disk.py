@@ -1,4 +1,4 @@
-"""A database without room: what is there can be read, and what is written is refused in words."""
+"""With a full disk, reads succeed and writes are rejected with a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 
-from support.registry import in_process, start
+from support.registry import in_process, start_server
 
 FULL = {"error_code": 50001, "message": "Error in the backend data store -- disk full"}
 GAUGE = re.compile(r"^contractlog_database_disk_full (\d)$", re.MULTILINE)
@@ -73,7 +73,7 @@ def test_a_sqlite_file_without_room_answers_reads_and_refuses_writes_in_words(
 
 
 def test_a_served_sqlite_file_that_may_not_grow_answers_reads_and_recovers(tmp_path: Path) -> None:
-    process, url = start(f"sqlite:///{tmp_path / 'r.db'}")
+    process, url = start_server(f"sqlite:///{tmp_path / 'r.db'}")
     try:
         with httpx2.Client(base_url=url, timeout=40) as client:
             assert client.post("/subjects/s/versions", json=schema(1)).status_code == 200

@@ -1,4 +1,4 @@
-"""Histories of many clients on nodes that are killed, cut off and set to another time; see ``tests/histories``."""
+"""Histories of concurrent clients and failing nodes; see ``tests/histories``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_history_is_right(place: Place, forge: Forge, seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_where_nothing_is_harmed_every_request_is_answered(postgresql: Place, forge: Forge) -> None:
+def test_every_request_is_answered_without_faults(postgresql: Place, forge: Forge) -> None:
     verdict = run(0, postgresql(operations=1_000, clients=12, kills=0, cuts=0), forge)
     hold(verdict)
     assert not verdict.unknown, verdict

@@ -1,4 +1,4 @@
-"""No request, whatever it holds, is answered with a 500: on every database."""
+"""No request is answered with a 500, on any database."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Each hostile schema that is sent to a served registry has its expected answer written beside it.
+"""Hostile schemas sent to a server have the expected responses.
 
-The bound here only tells an answer from a hang; ``benchmarks/registry/hostile.py`` prints how long each one takes, and
-how long a neighbour waits meanwhile.
+The bound here only tells a response from a hang; ``benchmarks/registry/hostile_schemas.py`` prints how long each one
+takes, and how long other callers wait meanwhile.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from support.hostile import HOSTILE
-from support.hostile_requests import Told, meet
+from support.hostile_requests import ResponseSummary, send_hostile_requests
+from support.hostile_schemas import HOSTILE
 
 HANGS = 120.0  #: seconds
 
@@ -21,7 +21,7 @@ TAKEN, INVALID, TOO_LARGE = (200, None), (422, 42201), (413, 413)
 FITS, BREAKS = (200, True), (200, False)
 
 #: What registering it is answered, and what checking its variant against it under BACKWARD.
-EXPECTED: dict[str, tuple[Told, Told]] = {
+EXPECTED: dict[str, tuple[ResponseSummary, ResponseSummary]] = {
     "900 levels of arrays": (INVALID, INVALID),
     "60 levels of arrays": (TAKEN, FITS),
     "1 MB of nesting": (TOO_LARGE, TOO_LARGE),
@@ -98,7 +98,7 @@ def test_each_hostile_schema_has_an_expected_answer() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_hostile_schema_is_answered_as_expected(client: httpx2.Client, name: str) -> None:
-    assert tuple(request.told for request in meet(client, name)) == EXPECTED[name]
+    assert tuple(request.summary for request in send_hostile_requests(client, name)) == EXPECTED[name]
     assert client.get("/subjects/neighbour/versions/latest").status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Which hosts are served, on the wire: HTTP/1.1 and 1.0, none, one and two ``Host``, targets in absolute form."""
+"""Accepted hosts on the wire: HTTP/1.1 and 1.0, several ``Host`` headers, absolute targets."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_each_request_of_a_connection_is_checked(known: str) -> None:
 
 
 @pytest.mark.parametrize("trailer", [ONE, OTHER, "Origin: http://attacker.example\n", "Sec-Fetch-Site: cross-site\n"])
-def test_what_follows_a_chunked_body_is_no_header(known: str, trailer: str) -> None:
+def test_data_after_a_chunked_body_is_not_a_header(known: str, trailer: str) -> None:
     body = b'{"schema": "\\"int\\""}'
     head = f"POST /subjects/s HTTP/1.1\n{ONE}{CLOSE}Content-Type: application/json\nTransfer-Encoding: chunked\n"
     status, code = ask(known, f"{head}\n{len(body):x}\n{body.decode()}\n0\n{trailer}")

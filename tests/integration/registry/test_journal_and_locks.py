@@ -1,4 +1,4 @@
-"""The journal has no gaps, names what each version was judged by, and locks hold off nobody who needs not wait."""
+"""The journal is gapless and has the settings of each check; locks block only conflicting writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long lists: cut by the database, the same on each, and nobody else waits for them."""
+"""Long lists are limited by the database, equal on each, and do not delay other requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrations make the tables that the code expects, and take them away again."""
+"""Migrations create the tables that the code expects, and remove them again."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_database_that_is_not_there_is_unreachable_and_its_password_stays_secr
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "mysql://x/y", "sqlite+aiosqlite:///x"])
-def test_what_is_no_database_is_a_usage_error(url: str) -> None:
+def test_an_invalid_database_url_is_a_usage_error(url: str) -> None:
     if url.startswith("sqlite+"):
         assert parse_url(url).drivername == "sqlite"
     else:

@@ -1,4 +1,4 @@
-"""A database that holds something of everything goes a step back and on again, and waits for nobody for long."""
+"""Filled databases are downgraded and upgraded without long locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only several nodes on one PostgreSQL can meet: connections that are lost, and neighbours that delete."""
+"""Several nodes on one PostgreSQL: lost connections and concurrent deletions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release that writes contents down in another way finds them again, under the ids and guids they had."""
+"""A release with another canonical form finds stored contents under their ids and guids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two releases on one database: what a later one added does not stop an earlier one, unless it says so."""
+"""An older release works on a database that a newer one has migrated, unless that prohibits it."""
 
 from __future__ import annotations
 

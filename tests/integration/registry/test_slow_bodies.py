@@ -1,4 +1,4 @@
-"""A body that is announced and never sent holds up nobody for ever: over a real socket."""
+"""Announced bodies that are never sent do not block the server, over a real socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from support.deadlines import eventually
-from support.registry import served
+from support.registry import run_server
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +27,7 @@ OVER_THE_LIMIT = 3_000_000
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("registry")
-    with served(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
+    with run_server(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
         yield found
 
 
@@ -86,14 +86,14 @@ def test_a_head_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
     assert took >= SECONDS * 0.9
 
 
-def test_who_never_asks_is_not_answered(url: str) -> None:
+def test_a_connection_without_a_request_gets_no_response(url: str) -> None:
     """Load balancers open connections before they need them, and take an answer that nobody asked for as an error."""
     with opened(url) as connection:
         assert connection.recv(1) == b""
 
 
 @pytest.mark.parametrize("junk", [b"what is this\r\n\r\n", b"GET /subjects HTTP/9.9\r\n\r\n", b"}"])
-def test_what_was_asked_before_junk_is_answered_first(url: str, junk: bytes) -> None:
+def test_requests_before_invalid_data_are_answered_first(url: str, junk: bytes) -> None:
     """As from a client whose content length is too small; nothing is written to a connection that is closed."""
     asked = [
         b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -156,7 +156,7 @@ def test_a_large_body_in_one_packet_with_its_head_is_no_long_head(url: str) -> N
     assert httpx2.post(f"{url}/subjects/large/versions", content=body, timeout=60).status_code == 200
 
 
-def test_who_waits_to_send_a_body_that_is_too_large_is_refused_at_once(url: str) -> None:
+def test_a_body_announced_as_too_large_is_rejected_immediately(url: str) -> None:
     with opened(url) as connection:
         connection.sendall(head(OVER_THE_LIMIT)[:-2] + b"Expect: 100-continue\r\n\r\n")
         status, _, before = answered(connection)
@@ -221,7 +221,7 @@ def test_a_body_in_pieces_that_comes_in_time_is_read_and_the_connection_goes_on(
     connection.close()
 
 
-def test_who_waits_for_news_is_not_cut_off_by_it(url: str) -> None:
+def test_long_polling_is_not_cut_off(url: str) -> None:
     began = time.monotonic()
     answer = httpx2.get(f"{url}/contractlog/v1/changes?since=latest", timeout=60)
     since = answer.json()["next"]

@@ -1,4 +1,4 @@
-"""The laws of the store hold on every database alike."""
+"""The laws of the store hold on every database."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_content_that_the_subject_holds_is_answered_and_not_written(store: Sto
     assert journal(store) == before
 
 
-def test_what_changed_since_it_was_judged_is_stale(store: Store) -> None:
+def test_an_append_is_stale_if_checked_facts_have_changed(store: Store) -> None:
     late = judged(store, ORDERS, content("late"))
     put(store, "first")
     assert isinstance(store.append(late).result(30), Stale)

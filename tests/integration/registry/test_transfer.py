@@ -1,4 +1,4 @@
-"""Whole registries moved over real parts: a Kafka topic, PostgreSQL, a running registry."""
+"""Transfer of whole registries through a Kafka topic, PostgreSQL and a running registry."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.topic_source import TopicSource
 
 from support.kafka import Kafka
-from support.registry import served, start, stop
+from support.registry import run_server, start_server, stop_server
 
 pytestmark = pytest.mark.integration
 
@@ -182,7 +182,7 @@ def test_a_registry_is_exported_to_a_topic_from_which_it_comes_back(
 def test_an_id_with_another_content_here_is_refused_and_nothing_is_written(
     kafka: Kafka, topic: str, tmp_path: Path, said: Callable[..., Any]
 ) -> None:
-    with served(sqlite(tmp_path)) as url, Registry(url) as registry:
+    with run_server(sqlite(tmp_path)) as url, Registry(url) as registry:
         registry.register("mine", SchemaDraft('"boolean"'))
     state = lines_of(sqlite(tmp_path))
     code, report = said("import", *from_topic(kafka, topic), "--database-url", sqlite(tmp_path))
@@ -194,14 +194,14 @@ def test_an_id_with_another_content_here_is_refused_and_nothing_is_written(
 def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile(
     kafka: Kafka, topic: str, tmp_path: Path
 ) -> None:
-    report, stop, caught = TransferReport(), threading.Event(), threading.Event()
+    report, stop_server, caught = TransferReport(), threading.Event(), threading.Event()
     with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as log, open_for_import(sqlite(tmp_path)) as store:
         source = TopicSource(log)
         before = source.read_contents(report)
         import_contents(store, before, report)
         thread = threading.Thread(
             target=follow,
-            args=(store, before, lambda: source.poll(report), report, stop),
+            args=(store, before, lambda: source.poll(report), report, stop_server),
             kwargs={"every": 0.1, "caught_up": lambda _: caught.set()},
         )
         thread.start()
@@ -217,7 +217,7 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
         )
         assert caught.wait(60)
         kafka.produce(topic, [schema("last", 1, 51, '"null"')])
-        stop.set()  # one more look is had
+        stop_server.set()  # one more look is had
         thread.join(60)
         with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as again:
             whole = TopicSource(again).read_contents(TransferReport())
@@ -238,7 +238,7 @@ def test_a_running_registry_is_brought_in_over_rest(
 ) -> None:
     first, second = sqlite(tmp_path, "1.db"), sqlite(tmp_path, "2.db")
     said("import", *from_topic(kafka, topic), "--database-url", first)
-    with served(first) as url:
+    with run_server(first) as url:
         code, report = said("import", url, "--database-url", second)
         assert (code, report["conflicts"]) == (0, [])
         code, verified = said("verify-import", url, "--database-url", second)
@@ -274,7 +274,7 @@ def test_a_registry_that_answers_as_older_releases_do_is_brought_in(
 ) -> None:
     first, second = sqlite(tmp_path, "1.db"), sqlite(tmp_path, "2.db")
     said("import", *from_topic(kafka, topic), "--database-url", first)
-    with served(first, CONTRACTLOG_RESPONSE_PROFILE=profile) as url:
+    with run_server(first, CONTRACTLOG_RESPONSE_PROFILE=profile) as url:
         code, report = said("import", url, "--database-url", second)
         assert (code, report["conflicts"]) == (0, [])
     with open_for_export(first) as one, open_for_export(second) as other:
@@ -289,7 +289,7 @@ def test_a_registry_that_answers_as_older_releases_do_is_brought_in(
 
 def test_the_command_follows_a_running_registry_until_it_is_told_to_stop(tmp_path: Path) -> None:
     target = sqlite(tmp_path, "2.db")
-    with served(sqlite(tmp_path, "1.db")) as url, Registry(url) as registry:
+    with run_server(sqlite(tmp_path, "1.db")) as url, Registry(url) as registry:
         registry.register("first", SchemaDraft('"int"'))
         verb = ("import", url, "--database-url", target, "--follow", "--every", "0.2", "--format", "json")
         command = [sys.executable, "-m", "contractlog.clients.cli.main", *verb]
@@ -314,20 +314,20 @@ def test_a_counter_that_is_behind_is_told_at_the_start_and_raised_by_hand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url, database = sqlite(tmp_path), tmp_path / "registry.db"
-    with served(url) as address, Registry(address) as registry:
+    with run_server(url) as address, Registry(address) as registry:
         registry.register("s", SchemaDraft('"int"'))
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE contexts SET next_schema_id = 1")
     connection.close()
-    process, address = start(url)
+    process, address = start_server(url)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("warning: the next id of context . is 1, and 1 is in use already: run")
-    assert stop(process) == 0
+    assert stop_server(process) == 0
     assert main(["db", "raise-ids", "--to", "41", "--database-url", url]) == 0
     assert capsys.readouterr().out == "42\n"
     assert main(["db", "raise-ids", "--to", "7", "--database-url", url]) == 0  # a counter never goes back
     assert capsys.readouterr().out == "42\n"
-    with served(url) as address, Registry(address) as registry:  # which fails on any warning
+    with run_server(url) as address, Registry(address) as registry:  # which fails on any warning
         assert registry.register("s", SchemaDraft('"long"')).schema_id == 42
     assert main(["db", "raise-ids", "--to", "-1", "--database-url", url]) == 2
     assert main(["db", "raise-ids", "--to", "7", "--database-url", sqlite(tmp_path, "none.db")]) == 2

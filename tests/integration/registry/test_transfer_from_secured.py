@@ -1,4 +1,4 @@
-"""Moving in from a registry that asks for names, and from a broker that does: TLS, passwords, certificates, tokens."""
+"""Imports from secured registries and brokers: TLS, passwords, certificates, tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 
 from local_kafka import Broker
-from support.registry import served
+from support.registry import run_server
 from support.tls import Authority
 
 pytestmark = pytest.mark.integration
@@ -70,7 +70,7 @@ def secured(
         "CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "optional",
         "CONTRACTLOG_USERS_FILE": str(users),
     }
-    with served(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
+    with run_server(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
         known = Security(user="ci", password=password_file.read_text().strip(), ca=str(authority.certificate))
         with Registry(url, security=known) as registry:
             registry.register("orders-value", SchemaDraft(TEXT))
@@ -106,7 +106,7 @@ def test_a_source_is_read_by_a_certificate_and_by_the_environment(
     assert versions(tmp_path / "new.db") == {"orders-value/1": 1}
 
 
-def test_who_is_not_known_or_not_trusted_is_told_what_to_give(
+def test_missing_credentials_or_trust_are_named(
     secured: str, authority: Authority, password_file: Path, tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     target = ("--database-url", f"sqlite:///{tmp_path / 'new.db'}")
@@ -161,7 +161,7 @@ def test_a_token_and_a_gateways_header_go_with_every_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     needed = {"Authorization": "Bearer t0ken", "target-sr-cluster": "lsrc-1"}
-    with served(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
+    with run_server(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
         with gateway(url, needed) as front:
             target = ("--database-url", f"sqlite:///{tmp_path / 'new.db'}")
@@ -200,7 +200,7 @@ def closed_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
         "listener.name.secure.ssl.keystore.type": "PEM",
         "listener.name.secure.ssl.keystore.location": str(store),
     }
-    with Broker(folder, settings=settings, say=lambda _: None):
+    with Broker(folder, settings=settings, print_line=lambda _: None):
         yield f"{here}:{secure}", authority
 
 
@@ -208,7 +208,7 @@ def test_a_topic_behind_tls_and_a_password_is_written_and_read(
     closed_broker: tuple[str, Authority], tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     servers, authority = closed_broker
-    with served(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
+    with run_server(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
     properties = {
         "bootstrap.servers": servers,

@@ -1,4 +1,4 @@
-"""`contractlog import --registry`: into a registry that serves, whatever it serves from."""
+"""`contractlog import --registry` into a running registry, on every database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 from contractlog.registry.transfer.file_format import format_content_lines
 
-from support.registry import served
+from support.registry import run_server
 
 pytestmark = pytest.mark.integration
 
@@ -38,7 +38,7 @@ def state(database_url: str) -> list[str]:
 def export(tmp_path: Path) -> Path:
     """A file with references, soft-deleted and retired ids, a context, settings, and a schema that nobody knows."""
     database_url = f"sqlite:///{tmp_path / 'old.db'}"
-    with served(database_url) as url, Registry(url) as registry:
+    with run_server(database_url) as url, Registry(url) as registry:
         registry.register("user", SchemaDraft(USER))
         registry.register("users", SchemaDraft(USERS, references=(Reference("User", "user", 1),)))
         registry.register(":.eu:user", SchemaDraft(USER))
@@ -73,7 +73,7 @@ def test_it_is_as_an_import_into_the_database_and_answers_the_same(
         upgrade(database_url)
     else:
         database_url = f"sqlite:///{tmp_path / 'running.db'}"
-    with served(database_url) as url:
+    with run_server(database_url) as url:
         verb = ["import", str(export), "--registry", url]
         before = state(database_url)
         assert main([*verb, "--dry-run"]) == 0
@@ -92,7 +92,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
     export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database_url = f"sqlite:///{tmp_path / 'running.db'}"
-    with served(database_url) as url:
+    with run_server(database_url) as url:
         code, told = brought(["import", str(export), "--database-url", database_url], capsys)
         assert code == 2
         assert (
@@ -112,7 +112,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
     assert (code, "no registry" in told or "refused" in told) == (3, True)
 
 
-def test_whoever_may_write_everything_may_import_and_is_named(
+def test_callers_who_may_write_everything_may_import_and_are_recorded(
     export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     users, passwords = tmp_path / "users.toml", {}
@@ -126,7 +126,7 @@ def test_whoever_may_write_everything_may_import_and_is_named(
         )
         passwords[name] = made.stdout.strip()
     database_url = f"sqlite:///{tmp_path / 'running.db'}"
-    with served(database_url, CONTRACTLOG_USERS_FILE=str(users)) as url:
+    with run_server(database_url, CONTRACTLOG_USERS_FILE=str(users)) as url:
         verb = ["import", str(export), "--registry", url]
         for name, code in (("bob", 4), ("ann", 0)):
             monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", name)

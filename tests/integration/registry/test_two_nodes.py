@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL, beside each other: what one does, the other tells."""
+"""Two nodes on one PostgreSQL return each other's writes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def register(node: httpx2.Client, subject: str, schema: Any = "string") -> int:
     return int(answer.json()["id"])
 
 
-def test_what_one_node_commits_the_other_lists_right_away(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+def test_a_commit_is_immediately_listed_by_the_other_node(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
     for number in range(50):
         one, two = nodes if number % 2 else reversed(nodes)
         register(one, f"s{number}")
         assert two.get(CHANGES, params={"since": number}).json()["next"] == number + 1
 
 
-def test_who_waits_hears_of_the_other_nodes_commits(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+def test_waiting_callers_receive_commits_of_the_other_node(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
     one, two = nodes
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(two.get, CHANGES, params={"wait": 30})
@@ -89,7 +89,7 @@ def test_a_hard_delete_shows_on_the_other_node_before_what_it_cached_grows_old(
         eventually(lambda path=path: two.get(path).status_code == 404)  # type: ignore[misc]
 
 
-def test_what_a_cached_id_shows_is_renewed_when_the_other_node_changes_it(
+def test_a_cached_id_is_refreshed_when_the_other_node_changes_it(
     nodes: tuple[httpx2.Client, httpx2.Client],
 ) -> None:
     one, two = nodes

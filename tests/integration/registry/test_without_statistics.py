@@ -1,4 +1,4 @@
-"""PostgreSQL that has no statistics yet, as in the first minute of a registry, is not asked to read whole tables.
+"""Queries do not read whole tables if PostgreSQL has no statistics yet.
 
 One question of a batch still may: which id a content has, once for all of its contents.
 """

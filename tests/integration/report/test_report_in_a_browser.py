@@ -1,4 +1,4 @@
-"""The report as people meet it: in Chromium, in light and dark, on a phone and on a desk, by keyboard."""
+"""The report in Chromium: light and dark, on phone and desktop, by keyboard."""
 
 from __future__ import annotations
 

@@ -94,13 +94,13 @@ def lines(values: list[Any]) -> str:
     return "".join(json.dumps(value) + "\n" for value in values)
 
 
-def test_what_is_produced_is_consumed(cli: CommandLine, topic: str) -> None:
+def test_produced_records_are_consumed(cli: CommandLine, topic: str) -> None:
     out, said = cli.run("produce", topic, given=lines(ORDERS))
     assert (out, said) == (f"2 records written to {topic}\n", "")
     assert cli.consumed(topic) == ORDERS
 
 
-def test_what_consume_prints_can_be_produced(cli: CommandLine, topic: str, registry_url: str, tmp_path: Path) -> None:
+def test_the_output_of_consume_can_be_produced(cli: CommandLine, topic: str, registry_url: str, tmp_path: Path) -> None:
     with Registry(registry_url) as registry:
         registry.register(f"{topic}-key", SchemaDraft('"int"'))
     given = [{"key": 7, "value": ORDERS[0], "timestamp": 1_372_655_700_000}, {"key": 8, "value": None, "timestamp": 5}]
@@ -202,7 +202,7 @@ def test_reading_ends_at_markers_and_leaves_aborted_records_out(cli: CommandLine
     assert said == f"topic `{topic}` contains no records in partition 0 from offset 1 on\n"
 
 
-def test_what_is_not_there_is_told(cli: CommandLine, topic: str, tmp_path: Path) -> None:
+def test_missing_objects_are_named(cli: CommandLine, topic: str, tmp_path: Path) -> None:
     assert cli.run("consume", topic) == ("", f"topic `{topic}` contains no records\n")
     assert "has no topic `nowhere`" in cli.run("produce", "nowhere", code=2)[1]
     assert "has no topic `nowhere`" in cli.run("consume", "nowhere", code=2)[1]
@@ -279,9 +279,7 @@ def test_headers_go_in_and_out(cli: CommandLine, topic: str) -> None:
     assert "`nothing` does not read NAME=VALUE" in said
 
 
-def test_what_consume_prints_of_frames_in_headers_can_be_produced(
-    cli: CommandLine, topic: str, registry_url: str
-) -> None:
+def test_the_output_of_consume_for_headers_can_be_produced(cli: CommandLine, topic: str, registry_url: str) -> None:
     from contractlog.serdes.avro import AvroSerializer
     from contractlog.serdes.context import SerializationContext
     from contractlog.serdes.schema_ids import header_schema_id_serializer

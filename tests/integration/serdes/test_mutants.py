@@ -1,4 +1,4 @@
-"""A few thousand mutants of records in every run; the scripts of ``tests/fuzz`` say what a finding is."""
+"""A few thousand mutated records in every run of the tests; see ``tests/fuzz``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of confluent-kafka's serializers and ours are read by each other, through a real broker and a real registry."""
+"""Serializers of both packages read each other's bytes through a real broker and registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrating part by part: our serializers with confluent-kafka's clients, contexts, producers and consumers."""
+"""Partial migrations: contractlog's serializers with confluent-kafka's other parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""What is a schema: each row on which Avro's parsers differ (facts, Avro engines, parser acceptance), judged by Java."""
+"""Schemas on which Avro parsers differ, compared with Java."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
-from support.java_avro import Judge
+from support.java_avro import JavaProcess
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -93,7 +93,7 @@ def test_each_row_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.row}-{index}" for index, case in enumerate(CASES)])
-def test_a_text_is_a_schema_where_it_is_one_to_java(java_avro: Judge, case: Case) -> None:
+def test_a_text_is_a_schema_where_it_is_one_to_java(java_avro: JavaProcess, case: Case) -> None:
     new, stored = java_avro.ask([{"op": "parse", "schema": [case.text], "strict": strict} for strict in (True, False)])
     assert ("error" not in new, "error" not in stored) == (
         case.new,

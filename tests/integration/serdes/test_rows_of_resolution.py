@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Reading with another schema: each row on which engines differ (facts, Avro engines, resolution), judged by Java."""
+"""Schema resolutions on which Avro engines differ, compared with Java."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 
 from contractlog.serdes.errors import ReaderMismatch
 
-from support.avro_plans import encode, evolve, record
-from support.java_avro import Judge
-from support.java_values import fates, told
+from support.avro_codecs import encode, record, write_and_read
+from support.java_avro import JavaProcess
+from support.java_value_comparison import encode_value, request_fates
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -97,17 +97,19 @@ def test_each_row_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.row}-{index}" for index, case in enumerate(CASES)])
-def test_a_value_is_read_as_java_reads_it(java_avro: Judge, case: Case) -> None:
+def test_a_value_is_read_as_java_reads_it(java_avro: JavaProcess, case: Case) -> None:
     body = encode(case.writer, case.value)
-    [[fate]] = fates(java_avro, [([json.dumps(case.writer)], [json.dumps(case.reader)], [_framed(case.writer, body)])])
+    [[fate]] = request_fates(
+        java_avro, [([json.dumps(case.writer)], [json.dumps(case.reader)], [_framed(case.writer, body)])]
+    )
     assert fate[:3] == (None, len(_framed(case.writer, body)), [])
     if case.read is CANNOT:
         assert fate[3]
         with pytest.raises(ReaderMismatch):
-            evolve(case.writer, case.value, case.reader)
+            write_and_read(case.writer, case.value, case.reader)
         return
-    assert fate[3:] == (None, told(case.read))
-    assert told(evolve(case.writer, case.value, case.reader)) == told(case.read)
+    assert fate[3:] == (None, encode_value(case.read))
+    assert encode_value(write_and_read(case.writer, case.value, case.reader)) == encode_value(case.read)
 
 
 def _framed(schema: Any, body: bytes) -> bytes:

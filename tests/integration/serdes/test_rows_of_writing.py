@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Writing: each row on which engines differ (facts, Avro engines, writing); Java reads what is written, and nothing else is."""
+"""Values on which Avro engines differ in writing; Java reads the result."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 
 from contractlog.serdes.errors import EncodeError
 
-from support.avro_plans import encode, record, zigzag
-from support.java_avro import Judge
-from support.java_values import fates, told
+from support.avro_codecs import encode, encode_zigzag, record
+from support.java_avro import JavaProcess
+from support.java_value_comparison import encode_value, request_fates
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -109,7 +109,7 @@ def test_each_row_has_a_case() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.row}-{index}" for index, case in enumerate(CASES)])
 def test_java_reads_what_is_written_and_what_it_would_read_as_another_value_is_not(
-    java_avro: Judge, case: Written | Refused
+    java_avro: JavaProcess, case: Written | Refused
 ) -> None:
     if isinstance(case, Refused):
         with pytest.raises(EncodeError) as caught:
@@ -119,12 +119,12 @@ def test_java_reads_what_is_written_and_what_it_would_read_as_another_value_is_n
     body = encode(case.schema, case.value)
     if isinstance(case.schema, dict) and case.schema["type"] == "bytes":
         body = bytes([2 * len(body)]) + body  # bare here, as in Kafka
-    [[fate]] = fates(java_avro, [([json.dumps(case.schema)], None, [body])])
-    wanted = {"instant": str(case.value)} if case.java is None else told(case.java)
+    [[fate]] = request_fates(java_avro, [([json.dumps(case.schema)], None, [body])])
+    wanted = {"instant": str(case.value)} if case.java is None else encode_value(case.java)
     assert fate == (None, len(body), [], None, wanted)
 
 
-def test_java_reads_zero_where_other_clients_write_an_int_beyond_32_bits(java_avro: Judge) -> None:
+def test_java_reads_zero_where_other_clients_write_an_int_beyond_32_bits(java_avro: JavaProcess) -> None:
     """Why it is refused: the bytes that a long of this value has are an int of another value to Java."""
-    [[fate]] = fates(java_avro, [(['"int"'], None, [zigzag(2**31)])])
+    [[fate]] = request_fates(java_avro, [(['"int"'], None, [encode_zigzag(2**31)])])
     assert fate == (None, 5, ["INT_OUT_OF_RANGE"], None, 0)

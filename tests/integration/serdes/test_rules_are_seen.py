@@ -1,4 +1,4 @@
-"""A rule that the registry holds is never skipped, whatever a client remembers and however old the answers look."""
+"""Rules of a registry are never skipped, even with cached or old responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contractlog.serdes.json_schema import (
     JSONSerializer,
 )
 
-from support.registry import served
+from support.registry import run_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ FORMATS = {
 def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry that answers as some release does."""
     file = tmp_path_factory.mktemp("registry") / "registry.db"
-    with served(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
+    with run_server(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
         yield address
 
 
@@ -118,9 +118,7 @@ def test_an_encrypting_rule_stops_what_would_be_written(
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("head", ["prefix", "guid"])
-def test_what_a_client_looked_up_hides_no_rule_from_reading(
-    url: str, kind: str, name: str, place: Any, head: str
-) -> None:
+def test_cached_lookups_hide_no_rule_from_reading(url: str, kind: str, name: str, place: Any, head: str) -> None:
     context, subject, naming = place
     text, writing, reading, _, async_reading = FORMATS[name]
     with Registry(url) as registry:
@@ -155,7 +153,7 @@ def test_what_a_client_looked_up_hides_no_rule_from_reading(
     asyncio.run(run())
 
 
-def test_what_a_client_looked_up_hides_no_migration(url: str, kind: str, place: Any) -> None:
+def test_cached_lookups_hide_no_migration_rule(url: str, kind: str, place: Any) -> None:
     context, subject, naming = place
     texts = [order(size) for size in (1, 2, 3)]
     with Registry(url) as registry, blocking(kind, url) as client:

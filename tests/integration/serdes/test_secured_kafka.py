@@ -1,4 +1,4 @@
-"""``produce`` and ``consume`` against a broker that asks for TLS, a SCRAM password and permissions."""
+"""``produce`` and ``consume`` with a broker that requires TLS, SCRAM and permissions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_user_without_a_permission_is_told_which(
 
 
 @pytest.mark.parametrize("verb", ["produce", "consume"])
-def test_what_the_broker_or_its_client_refuses_is_one_sentence(
+def test_errors_of_the_broker_or_its_client_are_one_sentence(
     secured_kafka: SecuredKafka, topic: str, registry_url: str, tmp_path: Path, verb: str
 ) -> None:
     file = tmp_path / "other.properties"

@@ -1,4 +1,4 @@
-"""One serializer for many threads and tasks, two subjects, and versions that come while records are written.
+"""A serializer shared by threads and tasks, with two subjects and new versions meanwhile.
 
 Every version has the same fields in another order, so that a record under a wrong id is read as something else.
 """

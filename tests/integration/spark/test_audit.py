@@ -1,4 +1,4 @@
-"""``contractlog audit`` on a real broker, a real registry and a real Spark: every offset is accounted for."""
+"""``contractlog audit`` with real Kafka, registry and Spark; every offset is accounted for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import read_state
 
-from support.archives import ORDER, Record, framed, order, write_topic
+from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 from support.deadlines import WAIT_SECONDS, eventually
 from support.kafka import Kafka
 
@@ -75,19 +75,27 @@ class Topic:
 
     def key(self, number: int) -> bytes:
         text = b"%03d" % number
-        return framed(self.key_id, b"\x06" + text)
+        return encode_frame(self.key_id, b"\x06" + text)
 
     def _plain(self, numbers: Any) -> None:
         self.broker.produce(
             self.name,
             [
-                {"key": self.key(at), "value": order(self.id, at), "partition": at % 3, "timestamp": EARLY + at}
+                {"key": self.key(at), "value": encode_order(self.id, at), "partition": at % 3, "timestamp": EARLY + at}
                 for at in numbers
             ],
         )
 
     def _damage(self) -> None:
-        bodies = [b"plain", order(9_999), order(self.key_id), order(self.id)[:-1], order(self.id) + b"!", None, None]
+        bodies = [
+            b"plain",
+            encode_order(9_999),
+            encode_order(self.key_id),
+            encode_order(self.id)[:-1],
+            encode_order(self.id) + b"!",
+            None,
+            None,
+        ]
         self.broker.produce(
             self.name,
             [
@@ -102,7 +110,7 @@ class Topic:
         for end in ("commit", "abort", "commit", "abort"):
             producer.begin_transaction()
             for at in range(30):
-                value = order(self.id, at) if end == "commit" else b"never seen"
+                value = encode_order(self.id, at) if end == "commit" else b"never seen"
                 producer.produce(self.name, key=self.key(200 + at), value=value, partition=at % 3)
             producer.flush(120)
             (producer.commit_transaction if end == "commit" else producer.abort_transaction)(30)
@@ -242,9 +250,11 @@ def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
         registry.set_level(Level.NONE, "t-value")
         bad = registry.register("t-value", SchemaDraft('{"minLength": -1}', SchemaType.JSON)).schema_id
         values = [(good, b'{"at": 1}'), (bad, b"{}"), (good, b"{}"), (good, b'{"at": 2}')]
-        write_topic(tmp_path / "archive", "t", [Record(at, value=framed(*value)) for at, value in enumerate(values)])
-        order = AuditRequest(registry, ArchiveSource(tmp_path / "archive"))
-        report = audit_to_folder(order, tmp_path / "audit", print_line=print)
+        write_topic(
+            tmp_path / "archive", "t", [Record(at, value=encode_frame(*value)) for at, value in enumerate(values)]
+        )
+        encode_order = AuditRequest(registry, ArchiveSource(tmp_path / "archive"))
+        report = audit_to_folder(encode_order, tmp_path / "audit", print_line=print)
         assert publish(registry, report) == 2
         assert registry.conformance("t", part="value")[0]["unaudited"] == 1
     app.state.close()
@@ -272,7 +282,8 @@ def test_a_wide_topic_is_audited_and_the_report_names_the_fields_that_were_left_
     for partition in range(2):
         longs = random.integers(0, 128, (1_000, 500, 4), np.uint8) | np.array([128, 128, 128, 0], np.uint8)  # varints
         records = [
-            Record(at, value=framed(schema_id, row.tobytes()), partition=partition) for at, row in enumerate(longs)
+            Record(at, value=encode_frame(schema_id, row.tobytes()), partition=partition)
+            for at, row in enumerate(longs)
         ]
         write_topic(tmp_path / "archive", "wide", records)
     place = ("--registry", registry_url, "--archive", tmp_path / "archive", "--out", tmp_path / "audit")
@@ -291,7 +302,7 @@ def test_a_wide_topic_is_audited_and_the_report_names_the_fields_that_were_left_
     assert {field for _, _, field in state.samples} == {f"f{at:03}" for at in range(64)}
 
 
-def test_what_is_not_there_is_named_and_leaves_nothing(
+def test_missing_topics_are_named_and_nothing_is_written(
     kafka: Kafka, registry_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = ("--out", tmp_path / "audit")

@@ -1,4 +1,4 @@
-"""Many tasks on Spark: one that fails ends them all."""
+"""A failing task on Spark ends all tasks."""
 
 from __future__ import annotations
 

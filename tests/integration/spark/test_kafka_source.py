@@ -1,4 +1,4 @@
-"""Ranges of a real broker: every committed record once, and an end also where the log ends in a gap."""
+"""Ranges of a real broker contain every committed record once, and end after gaps."""
 
 from __future__ import annotations
 

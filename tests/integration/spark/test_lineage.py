@@ -1,4 +1,4 @@
-"""``contractlog lineage`` without a state: an archive is audited by Spark, and the edges are in its values."""
+"""``contractlog lineage`` without a state audits an archive and finds its edges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
 
-from support.archives import Record, framed, write_topic
+from support.archives import Record, encode_frame, write_topic
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -36,7 +36,7 @@ def write(folder: Path, registry: Registry, topic: str, fields: dict[str, str], 
         out = BytesIO()
         schemaless_writer(out, parsed, dict(zip(fields, values, strict=True)))
         records.append(
-            Record(offset // 2, value=framed(schema_id, out.getvalue()), timestamp=time, partition=offset % 2)
+            Record(offset // 2, value=encode_frame(schema_id, out.getvalue()), timestamp=time, partition=offset % 2)
         )
     records.append(Record(len(rows), value=b"damaged", timestamp=START))
     write_topic(folder, topic, records)

@@ -1,4 +1,4 @@
-"""``audit`` and ``lineage`` of a broker with TLS, SCRAM and ACLs; secrets reach the workers and nothing else."""
+"""``audit`` and ``lineage`` with a secured broker; secrets reach only the workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contractlog.spark_validation.sources.kafka_connection import require_shared
 from contractlog.spark_validation.sources.source import KafkaSource
 from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 
-from support.archives import ORDER, order
+from support.archives import ORDER, encode_order
 from support.kafka import SecuredKafka
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -43,7 +43,7 @@ def topic(secured_kafka: SecuredKafka, properties: Path, registry_url: str) -> s
     secured_kafka.permit(AUDITOR, name, AclOperation.READ)
     with Registry(registry_url) as registry:
         schema_id = int(registry.register(f"{name}-value", SchemaDraft(ORDER)).schema_id)
-    secured_kafka.produce(name, [{"value": order(schema_id, number)} for number in range(50)])
+    secured_kafka.produce(name, [{"value": encode_order(schema_id, number)} for number in range(50)])
     return name
 
 
@@ -101,7 +101,7 @@ def test_lineage_reads_a_secured_cluster(
     assert "No lineage was found" in capsys.readouterr().out
 
 
-def test_who_may_not_read_is_told_at_once(
+def test_missing_permissions_are_reported_immediately(
     secured_kafka: SecuredKafka,
     properties: Path,
     registry_url: str,

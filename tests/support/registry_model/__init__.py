@@ -1,1 +1,1 @@
-"""A registry as a small readable model, and a machine that makes each writing call to it and to the service."""
+"""A small model of a registry, and a state machine that compares the service with it."""

@@ -1,4 +1,4 @@
-"""Between the model's symbols and what travels: texts, metadata, rules, bodies."""
+"""Conversion of the model's symbols to texts and request bodies."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from support.registry_model.contents import INVALID, Content, Items, Text
-from support.registry_model.holding import Sent
-from support.registry_model.scopes import ADDED
+from support.registry_model.registry_state import RegistrationDraft
+from support.registry_model.scopes import ADDED_MEMBERS
 
-__all__ = ["config_body", "content_body", "metadata_body", "register_body", "rules_body", "tag_bodies", "text_of"]
+__all__ = [
+    "format_config",
+    "format_content",
+    "format_metadata",
+    "format_registration",
+    "format_rules",
+    "format_tags",
+    "format_text",
+]
 
 _FIELD: Final = "R.x"  #: what can have tags
 _RULE: Final[dict[str, Any]] = {
@@ -37,8 +45,8 @@ _KINDS: Final[dict[str, Any]] = {
 }
 
 
-def text_of(text: Text) -> str:
-    """Write a text as the registry shows it."""
+def format_text(text: Text) -> str:
+    """Format a text as the registry returns it."""
     if text.kind == "broken":
         return '{"type": "nothing"}'
     tags = {"confluent:tags": list(text.tags)} if text.tags else {}
@@ -48,7 +56,7 @@ def text_of(text: Text) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def metadata_body(items: Items) -> dict[str, Any]:
+def format_metadata(items: Items) -> dict[str, Any]:
     """Write metadata."""
     body: dict[str, Any] = {}
     for (part, name), value in sorted(items):
@@ -59,7 +67,7 @@ def metadata_body(items: Items) -> dict[str, Any]:
     return body
 
 
-def rules_body(items: Items) -> dict[str, Any]:
+def format_rules(items: Items) -> dict[str, Any]:
     """Write rules; a rule's value is its expression."""
     if items == INVALID:
         return {"domainRules": [{"name": "bad"}]}
@@ -73,7 +81,7 @@ def rules_body(items: Items) -> dict[str, Any]:
     return body
 
 
-def tag_bodies(tags: Iterable[str]) -> list[dict[str, Any]]:
+def format_tags(tags: Iterable[str]) -> list[dict[str, Any]]:
     """Write changes of tags."""
     entity = {"entityPath": _FIELD, "entityType": "sr_field"}
     return [{"schemaEntity": entity, "tags": list(tags)}] if tags else []
@@ -83,39 +91,39 @@ def _reference_bodies(references: Iterable[tuple[str, int]]) -> list[dict[str, A
     return [{"name": "R", "subject": subject, "version": version} for subject, version in references]
 
 
-def register_body(sent: Sent) -> dict[str, Any]:
-    """Write a registration; what was not asked for is not there."""
+def format_registration(sent: RegistrationDraft) -> dict[str, Any]:
+    """Format a registration without the members that are not set."""
     body = {
-        "schema": sent.text and text_of(sent.text),
+        "schema": sent.text and format_text(sent.text),
         "schemaType": "JSON" if sent.text and sent.text.kind == "object" else None,
         "references": _reference_bodies(sent.references) or None,
-        "metadata": None if sent.metadata is None else metadata_body(sent.metadata),
-        "ruleSet": None if sent.rules is None else rules_body(sent.rules),
+        "metadata": None if sent.metadata is None else format_metadata(sent.metadata),
+        "ruleSet": None if sent.rules is None else format_rules(sent.rules),
         "version": sent.version or None,
         "id": sent.id,
-        "schemaTagsToAdd": tag_bodies(sent.add) or None,
-        "schemaTagsToRemove": tag_bodies(sent.remove) or None,
+        "schemaTagsToAdd": format_tags(sent.add) or None,
+        "schemaTagsToRemove": format_tags(sent.remove) or None,
         "propagateSchemaTags": sent.propagate or None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
 
-def content_body(content: Content) -> dict[str, Any]:
-    """Write a content as answers show it: what is empty is not there."""
+def format_content(content: Content) -> dict[str, Any]:
+    """Format a content as in responses, without empty members."""
     body = {
-        "schemaType": "JSON" if content.json else "AVRO",
+        "schemaType": "JSON" if content.is_json else "AVRO",
         "references": _reference_bodies(content.references),
-        "metadata": metadata_body(content.metadata),
-        "ruleSet": rules_body(content.rules),
-        "schema": text_of(content.text),
+        "metadata": format_metadata(content.metadata),
+        "ruleSet": format_rules(content.rules),
+        "schema": format_text(content.text),
     }
     return {name: value for name, value in body.items() if value}
 
 
-def config_body(members: dict[str, Any]) -> dict[str, Any]:
-    """Write a config, or a patch of one."""
+def format_config(members: dict[str, Any]) -> dict[str, Any]:
+    """Format a config, or a patch of one."""
     body = dict(members)
-    for name in ADDED:
+    for name in ADDED_MEMBERS:
         if body.get(name) is not None:
-            body[name] = (metadata_body if "Metadata" in name else rules_body)(body[name])
+            body[name] = (format_metadata if "Metadata" in name else format_rules)(body[name])
     return body

@@ -1,47 +1,49 @@
-"""The calls, each made to the service and to the model."""
+"""Calls that are made to the service and to the model."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from support.registry_model.bindings import Wish
-from support.registry_model.bodies import config_body, metadata_body, register_body, rules_body, tag_bodies
-from support.registry_model.comparing import Comparing
-from support.registry_model.contents import Items, Refused
-from support.registry_model.holding import Sent
+from support.registry_model.association_model import AssociationRequest
+from support.registry_model.bodies import format_config, format_metadata, format_registration, format_rules, format_tags
+from support.registry_model.comparison import ServiceComparison
+from support.registry_model.contents import Items, Rejected
+from support.registry_model.registry_state import RegistrationDraft
 from support.registry_model.scopes import DEFAULT
 
-__all__ = ["Calls", "bound", "resource_body", "wish_body"]
+__all__ = ["ModelCalls", "format_association", "format_resource", "parse_associations"]
 
 
-class Calls(Comparing):
-    """Makes each call to both."""
+class ModelCalls(ServiceComparison):
+    """Calls of the service, each compared with the model."""
 
-    def send(self, subject: str, sent: Sent) -> None:
-        """Register under no id."""
+    def register_draft(self, subject: str, sent: RegistrationDraft) -> None:
+        """Register a schema."""
         answer = self.call(
             "POST /subjects/{subject}/versions",
-            register_body(sent),
+            format_registration(sent),
             names={"subject": subject},
             force=sent.force,
             normalize=sent.normalize,
         )
-        self.agree(lambda: self.model.register(subject, sent), answer, self.registered(subject))
+        self.compare(lambda: self.model.register(subject, sent), answer, self.parse_registration(subject))
 
-    def send_under_its_id(self, subject: str, sent: Sent) -> None:
-        """Register under an id."""
-        answer = self.call("POST /subjects/{subject}/versions", register_body(sent), names={"subject": subject})
-        self.agree(lambda: self.model.register(subject, sent), answer, self.registered(subject))
+    def import_draft(self, subject: str, sent: RegistrationDraft) -> None:
+        """Import a schema with an id."""
+        answer = self.call("POST /subjects/{subject}/versions", format_registration(sent), names={"subject": subject})
+        self.compare(lambda: self.model.register(subject, sent), answer, self.parse_registration(subject))
 
-    def derive(self, subject: str, number: int | None, sent: Sent, merged: Items | None, gone: frozenset[str]) -> None:
+    def derive(
+        self, subject: str, number: int | None, sent: RegistrationDraft, merged: Items | None, gone: frozenset[str]
+    ) -> None:
         """Register a version as changes to another one."""
         body = {
             "newVersion": sent.version or None,
-            "tagsToAdd": tag_bodies(sent.add) or None,
-            "tagsToRemove": tag_bodies(sent.remove) or None,
-            "metadata": None if sent.metadata is None else metadata_body(sent.metadata),
-            "ruleSet": None if sent.rules is None else rules_body(sent.rules),
-            "rulesToMerge": None if merged is None else rules_body(merged),
+            "tagsToAdd": format_tags(sent.add) or None,
+            "tagsToRemove": format_tags(sent.remove) or None,
+            "metadata": None if sent.metadata is None else format_metadata(sent.metadata),
+            "ruleSet": None if sent.rules is None else format_rules(sent.rules),
+            "rulesToMerge": None if merged is None else format_rules(merged),
             "rulesToRemove": sorted(gone) or None,
         }
         answer = self.call(
@@ -49,81 +51,89 @@ class Calls(Comparing):
             {name: value for name, value in body.items() if value is not None},
             names={"subject": subject, "version": str(number or "latest")},
         )
-        self.agree(lambda: self.model.derive(subject, number, sent, merged, gone), answer, self.registered(subject))
+        self.compare(
+            lambda: self.model.derive(subject, number, sent, merged, gone), answer, self.parse_registration(subject)
+        )
 
-    def look(self, subject: str, sent: Sent, *, deleted: bool) -> None:
-        """Look up."""
+    def look_up(self, subject: str, sent: RegistrationDraft, *, deleted: bool) -> None:
+        """Look up a schema."""
         answer = self.call(
             "POST /subjects/{subject}",
-            register_body(sent),
+            format_registration(sent),
             names={"subject": subject},
             deleted=deleted,
             normalize=sent.normalize,
         )
-        self.agree(
+        self.compare(
             lambda: self.model.lookup(subject, sent, deleted=deleted),
             answer,
-            lambda found: (found["subject"], found["version"]),
+            lambda body: (body["subject"], body["version"]),
         )
 
-    def drop_subject(self, subject: str, *, permanent: bool) -> None:
+    def delete_subject_call(self, subject: str, *, permanent: bool) -> None:
         """Delete a subject."""
         answer = self.call("DELETE /subjects/{subject}", names={"subject": subject}, permanent=permanent)
-        self.agree(lambda: self.model.delete_subject(subject, permanent=permanent), answer, lambda found: found)
+        self.compare(lambda: self.model.delete_subject(subject, permanent=permanent), answer, lambda body: body)
 
-    def drop_version(self, subject: str, number: int | None, *, permanent: bool) -> None:
+    def delete_version_call(self, subject: str, number: int | None, *, permanent: bool) -> None:
         """Delete a version."""
         names = {"subject": subject, "version": str(number or "latest")}
         answer = self.call("DELETE /subjects/{subject}/versions/{version}", names=names, permanent=permanent)
-        self.agree(lambda: self.model.delete_version(subject, number, permanent=permanent), answer, lambda found: found)
+        self.compare(lambda: self.model.delete_version(subject, number, permanent=permanent), answer, lambda body: body)
 
-    def patch(self, scope: str, patch: dict[str, Any]) -> None:
+    def update(self, scope: str, patch: dict[str, Any]) -> None:
         """Change a config."""
-        answer = self.scoped("PUT", "config", scope, config_body(patch))
+        answer = self.call_scope("PUT", "config", scope, format_config(patch))
 
-        def patched() -> dict[str, Any]:
+        def apply_patch() -> dict[str, Any]:
             if _unusable(patch):
-                raise Refused(42210)
-            return config_body(self.model.scopes.patch(scope, patch))
+                raise Rejected(42210)
+            return format_config(self.model.scopes.update(scope, patch))
 
-        self.agree(patched, answer, lambda found: found)
+        self.compare(apply_patch, answer, lambda body: body)
 
-    def drop_config(self, scope: str) -> None:
-        """Drop a config."""
-        self.agree(lambda: self.model.scopes.clear(scope), self.scoped("DELETE", "config", scope), lambda _found: None)
+    def delete_config_call(self, scope: str) -> None:
+        """Delete a config."""
+        self.compare(
+            lambda: self.model.scopes.delete_config(scope),
+            self.call_scope("DELETE", "config", scope),
+            lambda _body: None,
+        )
 
     def set_mode(self, scope: str, mode: str | None, *, force: bool) -> None:
         """Set or clear a mode."""
-        answer = self.scoped("PUT", "mode", scope, {"mode": mode}, force=force)
-        self.agree(lambda: self.model.set_mode(scope, mode, force=force), answer, lambda _found: None)
+        answer = self.call_scope("PUT", "mode", scope, {"mode": mode}, force=force)
+        self.compare(lambda: self.model.set_mode(scope, mode, force=force), answer, lambda _body: None)
 
-    def drop_mode(self, scope: str, *, recursive: bool) -> None:
-        """Drop a mode."""
-        answer = self.scoped("DELETE", "mode", scope, recursive=recursive)
-        self.agree(lambda: self.model.scopes.drop_mode(scope, recursive=recursive), answer, lambda found: found["mode"])
+    def delete_mode_call(self, scope: str, *, recursive: bool) -> None:
+        """Delete a mode."""
+        answer = self.call_scope("DELETE", "mode", scope, recursive=recursive)
+        self.compare(lambda: self.model.scopes.drop_mode(scope, recursive=recursive), answer, lambda body: body["mode"])
 
-    def drop_context(self, context: str) -> None:
+    def delete_context_call(self, context: str) -> None:
         """Delete a context."""
         answer = self.call("DELETE /contexts/{context}", names={"context": ":.:" if context == DEFAULT else context})
-        self.agree(lambda: self.model.delete_context(context), answer, lambda _found: None)
+        self.compare(lambda: self.model.delete_context(context), answer, lambda _body: None)
 
-    def scoped(self, method: str, what: str, scope: str, body: Any = None, **asked: Any) -> Any:
-        """Call a scope's own path."""
+    def call_scope(self, method: str, resource: str, scope: str, body: Any = None, **parameters: Any) -> Any:
+        """Call the path of a scope."""
         if scope == DEFAULT:
-            return self.call(f"{method} /{what}", body, **asked)
-        return self.call(f"{method} /{what}/{{subject}}", body, names={"subject": scope}, **asked)
+            return self.call(f"{method} /{resource}", body, **parameters)
+        return self.call(f"{method} /{resource}/{{subject}}", body, names={"subject": scope}, **parameters)
 
-    def apply(self, resource: str, asked: list[Wish], *, context: str = ".", rehearsal: bool = False) -> None:
+    def bind_associations(
+        self, resource: str, requests: list[AssociationRequest], *, context: str = ".", rehearsal: bool = False
+    ) -> None:
         """Create or upsert associations."""
         call, names = "POST /associations", {}
-        if asked[0].operation == "UPSERT":
+        if requests[0].operation == "UPSERT":
             call, names = "PUT /associations/resources/{resource}", {"resource": f"id-{resource}"}
-        body = resource_body(resource, [wish_body(one) for one in asked])
+        body = format_resource(resource, [format_association(request) for request in requests])
         answer = self.call(call, body, names=names, dryRun=rehearsal, context=context)
-        meant = [one.within(context) for one in asked]
-        self.agree(lambda: self.model.bind(resource, meant, rehearsal=rehearsal), answer, bound)
+        qualified = [request.iterate_versions(context) for request in requests]
+        self.compare(lambda: self.model.bind(resource, qualified, rehearsal=rehearsal), answer, parse_associations)
 
-    def release(self, resource: str, types: list[str], *, cascade: bool, rehearsal: bool = False) -> None:
+    def unbind_associations(self, resource: str, types: list[str], *, cascade: bool, rehearsal: bool = False) -> None:
         """Remove associations."""
         names = {"resource": f"id-{resource}"}
         answer = self.call(
@@ -133,10 +143,10 @@ class Calls(Comparing):
             dryRun=rehearsal,
             associationType=types,
         )
-        self.agree(
-            lambda: self.model.released(resource, types, cascade=cascade, rehearsal=rehearsal),
+        self.compare(
+            lambda: self.model.unbind_all_or_none(resource, types, cascade=cascade, rehearsal=rehearsal),
             answer,
-            lambda _found: None,
+            lambda _body: None,
         )
 
 
@@ -147,8 +157,8 @@ def _unusable(patch: dict[str, Any]) -> bool:
     )
 
 
-def resource_body(name: str, associations: list[dict[str, Any]]) -> dict[str, Any]:
-    """Write what is asked of a resource."""
+def format_resource(name: str, associations: list[dict[str, Any]]) -> dict[str, Any]:
+    """Format requests about a resource as a body."""
     return {
         "resourceName": name,
         "resourceNamespace": "eu",
@@ -158,20 +168,23 @@ def resource_body(name: str, associations: list[dict[str, Any]]) -> dict[str, An
     }
 
 
-def wish_body(wish: Wish) -> dict[str, Any]:
-    """Write what is asked of one association."""
+def format_association(wish: AssociationRequest) -> dict[str, Any]:
+    """Format a request about an association."""
     body = {
         "associationType": wish.type,
         "subject": wish.subject,
         "lifecycle": wish.lifecycle,
         "frozen": wish.frozen,
-        "schema": wish.schema and register_body(wish.schema),
+        "schema": wish.schema and format_registration(wish.schema),
         "normalize": wish.schema.normalize if wish.schema else None,
         "cascadeLifecycle": wish.cascade if wish.operation == "DELETE" else None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
 
-def bound(found: dict[str, Any]) -> list[tuple[str, str, str]]:
+def parse_associations(body: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Read subject, type and lifecycle of each association."""
-    return [(one["subject"], one["associationType"], one["lifecycle"]) for one in found.get("associations", [])]
+    return [
+        (association["subject"], association["associationType"], association["lifecycle"])
+        for association in body.get("associations", [])
+    ]

@@ -1,4 +1,4 @@
-"""Schemas as symbols: what reads what, what is spelled otherwise, what leans on what, and what stands beside them."""
+"""Schemas as symbols: compatibility, spelling, references, metadata and rules."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ __all__ = [
     "Content",
     "Items",
     "Reference",
-    "Refused",
+    "Rejected",
     "Text",
-    "overlaid",
-    "readable",
-    "valued",
+    "index_items",
+    "is_readable",
+    "merge_layers",
 ]
 
 Items = tuple[tuple[tuple[str, str], object], ...]  #: metadata or rules: ((part, name), value), in order
 Reference = tuple[str, int]  #: a subject as it was sent, and a version
 
-#: ``ab`` and ``ba`` are one schema in two spellings; ``user`` leans on ``record``, ``inlined`` is both in one text;
-#: ``named`` is what ``user`` becomes where it leans on ``inlined``, which defines it alike: nothing but its name.
-#: ``lax`` is none by the rules for new schemas, ``broken`` is none by any.
+#: ``ab`` and ``ba`` are two spellings of a schema; ``user`` references ``record``, ``inlined`` has both in one text;
+#: ``named`` is a ``user`` that references ``inlined``, which defines the same type, so that only its name remains.
+#: ``lax`` is invalid by the rules for new schemas, ``broken`` is always invalid.
 PLAIN: Final = ("int", "long", "string", "bytes", "ab", "ba", "lax", "object")
-TAGGED: Final = ("record", "inlined")  #: their field may have tags
+TAGGED: Final = ("record", "inlined")  #: kinds whose field may have tags
 RESERVED: Final = ("properties", "confluent:reserved")
 NUMBER: Final = ("properties", "confluent:version")
-INVALID: Final[Items] = ((("domainRules", "bad"), None),)  #: rules that nobody can store
+INVALID: Final[Items] = ((("domainRules", "bad"), None),)  #: rules that are always rejected
 _READS: Final = {("long", "int"), ("string", "bytes"), ("bytes", "string")}  #: reader, writer
 _ALIKE: Final = {"ab": "int", "ba": "int", "user": "inlined", "named": "inlined"}
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """An error code."""
 
 
@@ -49,19 +49,19 @@ class Text:
 
     @property
     def normalized(self) -> Text:
-        """The same in the one spelling."""
+        """The text in its normalized spelling."""
         return Text("ab") if self.kind == "ba" else self
 
-    def edited(self, add: tuple[str, ...], remove: tuple[str, ...]) -> Text:
-        """Return it with other tags on the field; only some have this field."""
+    def edit_tags(self, add: tuple[str, ...], remove: tuple[str, ...]) -> Text:
+        """Return the text with other tags on its field; only some kinds have this field."""
         if self.kind not in TAGGED:
-            raise Refused(42201)
+            raise Rejected(42201)
         return replace(self, tags=tuple(tag for tag in dict.fromkeys((*self.tags, *add)) if tag not in remove))
 
 
 @dataclass(frozen=True)
 class Content:
-    """What an id stands for."""
+    """The content of a schema id."""
 
     text: Text
     references: tuple[Reference, ...] = ()
@@ -69,8 +69,8 @@ class Content:
     rules: Items = ()
 
     @property
-    def json(self) -> bool:
-        """Whether it is a JSON schema; all else is Avro."""
+    def is_json(self) -> bool:
+        """True for JSON schemas; other kinds are Avro."""
         return self.text.kind == "object"
 
     @property
@@ -80,22 +80,22 @@ class Content:
 
     @property
     def reserved(self) -> set[str]:
-        """Return the names that its metadata keep for later."""
-        return set(filter(None, str(valued(self.metadata).get(RESERVED, "")).split(",")))
+        """Return the field names that its metadata reserve."""
+        return set(filter(None, str(index_items(self.metadata).get(RESERVED, "")).split(",")))
 
     @property
     def number(self) -> object:
-        """What its metadata tell as its number."""
-        return valued(self.metadata).get(NUMBER)
+        """The version number in its metadata."""
+        return index_items(self.metadata).get(NUMBER)
 
     @property
-    def beside(self) -> object:
-        """What counts beside the text, but for the number."""
+    def metadata_and_rules(self) -> object:
+        """Metadata without the version number, and rules."""
         return tuple(item for item in self.metadata if item[0] != NUMBER), self.rules
 
     @property
-    def settled(self) -> Content:
-        """The same with what has no order in one order: names in metadata; rules only within their list."""
+    def in_storage_order(self) -> Content:
+        """The content with sorted metadata, and with rules sorted by their list."""
         return replace(
             self,
             metadata=tuple(sorted(self.metadata, key=lambda item: item[0])),
@@ -104,26 +104,26 @@ class Content:
 
     @property
     def normalized(self) -> Content:
-        """The same in the one spelling, with each reference once."""
+        """The content with normalized text and without repeated references."""
         return replace(self, text=self.text.normalized, references=tuple(sorted(set(self.references))))
 
 
-def valued(items: Items) -> dict[tuple[str, str], object]:
+def index_items(items: Items) -> dict[tuple[str, str], object]:
     """Return metadata or rules by name."""
     return dict(items)
 
 
-def overlaid(*layers: Items | None) -> Items | None:
-    """Lay them over each other: the last one of a name stays, at the place of the last; None where all are None."""
-    found: Items | None = None
+def merge_layers(*layers: Items | None) -> Items | None:
+    """Merge layers: the last item of a name wins and is last; None if all layers are None."""
+    merged: Items | None = None
     for layer in layers:
         if layer is not None:
-            named = valued(layer)
-            found = (*(item for item in found or () if item[0] not in named), *layer)
-    return found
+            names = index_items(layer)
+            merged = (*(item for item in merged or () if item[0] not in names), *layer)
+    return merged
 
 
-def readable(reader: Content, writer: Content) -> bool:
-    """Whether what the writer wrote can be read."""
-    new, old = (_ALIKE.get(one.text.kind, one.text.kind) for one in (reader, writer))
-    return reader.json == writer.json and (new == old or (new, old) in _READS)
+def is_readable(reader: Content, writer: Content) -> bool:
+    """Return whether a reader schema can read data of a writer schema."""
+    reader_kind, writer_kind = (_ALIKE.get(content.text.kind, content.text.kind) for content in (reader, writer))
+    return reader.is_json == writer.is_json and (reader_kind == writer_kind or (reader_kind, writer_kind) in _READS)

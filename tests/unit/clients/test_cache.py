@@ -1,4 +1,4 @@
-"""What is remembered is bounded, never wrong, and never older than it may be."""
+"""The cache is bounded and never returns wrong or expired entries."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_bytes_count_and_not_characters() -> None:
     assert len(cache) == 2
 
 
-def test_what_grows_old_is_believed_for_its_life() -> None:
+def test_expiring_entries_are_used_until_they_expire() -> None:
     now = 100.0
     known: TtlCache[str, int] = TtlCache(10, 5, lambda: now)
     known.put("a", 1, generation=known.generation)
@@ -66,7 +66,7 @@ def test_a_life_of_nothing_remembers_nothing() -> None:
     assert len(known) == 0
 
 
-def test_what_grows_old_is_bounded_and_the_oldest_goes_first() -> None:
+def test_expiring_entries_are_bounded_and_the_oldest_is_evicted_first() -> None:
     known: TtlCache[int, int] = TtlCache(10, 3, lambda: 0.0)
     for number in (0, 1, 2, 0, 3):
         known.put(number, number, generation=known.generation)

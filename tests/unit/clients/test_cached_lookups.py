@@ -1,4 +1,4 @@
-"""What a client asks for once, when it asks again, and what its own writes make it forget."""
+"""Cached lookups of a client: the requests it sends once, repeats, and after its own writes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_latest_version_is_believed_until_this_client_writes(world: World) -
     ],
     ids=["deleting", "deriving", "an alias", "any call"],
 )
-def test_what_a_write_may_change_is_forgotten(world: World, write: Callable[[Registry], Any], left: int) -> None:
+def test_writes_invalidate_affected_entries(world: World, write: Callable[[Registry], Any], left: int) -> None:
     world.other.register("t", order("x"))
     world.other.register("s", order("a"))
     world.other.register("s", order("a", "b"))
@@ -208,7 +208,7 @@ def test_everything_can_be_forgotten(world: World) -> None:
     assert (world.watch.routes[BY_ID], world.watch.routes[VERSION]) == (2, 2)
 
 
-def test_what_is_told_of_a_request_names_no_subject(world: World) -> None:
+def test_hooks_receive_no_subject_of_a_request(world: World) -> None:
     world.registry.register("s3cr3t", order("a"))
     with pytest.raises(SubjectNotFound):
         world.registry.versions("s3cr3t-too")

@@ -1,4 +1,4 @@
-"""Each endpoint's request, as it goes over the wire, and what is read of its answer."""
+"""The request of each endpoint, and the result parsed from its response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method of both clients against the real service: they answer, they answer alike, and what they say is so."""
+"""Every method of both clients against the real service, with equal results."""
 
 from __future__ import annotations
 

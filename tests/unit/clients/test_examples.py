@@ -1,4 +1,4 @@
-"""The page of the clients does what it says, and says all that differs."""
+"""The examples of ``docs/clients.md`` work, and its list of differences is complete."""
 
 from __future__ import annotations
 

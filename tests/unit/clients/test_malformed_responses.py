@@ -1,4 +1,4 @@
-"""Whatever a server answers, a call ends in its result or in an error that has a name; nothing else gets out."""
+"""A call returns a result or raises a documented error, whatever the server responds."""
 
 from __future__ import annotations
 

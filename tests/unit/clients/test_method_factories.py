@@ -1,4 +1,4 @@
-"""Methods made from descriptions of operations: their signature and documentation, and the order of calls."""
+"""Methods made from calls have their signatures, documentation and order of requests."""
 
 from __future__ import annotations
 

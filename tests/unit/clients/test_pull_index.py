@@ -1,4 +1,4 @@
-"""The index of a pulled folder: what may stand in it, as it is merged and edited like any file of a repository."""
+"""The index of a pulled folder may be merged and edited like any file of a repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method of the client against the real service in this process, and every error class it can provoke."""
+"""Every method of the client against the real service, and every error class."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_deletion_is_soft_first(registry: Registry) -> None:
     assert registry.subjects(deleted=True) == []
 
 
-def test_what_may_follow_is_said_with_reasons(registry: Registry) -> None:
+def test_compatibility_answers_have_reasons(registry: Registry) -> None:
     registry.register("a", FIRST)
     registry.register("a", NOTED)
     assert registry.check("a", NOTED) == CompatibilityAnswer(compatible=True)
@@ -242,7 +242,7 @@ def read_only(registry: Registry) -> None:
         (lambda r: r.publish_conformance("t", {"topic": "t"}), errors.InvalidConformance),
     ],
 )
-def test_what_the_service_raises_the_client_raises(
+def test_the_client_raises_the_errors_of_the_service(
     registry: Registry, provoke: Any, kind: type[errors.RegistryError]
 ) -> None:
     registry.register("known", FIRST)

@@ -1,4 +1,4 @@
-"""What is tried again, what is not, and what an answer means: without a network and without waiting."""
+"""Retries, failover and parsing of responses, without a network or waiting."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def told(
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_what_may_pass_is_tried_again(status: int) -> None:
+def test_temporary_errors_are_retried(status: int) -> None:
     result, attempts = told(READ, Response(status, b""), error(status * 100 + 1), FOUND)
     assert result == ["a"]
     assert len(attempts) == 3
@@ -62,7 +62,7 @@ def test_what_may_pass_is_tried_again(status: int) -> None:
 
 
 @pytest.mark.parametrize("code", [40401, 40901, 42201, 42205, 401, 403, 413])
-def test_what_is_decided_is_not_tried_again(code: int) -> None:
+def test_final_errors_are_not_retried(code: int) -> None:
     result, attempts = told(READ, error(code))
     assert (result.error_code, len(attempts)) == (code, 1)
 
@@ -144,7 +144,7 @@ def test_refusals_are_understood_without_a_body() -> None:
     ],
     ids=lambda answer: repr(answer.body[:20]),
 )
-def test_what_no_registry_answers_is_unreadable_and_its_start_is_kept(answer: Response) -> None:
+def test_foreign_responses_are_unreadable_and_their_start_is_shown(answer: Response) -> None:
     result, _ = told(READ, answer)
     assert isinstance(result, UnreadableAnswer)
     assert result.status == answer.status
@@ -195,7 +195,7 @@ def test_a_deletion_that_may_have_arrived_is_not_sent_to_another_address() -> No
         talk.send(LOST)
 
 
-def test_who_answered_in_place_of_the_first_is_asked_first_for_a_while() -> None:
+def test_a_fallback_that_responded_is_preferred_for_a_while() -> None:
     now = 0.0
     preference = PreferredAddress(lambda: now)
 

@@ -1,4 +1,4 @@
-"""Which registry is meant."""
+"""Selection of the registry's address."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_several_registries_are_separated_by_commas() -> None:
     assert [address.url for address in RegistryAddress.parse("http://a, http://b:1")] == ["http://a", "http://b:1"]
 
 
-def test_who_asks_and_whom_to_trust_come_from_the_environment() -> None:
+def test_credentials_and_authorities_come_from_the_environment() -> None:
     names = {"USER": "me", "PASSWORD": "s3cret", "CA": "ca.pem", "CERTIFICATE": "", "KEY_PASSWORD": "k3y"}
     found = Security.from_environment({f"CONTRACTLOG_REGISTRY_{name}": value for name, value in names.items()})
     assert (found.user, found.password, found.ca) == ("me", "s3cret", "ca.pem")

@@ -1,4 +1,4 @@
-"""Requests and answers straight into an application in this process."""
+"""Requests to an application in this process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_closing_twice_is_harmless_and_no_thread_stays() -> None:
 
 
 @pytest.mark.parametrize("url", ["registry:8081", "ftp://registry", "http://", "", "http://h:port", "http://[::1"])
-def test_what_is_no_url_is_said_at_once(url: str) -> None:
+def test_invalid_urls_are_rejected_immediately(url: str) -> None:
     with pytest.raises(UsageError, match="URL"):
         Registry(url)
 

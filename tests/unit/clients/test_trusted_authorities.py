@@ -1,4 +1,4 @@
-"""Whom a client trusts: the system's authorities, which take 40 ms to read, only where a connection can be secured."""
+"""The system's trusted authorities are loaded only for connections that may use TLS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-def test_nobody_is_trusted_where_nothing_is_secured() -> None:
+def test_authorities_are_not_loaded_for_plain_http() -> None:
     found = trusted("http://one:8081,http://two:8081")
     assert isinstance(found, ssl.SSLContext)
     assert found.verify_mode is ssl.CERT_REQUIRED

@@ -52,7 +52,7 @@ def test_weights_are_given_or_computed() -> None:
     assert (cache.weight, len(cache), "a" in cache) == (0, 0, False)
 
 
-def test_what_is_touched_becomes_the_newest_and_what_is_read_does_not() -> None:
+def test_touched_entries_become_the_newest_and_read_ones_do_not() -> None:
     cache: BoundedCache[str, int] = BoundedCache(2)
     cache.put("a", 1)
     cache.put("b", 2)

@@ -1,4 +1,4 @@
-"""The catalogue names everything that a finding can be."""
+"""The catalogue contains every check of a finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes content the same: the guid by the reference's recipe, and a hash that nothing collides with."""
+"""Identity of content: the reference's guid, and a hash without collisions."""
 
 from __future__ import annotations
 

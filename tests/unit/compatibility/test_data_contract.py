@@ -1,4 +1,4 @@
-"""Metadata and rules: what the API writes is what is stored, and what is absent has one value."""
+"""Metadata and rules are stored as sent, and absent members have one representation."""
 
 from __future__ import annotations
 

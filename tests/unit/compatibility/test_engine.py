@@ -1,4 +1,4 @@
-"""Levels: which versions are compared, in which direction, and where the check ends."""
+"""Compatibility levels: compared versions, direction, and end of the check."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_full_compares_both_directions_forward_first() -> None:
     assert len(verdict.findings) == 2
 
 
-def test_what_to_mend_is_told_to_the_author_of_the_candidate() -> None:
+def test_fixes_are_addressed_to_the_author_of_the_candidate() -> None:
     backward = check_compatibility(avro("int"), history("long"), Level.BACKWARD).findings[0].fix
     forward = check_compatibility(avro("long"), history("int"), Level.FORWARD).findings[0].fix
     assert backward.startswith('set the type back to "long", or to one that reads long (float, double)')

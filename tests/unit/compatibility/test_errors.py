@@ -1,4 +1,4 @@
-"""The exception hierarchy: one class per code, equal on both sides of the wire."""
+"""The exception hierarchy: one class per code, equal in service and client."""
 
 import pickle
 

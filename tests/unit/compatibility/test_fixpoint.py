@@ -1,4 +1,4 @@
-"""Keys hold unless a chain of reasons refutes them, in whatever order they are checked."""
+"""Keys hold unless they are refuted, independent of the order of checks."""
 
 from __future__ import annotations
 

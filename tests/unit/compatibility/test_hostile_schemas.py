@@ -1,4 +1,4 @@
-"""Hostile schemas end in an expected answer: accepted or refused with a reason, never in a hang, a crash or a flood.
+"""Hostile schemas have the expected outcome, without hangs, crashes or huge memory.
 
 Work is counted in steps, so each outcome is the same on every machine; what hangs is ended. No schema takes more than
 400 MB, twice what any takes.
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from support import hostile
+from support import hostile_schemas
 
 MEGABYTES = 400
 
@@ -115,9 +115,9 @@ HEAVY = {name for name, outcome in EXPECTED.items() if LIMIT in outcome or "fan-
 
 def meet(names: Iterable[str]) -> dict[str, Any]:
     """What happened to each of them, in processes of their own."""
-    environment = {"PYTHONPATH": str(Path(hostile.__file__).parent.parent), "PATH": "/usr/bin:/bin"}
+    environment = {"PYTHONPATH": str(Path(hostile_schemas.__file__).parent.parent), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [sys.executable, hostile.__file__, *names], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, hostile_schemas.__file__, *names], capture_output=True, text=True, check=True, env=environment
     )
     return {each["name"]: each for each in map(json.loads, done.stdout.splitlines())}
 
@@ -138,7 +138,7 @@ def judge(each: dict[str, Any]) -> None:
 
 
 def test_each_hostile_schema_has_an_expected_outcome() -> None:
-    assert EXPECTED.keys() == hostile.HOSTILE.keys()
+    assert EXPECTED.keys() == hostile_schemas.HOSTILE.keys()
     assert EXPECTED.keys() >= set(MEASURED.values())
 
 

@@ -1,4 +1,4 @@
-"""Subjects: qualified and plain names are one thing."""
+"""Qualified and plain names of subjects are equivalent."""
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +24,7 @@ def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
 
 @given(st.lists(st.sampled_from([":", ".", "*", "a", ":.", ":.eu:"]), max_size=6).map("".join))
 @settings(deadline=None)
-def test_what_is_accepted_is_written_as_nothing_else(text: str) -> None:
+def test_accepted_names_have_one_spelling(text: str) -> None:
     subject = Subject.parse(text)
     try:
         subject.validate()

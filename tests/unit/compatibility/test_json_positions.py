@@ -1,4 +1,4 @@
-"""Places in a text: every pointer leads to the value it names, whatever the text looks like."""
+"""Pointers lead to the positions of their values in any JSON text."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_pointer_names_the_text_that_it_leads_into() -> None:
         ('{"a": {"b": [1, {"c": 2}]}}', "/a/b", "1:13"),
     ],
 )
-def test_what_stands_aside_is_skipped_and_not_looked_into(text: str, pointer: str, place: str) -> None:
+def test_irrelevant_values_are_skipped_without_parsing(text: str, pointer: str, place: str) -> None:
     assert str(locate_pointer(text, pointer)) == place
 
 

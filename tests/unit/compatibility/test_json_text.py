@@ -31,7 +31,7 @@ VALUES = st.recursive(
 
 @given(value=VALUES, sort_keys=st.booleans())
 @settings(deadline=None)
-def test_what_is_written_is_what_was_read(value: Any, *, sort_keys: bool) -> None:
+def test_written_json_equals_the_parsed_json(value: Any, *, sort_keys: bool) -> None:
     text = json.dumps(value, ensure_ascii=False)
     again = write_json(parse_json(text, comments=True), lambda number: number.text, sort_keys=sort_keys)
     assert to_plain_numbers(parse_json(again)) == json.loads(text)

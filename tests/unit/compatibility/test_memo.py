@@ -1,4 +1,4 @@
-"""A memo has the shape of a tree as long as the tree lives."""
+"""A memo keeps the shape of a tree while the tree exists."""
 
 from __future__ import annotations
 

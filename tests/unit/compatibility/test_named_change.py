@@ -1,4 +1,4 @@
-"""Changes in words: their risk, and the levels that admit them."""
+"""Descriptions of changes: their risk, and the levels that permit them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heart does no I/O: whatever a schema names, no file and no socket is opened."""
+"""``compatibility`` does no I/O: it opens no file and no socket, whatever a schema contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import contractlog.compatibility
 from contractlog.compatibility.schema import SchemaType
 
-from support.nowhere import DRAFTS, everything_of, leading_to
+from support.external_locations import DRAFTS, create_referring_schemas, process_schema
 
 PLACES = (
     *("http://127.0.0.1:9/a.json", "//127.0.0.1/a", "http://[", "//\u2100", "file:///etc/passwd", "/etc/passwd"),
@@ -51,9 +51,9 @@ class Watch:
 @pytest.fixture(scope="module")
 def watch() -> Watch:
     for kind in (SchemaType.JSON, SchemaType.AVRO):  # what is imported when it is first used
-        for other, text in leading_to("x"):
+        for other, text in create_referring_schemas("x"):
             if other is kind:
-                list(everything_of(kind, text))
+                list(process_schema(kind, text))
     return Watch()
 
 
@@ -65,9 +65,9 @@ def test_the_watch_hears_of_files_and_addresses(watch: Watch) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_no_place_that_a_schema_names_is_opened(watch: Watch, place: str) -> None:
-    for kind, text in leading_to(place, DRAFTS_HERE):
+    for kind, text in create_referring_schemas(place, DRAFTS_HERE):
         with watch.listening():
-            outcomes = list(everything_of(kind, text))
+            outcomes = list(process_schema(kind, text))
         assert outcomes
         assert watch.met == []
 

@@ -1,4 +1,4 @@
-"""A text that is no schema is refused with the place: a JSON Pointer, and line and column as it was submitted."""
+"""Invalid schemas are rejected with a JSON Pointer, line and column of the submitted text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support.avro_schemas import Schemas
-from support.avro_spoiled import spoiled_text
+from support.avro_schemas import AvroSchemaGenerator
+from support.invalid_avro_schemas import corrupt_schema
 
 AVRO, JSON = SchemaType.AVRO, SchemaType.JSON
 RECORD = """{
@@ -63,7 +63,7 @@ def test_a_refusal_says_where(text: str, kind: SchemaType, at: str, line: int, c
     assert (again.message, again.line, again.column) == (problem.message, line, column)
 
 
-def test_what_is_wrong_in_a_schema_leaned_on_has_no_line_of_the_submitted_text() -> None:
+def test_errors_in_referenced_schemas_have_no_line_of_the_submitted_text() -> None:
     leaning = {AVRO: '{"type":"record","name":"R","fields":[{"name":"a","type":"leg"}]}', JSON: '{"$ref":"leg"}'}
     for kind, text in leaning.items():
         problem = refusal(text, kind, {"leg": "{"})
@@ -74,7 +74,7 @@ def test_what_is_wrong_in_a_schema_leaned_on_has_no_line_of_the_submitted_text()
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_refusal_has_a_place_in_the_text(random: Random) -> None:
-    text = spoiled_text(Schemas(random).schema(), random)
+    text = corrupt_schema(AvroSchemaGenerator(random).schema(), random)
     problem = problem_of(text)
     if problem is not None:
         lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""One verdict over all levels: it agrees with each level's own, and names the kind of change."""
+"""The verdict over all levels agrees with each level's verdict, and names the change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_change import ChangeKind, classify_change, classify_change_between
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 
 def avro(value: Any) -> ParsedSchema:
@@ -108,10 +108,10 @@ def test_the_body_tells_kind_levels_and_findings_of_each_version_and_direction()
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 3))
 def test_it_says_of_every_level_what_the_level_says_itself(random: Random, versions: int) -> None:
-    schema = Schemas(random).schema()
+    schema = AvroSchemaGenerator(random).schema()
     try:
-        history = [ParsedVersion(n, avro(evolved(schema, random, n - 1))) for n in range(1, versions + 1)]
-        candidate = avro(evolved(schema, random, 2))
+        history = [ParsedVersion(n, avro(evolve_schema(schema, random, n - 1))) for n in range(1, versions + 1)]
+        candidate = avro(evolve_schema(schema, random, 2))
     except InvalidSchema:
         assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
     for also in (frozenset[str](), AVRO_WARNINGS):

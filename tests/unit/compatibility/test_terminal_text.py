@@ -1,4 +1,4 @@
-"""No text from outside breaks a line, steers a terminal, or is a command to a CI runner."""
+"""Untrusted text cannot break lines, control a terminal, or command a CI runner."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_a_json_line_keeps_its_value(text: str) -> None:
         assert json.loads(line) == json.loads(document)
 
 
-def test_what_people_write_stays_as_it_is() -> None:
+def test_ordinary_text_is_unchanged() -> None:
     for text in ("Größe: 3 µs, «ok»", "a :: b", "# head", ":.eu:orders-value", "日本語"):
         assert escape_line(text) == text

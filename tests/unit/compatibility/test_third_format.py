@@ -1,4 +1,4 @@
-"""A third format: one ``SchemaFormat`` and one line in the table are enough for the whole registry.
+"""A third format needs only a ``SchemaFormat`` and a line in the table.
 
 A schema of this format names the fields of a record, and whether each is optional: ``id place? when``.
 """
@@ -112,7 +112,7 @@ def test_a_schema_is_registered_once_and_looked_up(registry: Registry) -> None:
     assert "PROTOBUF" in registry.types()
 
 
-def test_what_the_parser_rejects_is_not_registered(registry: Registry) -> None:
+def test_schemas_rejected_by_the_parser_are_not_registered(registry: Registry) -> None:
     with pytest.raises(InvalidSchema, match="question mark"):
         registry.register("trips", toy("id, place"))
 

@@ -1,4 +1,4 @@
-"""The reference's message list, to the letter."""
+"""The reference's list of messages, literally."""
 
 from __future__ import annotations
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from locks import locked
 
 from contractlog.compatibility.errors import Unreachable
 from contractlog.spark_validation.java_runtime import Java
 
 import kafka_jars
+from file_lock import lock_file
 from kafka_jars import cache_folder, fetch_jars
 
 
@@ -53,7 +53,7 @@ def test_jars_come_whole_and_once(tmp_path: Path) -> None:
     assert (tmp_path / "runs").read_text() == "x\n"
 
 
-def test_what_an_interrupted_fetch_left_is_cleared_away(tmp_path: Path) -> None:
+def test_files_of_an_interrupted_fetch_are_removed(tmp_path: Path) -> None:
     abandoned = cache_folder() / "fetching-abandoned"
     abandoned.mkdir(parents=True)
     fetch_jars(_java(tmp_path, f"mkdir libs && touch libs/kafka_2.13-{kafka_jars.KAFKA_VERSION}.jar"), say=print)
@@ -61,7 +61,7 @@ def test_what_an_interrupted_fetch_left_is_cleared_away(tmp_path: Path) -> None:
 
 
 def test_a_lock_has_one_holder(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock"), pytest.raises(BlockingIOError), locked(tmp_path / "lock", wait=False):
+    with lock_file(tmp_path / "lock"), pytest.raises(BlockingIOError), lock_file(tmp_path / "lock", wait=False):
         pass
-    with locked(tmp_path / "lock", wait=False):
+    with lock_file(tmp_path / "lock", wait=False):
         pass

@@ -1,4 +1,4 @@
-"""The checker of histories, on histories written by hand: it is silent about what may be, and sees what may not."""
+"""The checker accepts permitted histories and rejects others, shown with handwritten ones."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def scribe() -> Scribe:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_the_model_does_is_right(seed: int) -> None:
+def test_histories_of_the_model_are_accepted(seed: int) -> None:
     random, scribe = Random(seed), Scribe()  # noqa: S311 - a seed is the point
     contents = pool(random, 6)
     for _ in range(60):
@@ -114,7 +114,7 @@ def test_a_row_that_is_not_there_is_missed(scribe: Scribe) -> None:
     assert {"the journal has no gaps", "what was acknowledged is there"} <= scribe.laws
 
 
-def test_what_was_acknowledged_and_left_nothing_behind_is_missed(scribe: Scribe) -> None:
+def test_lost_acknowledged_writes_are_detected(scribe: Scribe) -> None:
     scribe.do("register", content=Content(ONE.fields, "y"))
     scribe.journal.pop()
     assert "what was acknowledged is there" in scribe.laws
@@ -208,7 +208,7 @@ def test_a_read_beside_a_write_may_see_it_or_not_but_not_go_back(scribe: Scribe)
         assert (scribe.laws == set()) == fine
 
 
-def test_what_another_node_has_in_memory_may_be_served_for_five_seconds(scribe: Scribe) -> None:
+def test_stale_reads_of_another_node_are_permitted_for_five_seconds(scribe: Scribe) -> None:
     def read(node: int, after: float) -> set[str]:
         one = scribe.do("by-id", "", schema_id=1, node=node)
         one.began, one.ended = scribe.operations[3].ended + after, scribe.operations[3].ended + after + 0.1
@@ -291,7 +291,7 @@ def test_a_failure_that_is_not_the_databases_is_seen(scribe: Scribe) -> None:
     assert scribe.laws == {"no request breaks the service"}
 
 
-def test_who_says_that_nothing_was_written_is_believed(scribe: Scribe) -> None:
+def test_writes_after_an_error_that_denies_them_are_detected(scribe: Scribe) -> None:
     lost = scribe.do("configure", patch={"level": "NONE"})
     lost.status, lost.body = 500, {"error_code": 50002}
     assert scribe.laws == set()
@@ -299,7 +299,7 @@ def test_who_says_that_nothing_was_written_is_believed(scribe: Scribe) -> None:
     assert scribe.laws == {"what was refused was not done"}
 
 
-def test_what_is_replaced_must_be_of_the_same_id(scribe: Scribe) -> None:
+def test_replaced_versions_must_have_the_same_id(scribe: Scribe) -> None:
     scribe.do("hide", version=2)
     scribe.do("register", content=TWO)
     line = Line(len(scribe.journal) + 1, "o6", "version.hard_deleted", "a/2", details={"id": 2, "replaced_by": 3})

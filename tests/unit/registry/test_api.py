@@ -1,4 +1,4 @@
-"""What the API answers when all is well: bodies in the reference's shape, members in its order."""
+"""Successful responses of the API: the reference's bodies, with its order of members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``serve`` warns of a listener that other machines reach, and that lacks users or TLS."""
+"""``serve`` warns about listeners that are reachable from other machines without users or TLS."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def test_each_thing_that_is_missing_is_named(host: str, given: dict[str, str], e
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.1.1", "::1"])
-def test_what_only_this_machine_reaches_needs_no_warning(host: str) -> None:
+def test_listeners_for_this_machine_need_no_warning(host: str) -> None:
     assert list(_exposure_warnings(Settings(), host, 8081)) == []

@@ -1,4 +1,4 @@
-"""Numbers at the edges: the id 0, which an import may bring, the last ones, and what is no number at all."""
+"""Boundary values of numbers: the imported id 0, the largest ids, and invalid numbers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_records_under_the_id_0_are_written_and_read(registries: Registries) -> 
 @pytest.mark.parametrize(
     "path", ["/schemas/ids/{}/schema", "/schemas/ids/{}", "/subjects?limit={}", "/subjects?offset={}"]
 )
-def test_what_is_no_number_has_no_address(http: httpx2.Client, path: str, text: str) -> None:
+def test_paths_with_invalid_numbers_are_not_found(http: httpx2.Client, path: str, text: str) -> None:
     if not text and "?" in path:
         assert http.get(path.format(text)).status_code == 200  # an empty parameter is none
         return

@@ -1,4 +1,4 @@
-"""Reading endpoints: filters, pages, formats, tags, aliases, contexts, and what the bytes from memory are."""
+"""Read endpoints: filters, pages, formats, tags, aliases, contexts and cached responses."""
 
 from __future__ import annotations
 
@@ -410,7 +410,7 @@ def test_the_service_names_its_clusters() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
 @pytest.mark.parametrize("path", ["/exporters", "/dek-registry/v1/keks", "/dek-registry/v1/keks/k/deks/s", "/catalog"])
-def test_what_the_open_reference_does_not_serve_is_not_there(http: httpx2.Client, method: str, path: str) -> None:
+def test_endpoints_missing_in_the_open_reference_are_not_found(http: httpx2.Client, method: str, path: str) -> None:
     answer = http.request(method, path)
     assert (answer.status_code, answer.json()) == (404, {"error_code": 404, "message": "HTTP 404 Not Found"})
 

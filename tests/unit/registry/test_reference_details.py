@@ -1,4 +1,4 @@
-"""Details of answers in which other makers' tests found a difference from the reference."""
+"""Details of responses in which third-party tests found differences from the reference."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_batch_without_requests_is_refused(http: httpx2.Client, operation: str
     assert answer.json()["message"] == told
 
 
-def test_what_holds_in_every_context_is_shown_for_the_default_context_only_when_that_is_requested(
+def test_values_of_all_contexts_are_shown_for_the_default_context_only_on_request(
     http: httpx2.Client,
 ) -> None:
     http.put("/config/:.__GLOBAL:", json={"compatibility": "FULL", "normalize": True})

@@ -1,4 +1,4 @@
-"""Random histories of all writing calls: the service and the model answer alike, and hold the same in the end."""
+"""Random histories of writes, in which service and model have the same responses and state."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER
 
-from support.registry_model.comparing import OPERATIONS
+from support.registry_model.comparison import OPERATIONS
 from support.registry_model.faults import FAULTS
-from support.registry_model.machine import Agreement, Seen
-from support.registry_model.scenes import SCENES
+from support.registry_model.machine import Coverage, RegistryMachine
+from support.registry_model.scenarios import SCENARIOS
 
 DOCUMENT: Final = yaml.safe_load((Path(__file__).parents[3] / "openapi.yaml").read_text())
 WRITING: Final = frozenset({"post", "put", "delete"})
@@ -44,8 +44,8 @@ UNASKED: Final = {
 }
 
 
-def run(steps: int, examples: int, **options: Any) -> Seen:
-    Agreement.seen = Seen()
+def run(steps: int, examples: int, **options: Any) -> Coverage:
+    RegistryMachine.coverage = Coverage()
     limits = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -54,8 +54,8 @@ def run(steps: int, examples: int, **options: Any) -> Seen:
         suppress_health_check=list(HealthCheck),
         **options,
     )
-    run_state_machine_as_test(Agreement, settings=limits)
-    return Agreement.seen
+    run_state_machine_as_test(RegistryMachine, settings=limits)
+    return RegistryMachine.coverage
 
 
 def writing() -> dict[str, dict[str, Any]]:
@@ -107,12 +107,12 @@ def test_every_operation_that_writes_is_called_or_left_out_for_a_reason() -> Non
 
 
 def play_every_scene() -> None:
-    for scene, subject in zip(SCENES, cycle(["a", ":.eu:a"]), strict=False):
-        agreement = Agreement()
+    for scene, subject in zip(SCENARIOS, cycle(["a", ":.eu:a"]), strict=False):
+        agreement = RegistryMachine()
         try:
             for _ in range(2):
                 scene(agreement, subject)
-                agreement.they_hold_the_same()
+                agreement.states_are_equal()
         finally:
             agreement.teardown()
 
@@ -158,7 +158,7 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
             connection.execute(insert(tables.change_log_counters).values(name=CHANGE_LOG_COUNTER, next_sequence=1))
         return postgres_url
 
-    monkeypatch.setattr(Agreement, "database", staticmethod(emptied))
+    monkeypatch.setattr(RegistryMachine, "database", staticmethod(emptied))
     assert len(run(steps=30, examples=25).codes) >= 15
     engine.dispose()
 

@@ -1,4 +1,4 @@
-"""Settings come from arguments, then the environment, then the defaults."""
+"""Settings come from arguments, the environment or defaults, in this order."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_arguments_go_before_the_environment_and_that_before_the_defaults() -> N
 
 
 @pytest.mark.parametrize("member", [one.name for one in fields(Settings) if one.type != "str"])
-def test_what_cannot_be_read_is_named(member: str) -> None:
+def test_unreadable_settings_are_named(member: str) -> None:
     with pytest.raises(UsageError, match=PREFIX + member.upper()):
         Settings.from_environment({PREFIX + member.upper(): "many"})
 
 
-def test_what_python_gives_is_read_as_what_the_environment_gives() -> None:
+def test_arguments_are_parsed_like_environment_variables() -> None:
     given = {"level": "full", "workers": "2", "body_seconds": 3, "access_log": "yes", "response_profile": "7.6"}
     environment = {PREFIX + name.upper(): str(value) for name, value in given.items()}
     assert Settings(**given) == Settings.from_environment(environment)  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def test_what_python_gives_is_read_as_what_the_environment_gives() -> None:
         ("cluster_id", 7, "a text"),
     ],
 )
-def test_what_python_gives_and_cannot_be_meant_is_refused_by_name(member: str, value: Any, takes: str) -> None:
+def test_invalid_arguments_are_rejected_by_name(member: str, value: Any, takes: str) -> None:
     with pytest.raises(UsageError, match=f"^{member} cannot be `?{value}`?: it takes {takes}"):
         Settings(**{member: value})
 

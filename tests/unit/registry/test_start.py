@@ -1,4 +1,4 @@
-"""Starting loads what serving needs at once, and nothing else."""
+"""Startup imports only the modules that serving needs immediately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plug-in that gives users' tests a registry: run by pytest itself, as a user's project would."""
+"""The pytest plug-in, run by pytest itself as in a user's project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builders have the shape of confluent-kafka's, build our serdes for its clients, and own the client that they make."""
+"""Builders have confluent-kafka's signatures, and own the clients that they create."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_arguments_and_setters_are_theirs(ours: Any, theirs: Any, name: str) -> 
 
 
 @pytest.mark.parametrize(("package", "prefix", "text"), [(avro, "Avro", ORDER), (json_schema, "JSON", JSON_ORDER)])
-def test_what_is_built_writes_and_reads(
+def test_built_serdes_write_and_read(
     package: Any, prefix: str, text: str, conf: dict[str, Any], closed: list[Any]
 ) -> None:
     schema = Schema(text, prefix.upper())
@@ -95,7 +95,7 @@ def test_what_is_built_writes_and_reads(
 
 
 @pytest.mark.parametrize(("package", "prefix", "text"), [(avro, "Avro", ORDER), (json_schema, "JSON", JSON_ORDER)])
-def test_what_is_built_writes_and_reads_awaited(
+def test_built_asynchronous_serdes_write_and_read(
     package: Any, prefix: str, text: str, conf: dict[str, Any], closed: list[Any]
 ) -> None:
     started: list[Any] = []

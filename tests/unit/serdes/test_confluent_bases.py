@@ -1,4 +1,4 @@
-"""Code that catches confluent-kafka's exceptions catches ours; where that package is not loaded, nothing loads it."""
+"""Code that catches confluent-kafka's exceptions also catches contractlog's."""
 
 from __future__ import annotations
 

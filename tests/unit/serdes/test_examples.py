@@ -1,4 +1,4 @@
-"""Examples in the page of the serializers do what they say."""
+"""The examples of ``docs/serdes.md`` work."""
 
 from __future__ import annotations
 

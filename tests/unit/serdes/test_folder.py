@@ -81,7 +81,7 @@ def test_versions_guids_and_metadata_are_known(registry: Registry, folder: Path)
     assert AvroDeserializer(source)(b"ab", context) == {"sum": b"ab"}
 
 
-def test_what_is_not_there_is_not_found(folder: Path) -> None:
+def test_missing_schemas_are_not_found(folder: Path) -> None:
     source = FolderSource(folder)
     with pytest.raises(NotFound, match="nothing can be registered"):
         AvroSerializer(source, '"int"').prepare("bills")

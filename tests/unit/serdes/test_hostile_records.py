@@ -1,4 +1,4 @@
-"""Whatever a record's bytes and headers are, a deserializer gives a value or an error that says topic and reason."""
+"""Hostile records result in a value, or in an error with topic and reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serializers ask a registry, how often, and what they do when it is away."""
+"""Requests of serializers to a registry, their number, and behaviour during outages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contractlog.serdes.serde_base import SingleFlight, TaskSingleFlight
 from contractlog.serdes.wire import encode_frame
 
 from support.deadlines import WAIT_SECONDS
-from support.sources import Watched
+from support.recording_source import RecordingSource
 
 ORDER = '{"type": "record", "name": "Order", "fields": [{"name": "n", "type": "int"}]}'
 WIDER = (
@@ -51,11 +51,11 @@ def timed(serializer: Any) -> Clock:
 
 
 def test_a_place_is_asked_about_once(registry: Registry) -> None:
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     serializer, deserializer = AvroSerializer(watched, ORDER), AvroDeserializer(watched)
     for n in range(3):
         assert deserializer(serializer({"n": n}, VALUE), VALUE) == {"n": n}
-    assert watched.asked == [
+    assert watched.method_names == [
         "associations_by_resource_name",
         "register",
         "associations_by_resource_name",
@@ -76,7 +76,7 @@ def test_one_schema_is_made_ready_once_for_all_subjects(registry: Registry) -> N
 
 def test_64_threads_that_want_one_id_ask_once(registry: Registry) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
-    watched = Watched(registry, before=lambda: time.sleep(0.02))
+    watched = RecordingSource(registry, before=lambda: time.sleep(0.02))
     deserializer = AvroDeserializer(watched)
     begin = threading.Barrier(64)
 
@@ -86,11 +86,11 @@ def test_64_threads_that_want_one_id_ask_once(registry: Registry) -> None:
 
     with ThreadPoolExecutor(64) as pool:
         assert list(pool.map(read, range(64))) == [{"n": 1}] * 64
-    assert watched.asked == ["associations_by_resource_name", "schema_by_id"]
+    assert watched.method_names == ["associations_by_resource_name", "schema_by_id"]
 
 
 def test_64_threads_that_meet_one_error_all_hear_of_it(registry: Registry) -> None:
-    watched = Watched(registry, before=lambda: time.sleep(0.02))
+    watched = RecordingSource(registry, before=lambda: time.sleep(0.02))
     deserializer = AvroDeserializer(watched)
     begin = threading.Barrier(64)
 
@@ -102,12 +102,12 @@ def test_64_threads_that_meet_one_error_all_hear_of_it(registry: Registry) -> No
 
     with ThreadPoolExecutor(64) as pool:
         assert set(pool.map(read, range(64))) == {(Outcome.UNKNOWN_SCHEMA_ID, "orders", 1)}
-    assert watched.asked.count("schema_by_id") == 1
+    assert watched.method_names.count("schema_by_id") == 1
 
 
 def test_1000_tasks_that_want_one_id_ask_once(registry: Registry) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
-    asked = Watched(registry)
+    asked = RecordingSource(registry)
 
     class Slow:
         async def schema_by_id(self, *args: Any, **kwargs: Any) -> Any:
@@ -126,7 +126,7 @@ def test_1000_tasks_that_want_one_id_ask_once(registry: Registry) -> None:
         return await asyncio.gather(*reading)
 
     assert asyncio.run(run()) == [{"n": 1}] * 1000
-    assert asked.asked == ["associations_by_resource_name", "schema_by_id"]
+    assert asked.method_names == ["associations_by_resource_name", "schema_by_id"]
 
 
 def test_a_thread_that_is_stopped_leaves_its_work_to_the_next() -> None:
@@ -183,11 +183,11 @@ def test_the_newest_version_is_believed_for_a_minute(registry: Registry) -> None
 @pytest.mark.parametrize(("seconds", "asked"), [(0, 3), (None, 1), (60, 1)])
 def test_its_life_can_be_chosen(registry: Registry, seconds: float | None, asked: int) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     serializer = AvroSerializer(watched, **LATEST, latest_cache_ttl_sec=seconds)
     for _ in range(3):
         serializer({"n": 1}, VALUE)
-    assert watched.asked.count("version") == asked
+    assert watched.method_names.count("version") == asked
 
 
 @pytest.mark.parametrize("seconds", [60, None])
@@ -228,21 +228,21 @@ def test_clients_of_confluent_s_shape_tell_serializers_what_they_forgot(registry
 
 def test_old_plans_serve_while_the_registry_is_away(registry: Registry) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     serializer = AvroSerializer(watched, **LATEST)
     deserializer = AvroDeserializer(watched, use_latest_version=True)
     clocks = [timed(serializer), timed(deserializer)]
     written = serializer({"n": 1}, VALUE)
     deserializer(written, VALUE)
-    watched.away = True
+    watched.is_unavailable = True
     for now in (61.0, 70.0):
         for clock in clocks:
             clock.now = now
-        asked = len(watched.asked)
+        asked = len(watched.method_names)
         for _ in range(10):
             assert serializer({"n": 1}, VALUE) == written
             assert deserializer(written, VALUE) == {"n": 1}
-        assert len(watched.asked) == asked + 2  # each asks once in a while, and not for each record
+        assert len(watched.method_names) == asked + 2  # each asks once in a while, and not for each record
     with pytest.raises(Unreachable):
         serializer({"n": 1}, SerializationContext("never seen"))
 
@@ -269,23 +269,23 @@ def test_prepare_fails_before_the_first_record(registry: Registry) -> None:
         AvroSerializer(registry, "{")
 
 
-def test_what_is_prepared_asks_nothing_more(registry: Registry) -> None:
+def test_prepared_plans_send_no_requests(registry: Registry) -> None:
     registry.register("orders-key", SchemaDraft('"string"'))
     for draft in (ORDER, WIDER):
         registry.register("orders-value", SchemaDraft(draft))
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     serializer, deserializer = AvroSerializer(watched, WIDER), AvroDeserializer(watched)
     assert serializer.prepare("orders").version == 2
     assert [found.version for found in deserializer.prepare("orders", versions="all")] == [1, 2]
     assert [found.version for found in deserializer.prepare("orders", MessageField.KEY)] == [1]
     guid = registry.version("orders-value", 1).guid or ""
-    asked = len(watched.asked)
+    asked = len(watched.method_names)
     written = serializer({"n": 1, "note": "x"}, VALUE)
     assert deserializer(written, VALUE) == {"n": 1, "note": "x"}
     assert deserializer(b"\0\0\0\0\2\2", VALUE) == {"n": 1}
     assert deserializer(b"\1" + UUID(guid).bytes + b"\2", VALUE) == {"n": 1}
     assert deserializer(b"\0\0\0\0\1\2x", SerializationContext("orders", MessageField.KEY)) == "x"
-    assert len(watched.asked) == asked
+    assert len(watched.method_names) == asked
 
 
 def test_a_record_s_name_is_needed_to_prepare_for_it(registry: Registry) -> None:
@@ -303,7 +303,7 @@ def test_places_share_the_text_of_their_schema(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize("kind", ["TOPIC", "ASSOCIATED"])
-def test_what_is_no_frame_is_told_with_topic_and_subject(registry: Registry, kind: str) -> None:
+def test_invalid_frames_are_reported_with_topic_and_subject(registry: Registry, kind: str) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
     deserializer = AvroDeserializer(registry, subject_name_strategy_type=kind)
     assert deserializer(b"\0\0\0\0\1\2", VALUE) == {"n": 1}

@@ -1,4 +1,4 @@
-"""Ids before the body and guids in headers, both ways, with our functions and confluent-kafka's."""
+"""Ids before the body and guids in headers, with contractlog's and confluent-kafka's functions."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_ids_are_the_bytes_that_the_reference_makes(number: int, guid: Any, rest
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=20))
-def test_what_is_no_frame_is_told(data: bytes) -> None:
+def test_unframed_bytes_raise_an_error(data: bytes) -> None:
     if (data[:1] == b"\0" and len(data) >= 5) or (data[:1] == b"\1" and len(data) >= 17):
         assert split_head(data)[0] == data[: split_head(data)[1]]
     else:

@@ -1,4 +1,4 @@
-"""Texts as keys and values, and the names of the reference's module of serializers."""
+"""Strings as keys and values, and the names of the reference's module."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_texts_are_the_bytes_of_the_reference(text: str | None, codec: str) -> N
         assert read(record, KEY) == theirs.StringDeserializer(codec)(record, their_context) == text
 
 
-def test_what_is_no_text_is_told() -> None:
+def test_values_that_are_not_strings_raise_an_error() -> None:
     for call in (lambda: StringSerializer()("\ud800", KEY), lambda: StringSerializer()(7, KEY)):  # type: ignore[arg-type]
         with pytest.raises(SerializationError, match="topic orders"):
             call()

@@ -1,4 +1,4 @@
-"""What serializers of both formats share: subjects, ids, frames, rules; over the real registry, in process."""
+"""Common behaviour of both formats: subjects, ids, frames and rules, with the real registry."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_references_are_followed(registry: Registry) -> None:
         {"validate": True},
     ],
 )
-def test_what_is_not_understood_is_refused_at_once(registry: Registry, conf: dict[str, Any]) -> None:
+def test_unknown_settings_are_rejected_immediately(registry: Registry, conf: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         AvroSerializer(registry, ORDER, conf=conf)
 

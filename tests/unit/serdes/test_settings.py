@@ -1,4 +1,4 @@
-"""Settings: every dotted key of the reference's serializers, the same as keywords, and nothing else."""
+"""Settings accept exactly the dotted keys of the reference, also as keyword arguments."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_arguments_stand_in_the_order_of_the_reference(pair: tuple[Any, Any]) ->
     ],
 )
 @pytest.mark.parametrize("kind", [AvroSerializer, AsyncAvroSerializer, JSONSerializer])
-def test_what_is_not_understood_is_refused_at_once(registry: Registry, kind: Any, conf: Any, told: str) -> None:
+def test_unknown_settings_are_rejected_immediately(registry: Registry, kind: Any, conf: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         made(kind, registry, conf)
 

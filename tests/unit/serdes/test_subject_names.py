@@ -1,4 +1,4 @@
-"""Subjects by topic, by record, and by what the registry associates a topic with."""
+"""Subjects by topic, by record, and by association."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.serdes.avro import AsyncAvroSerializer, AvroDeserializer, AvroS
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.subject_names import AssociatedNameStrategy, SubjectNameStrategyType, topic_record_subject_name
 
-from support.sources import Watched
+from support.recording_source import RecordingSource
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -146,12 +146,12 @@ def test_an_own_strategy_is_asked_for_each_record(registry: Registry) -> None:
     def by_header(context: Any, name: str | None) -> str:
         return f"{context.headers[0][1]}.{name}"
 
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     serializer = AvroSerializer(watched, ORDER, subject_name_strategy=by_header)
     for tenant in ("a", "b", "a"):
         serializer({"n": 1}, SerializationContext("orders", headers=[("tenant", tenant)]))
     assert registry.subjects() == ["a.shop.Order", "b.shop.Order"]
-    assert watched.asked == ["register", "register"]
+    assert watched.method_names == ["register", "register"]
 
 
 def test_an_own_strategy_that_wants_the_name_has_it_when_reading(registry: Registry) -> None:

@@ -1,4 +1,4 @@
-"""No rule is passed over in silence: what would have to run makes serializers raise, and what would not does not."""
+"""Serializers raise if a rule would have to run, and only then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contractlog.serdes.errors import RuleNotRun
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 
-from support.sources import Watched
+from support.recording_source import RecordingSource
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -120,11 +120,11 @@ def test_migrations_are_due_on_the_way_to_the_newest(registry: Registry, written
 
 def test_the_way_to_the_newest_is_looked_up_once(registry: Registry) -> None:
     ids = [registry.register("orders-value", order(n)).schema_id for n in (1, 2, 3)]
-    watched = Watched(registry)
+    watched = RecordingSource(registry)
     deserializer = AvroDeserializer(watched, conf=NEWEST)
     for _ in range(3):
         assert deserializer(b"\0" + ids[0].to_bytes(4) + b"\2", VALUE) == {"f0": 1, "f1": 0, "f2": 0}
-    assert sorted(watched.asked) == [
+    assert sorted(watched.method_names) == [
         "associations_by_resource_name",
         "lookup",
         "schema_by_id",

@@ -16,7 +16,7 @@ from contractlog.serdes.wire import decode_frame, encode_frame
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1), st.binary())
-def test_what_is_framed_is_unframed(schema_id: int, body: bytes) -> None:
+def test_encoded_frames_are_decoded(schema_id: int, body: bytes) -> None:
     found, rest = decode_frame(encode_frame(SchemaId(schema_id), body))
     assert (found, bytes(rest)) == (schema_id, body)
 
@@ -33,7 +33,7 @@ def test_the_body_is_not_copied() -> None:
 
 
 @pytest.mark.parametrize("record", [b"", b"\0", b"\0\0\0\0", b"\x01\0\0\0\x07x", b'{"json": true}'])
-def test_what_is_no_frame_is_refused(record: bytes) -> None:
+def test_invalid_frames_are_rejected(record: bytes) -> None:
     with pytest.raises(BadFrame) as caught:
         decode_frame(record)
     assert caught.value.outcome is Outcome.NOT_FRAMED

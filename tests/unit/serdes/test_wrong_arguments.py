@@ -1,4 +1,4 @@
-"""What cannot work is refused where it is written down, or told as an error of the record that has it."""
+"""Invalid arguments are rejected when they are given, or by the first record."""
 
 from __future__ import annotations
 

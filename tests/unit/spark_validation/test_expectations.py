@@ -1,4 +1,4 @@
-"""What records are held against, asked of a real registry in this process."""
+"""The expectations of an audit, built from a real registry in this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 
-from support.archives import ORDER, Record, framed, order, write_topic
+from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 
 WIDER = ORDER.replace('"type":"string"}', '"type":"string"},{"name":"more","type":["null","long"],"default":null}')
 
@@ -57,7 +57,11 @@ def test_a_part_is_held_against_all_versions_of_its_subject_soft_deleted_ones_to
     write_topic(
         tmp_path,
         "t",
-        [Record(0, value=order(first)), Record(1, value=framed(foreign, b"\x02a")), Record(2, value=order(999))],
+        [
+            Record(0, value=encode_order(first)),
+            Record(1, value=encode_frame(foreign, b"\x02a")),
+            Record(2, value=encode_order(999)),
+        ],
     )
     entry = audited(registry, tmp_path)["t", "value"]
     assert codes(entry) == {"WRONG_SUBJECT": 1, "UNKNOWN_SCHEMA_ID": 1}
@@ -75,7 +79,9 @@ def test_a_version_that_goes_while_it_is_listed_is_the_only_one_left_out(
 ) -> None:
     lost = registry.register("t-value", SchemaDraft(ORDER)).schema_id
     kept = registry.register("t-value", SchemaDraft(WIDER)).schema_id
-    write_topic(tmp_path, "t", [Record(0, value=framed(kept, b"\x02\x02a\x00")), Record(1, value=order(lost))])
+    write_topic(
+        tmp_path, "t", [Record(0, value=encode_frame(kept, b"\x02\x02a\x00")), Record(1, value=encode_order(lost))]
+    )
     listed = registry.versions
 
     def going(subject: str, *, deleted: bool = False) -> list[int]:
@@ -92,7 +98,7 @@ def test_a_version_that_goes_while_it_is_listed_is_the_only_one_left_out(
 def test_a_subject_that_is_wholly_soft_deleted_still_counts(registry: Registry, tmp_path: Path) -> None:
     schema_id = registry.register("t-value", SchemaDraft(ORDER)).schema_id
     registry.delete_subject("t-value")
-    write_topic(tmp_path, "t", [Record(0, value=order(schema_id))])
+    write_topic(tmp_path, "t", [Record(0, value=encode_order(schema_id))])
     assert audited(registry, tmp_path)["t", "value"]["verdict"] == "passing"
 
 
@@ -101,14 +107,14 @@ def test_an_id_that_the_registry_lost_is_counted(registry: Registry, tmp_path: P
     lost = registry.register("t-value", SchemaDraft(WIDER)).schema_id
     registry.delete_version("t-value", 2)
     registry.delete_version("t-value", 2, permanent=True)
-    write_topic(tmp_path, "t", [Record(at, value=framed(lost, b"\x02\x02a\x00")) for at in range(3)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_frame(lost, b"\x02\x02a\x00")) for at in range(3)])
     assert codes(audited(registry, tmp_path)["t", "value"]) == {"UNKNOWN_SCHEMA_ID": 3}
 
 
 def test_a_part_without_a_subject_is_audited_by_the_ids_it_carries(registry: Registry, tmp_path: Path) -> None:
     schema_id = registry.register("shop.Order", SchemaDraft(ORDER)).schema_id
-    records = [Record(at, value=order(schema_id)) for at in range(8)]
-    write_topic(tmp_path, "t", [*records, Record(8, value=order(schema_id)[:-1]), Record(9, value=b"plain")])
+    records = [Record(at, value=encode_order(schema_id)) for at in range(8)]
+    write_topic(tmp_path, "t", [*records, Record(8, value=encode_order(schema_id)[:-1]), Record(9, value=b"plain")])
     entry = audited(registry, tmp_path)["t", "value"]
     assert codes(entry) == {"TRUNCATED": 1, "NOT_FRAMED": 1}
     assert entry["schemas"][0]["subject"] == "shop.Order"
@@ -118,7 +124,7 @@ def test_a_part_without_a_subject_is_audited_by_the_ids_it_carries(registry: Reg
 def test_a_part_without_a_subject_and_without_known_ids_is_unknown(registry: Registry, tmp_path: Path) -> None:
     registry.register("other-value", SchemaDraft(ORDER))
     write_topic(tmp_path, "plain", [Record(at, key=b"k%d" % at, value=b"no frame at all") for at in range(9)])
-    write_topic(tmp_path, "foreign", [Record(at, value=order(404)) for at in range(9)])
+    write_topic(tmp_path, "foreign", [Record(at, value=encode_order(404)) for at in range(9)])
     write_topic(tmp_path, "nulls", [Record(at) for at in range(9)])
     write_topic(tmp_path, "empty", [])
     entries = audited(registry, tmp_path)
@@ -141,7 +147,7 @@ def test_a_topic_with_a_subject_and_nothing_but_nulls_is_counted_as_tombstones(
 def test_numbers_that_look_like_frames_do_not_make_a_part_audited(registry: Registry, tmp_path: Path) -> None:
     schema_id = int(registry.register("other-value", SchemaDraft(ORDER)).schema_id)
     keys = [((schema_id << 24) + at * 4_000_000).to_bytes(8, "big") for at in range(20)]
-    assert sum(key[:5] == framed(schema_id, b"") for key in keys) == 5
+    assert sum(key[:5] == encode_frame(schema_id, b"") for key in keys) == 5
     write_topic(tmp_path, "t", [Record(at, key=key) for at, key in enumerate(keys)])
     assert not make_expectations(registry, tmp_path).parts["t", "key"].audited
 
@@ -152,7 +158,7 @@ def test_json_schemas_and_keys_are_audited_alike(registry: Registry, tmp_path: P
     text = '{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}'
     schema_id = registry.register("t-key", SchemaDraft(text, SchemaType.JSON)).schema_id
     keys = [b'{"at": 1}', b'{"at": "x"}', b"{", None]
-    write_topic(tmp_path, "t", [Record(at, key=key and framed(schema_id, key)) for at, key in enumerate(keys)])
+    write_topic(tmp_path, "t", [Record(at, key=key and encode_frame(schema_id, key)) for at, key in enumerate(keys)])
     entry = audited(registry, tmp_path)["t", "key"]
     assert codes(entry) == {Outcome.SCHEMA_VIOLATION.name: 1, Outcome.NOT_JSON.name: 1}
     assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "failing")
@@ -170,7 +176,9 @@ def test_records_of_a_schema_that_validators_cannot_use_have_their_own_outcome(
     bad = registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
     values = [(good, b'{"at": 1}'), (good, b'{"at": "x"}'), (bad, b'{"at": 1}'), (bad, b"{"), (bad, b'{"at": "x"}')]
     write_topic(
-        tmp_path, "t", [Record(at, value=framed(*value)) for at, value in enumerate([*values, (good, b'{"at": null}')])]
+        tmp_path,
+        "t",
+        [Record(at, value=encode_frame(*value)) for at, value in enumerate([*values, (good, b'{"at": null}')])],
     )
     entry = audited(registry, tmp_path)["t", "value"]
     assert codes(entry) == {"SCHEMA_VIOLATION": 2}
@@ -193,7 +201,7 @@ def test_a_part_of_which_all_records_carry_a_schema_that_validators_cannot_use_i
     registry: Registry, tmp_path: Path
 ) -> None:
     bad = registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
-    write_topic(tmp_path, "t", [Record(0, value=framed(bad, b'{"a": 1}')), Record(1)])
+    write_topic(tmp_path, "t", [Record(0, value=encode_frame(bad, b'{"a": 1}')), Record(1)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert (entry["verdict"], entry["conformance"], entry["violating"]) == ("unknown", None, 0)
     assert (entry["unaudited"], entry["tombstones"]) == (1, 1)
@@ -210,7 +218,7 @@ def test_a_schema_that_only_a_late_record_carries_takes_no_other_record_along(
     registry.set_level(Level.NONE, subject)
     bad = registry.register(subject, SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
     ids = [good] * 1_000 + [bad] + [good] * 1_000
-    write_topic(tmp_path, "t", [Record(at, value=framed(each, b'{"at": 1}')) for at, each in enumerate(ids)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_frame(each, b'{"at": 1}')) for at, each in enumerate(ids)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert (entry["verdict"], entry["conforming"], entry["unaudited"]) == ("passing", 2_000, 1)
 
@@ -220,7 +228,7 @@ def test_a_schema_that_no_record_carries_is_not_mentioned(registry: Registry, tm
     registry.set_level(Level.NONE, "t-value")
     registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON))
     values = (b'{"at": 1}', b'{"at": "x"}')
-    write_topic(tmp_path, "t", [Record(at, value=framed(good, value)) for at, value in enumerate(values)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_frame(good, value)) for at, value in enumerate(values)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert (entry["conforming"], entry["violating"], entry["verdict"]) == (1, 1, "failing")
     assert (entry["unaudited"], entry["notes"]) == (0, [])
@@ -232,7 +240,7 @@ def test_the_reason_why_validators_cannot_use_a_schema_is_one_line_of_bounded_le
     name = json.dumps("\n::error::\x1b[2J\u202e" * 100)
     text = f'{{"properties": {{{name}: {{"minLength": -1}}}}}}'
     bad = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
-    write_topic(tmp_path, "t", [Record(0, value=framed(bad, b"{}"))])
+    write_topic(tmp_path, "t", [Record(0, value=encode_frame(bad, b"{}"))])
     (note,) = audited(registry, tmp_path)["t", "value"]["notes"]
     assert "the value is less than the minimum of 0, at `/properties/" in note
     assert note.isprintable()

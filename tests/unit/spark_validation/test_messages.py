@@ -1,4 +1,4 @@
-"""How an audit speaks on a terminal, and the folder it leaves."""
+"""Messages of an audit on a terminal, and the folder that it writes."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_share_is_read_plain_or_in_percent(text: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["99.9", "-1", "x", "1%%", "nan", "inf", "101%"])
-def test_what_is_no_share_is_refused(text: str) -> None:
+def test_invalid_shares_are_rejected(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="is not a share"):
         _parse_share(text)
 
@@ -153,7 +153,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stopped_at", [1, 2])
-def test_what_was_there_comes_back_when_taking_its_place_is_interrupted(
+def test_an_interrupted_replacement_restores_the_previous_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: int
 ) -> None:
     out = tmp_path / "audit"

@@ -1,4 +1,4 @@
-"""One pass over a range, without Spark: every offset is accounted for, and cutting the range does not show."""
+"""The audit of a range without Spark accounts for every offset, however it is divided."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import read_state, write_state
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, VIOLATIONS, ensure_readable
 
-from support.archives import DAY, Record, framed, order, registered, write_topic
+from support.archives import DAY, Record, create_schema, encode_frame, encode_order, write_topic
 
 TOPIC = "orders"
 EXPECTATIONS = AuditExpectations(
@@ -34,18 +34,18 @@ EXPECTATIONS = AuditExpectations(
         (TOPIC, "value"): PartExpectation(audited=True, known_ids=frozenset({1, 9}), allowed=frozenset({1})),
         (TOPIC, "key"): PartExpectation(audited=False, notes=("no subject",)),
     },
-    schemas={1: ExpectedSchema(registered(1))},
+    schemas={1: ExpectedSchema(create_schema(1))},
     subjects={1: (("orders-value", 1),)},
 )
 BODIES = {
-    Outcome.CONFORMS: order(),
+    Outcome.CONFORMS: encode_order(),
     Outcome.TOMBSTONE: None,
     Outcome.NOT_FRAMED: b"plain text",
-    Outcome.UNKNOWN_SCHEMA_ID: order(schema_id=404),
-    Outcome.WRONG_SUBJECT: order(schema_id=9),
-    Outcome.TRUNCATED: order()[:-2],
-    Outcome.TRAILING_BYTES: order() + b"!",
-    Outcome.BAD_UTF8: framed(1, b"\x0e\x02\xff"),
+    Outcome.UNKNOWN_SCHEMA_ID: encode_order(schema_id=404),
+    Outcome.WRONG_SUBJECT: encode_order(schema_id=9),
+    Outcome.TRUNCATED: encode_order()[:-2],
+    Outcome.TRAILING_BYTES: encode_order() + b"!",
+    Outcome.BAD_UTF8: encode_frame(1, b"\x0e\x02\xff"),
 }
 CASES = st.lists(
     st.tuples(st.sampled_from(list(BODIES)), st.integers(1, 3), st.one_of(st.none(), st.integers(0, 3 * DAY))),
@@ -120,7 +120,7 @@ def test_every_record_gets_the_code_it_was_made_for(
 
 def test_cells_are_kept_by_utc_day_and_id_with_first_and_last_times(tmp_path: Path) -> None:
     times = [5, DAY - 1, DAY, None]
-    write_topic(tmp_path, TOPIC, [Record(at, value=order(), timestamp=time) for at, time in enumerate(times)])
+    write_topic(tmp_path, TOPIC, [Record(at, value=encode_order(), timestamp=time) for at, time in enumerate(times)])
     state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
     cells = {key.window: cell for key, cell in state.cells.items() if key.part == "value"}
     assert sorted(cells) == ["", "1970-01-01", "1970-01-02"]
@@ -141,7 +141,7 @@ def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -
 
 def test_every_violating_record_is_written_once_even_when_its_range_is_read_again(tmp_path: Path) -> None:
     bad = [body for outcome, body in BODIES.items() if outcome.violating]
-    write_topic(tmp_path, TOPIC, [Record(at, value=body) for at, body in enumerate([order(), *bad, None])])
+    write_topic(tmp_path, TOPIC, [Record(at, value=body) for at, body in enumerate([encode_order(), *bad, None])])
     out = tmp_path / "violations.parquet"
     out.mkdir()
     for _ in range(2):
@@ -218,7 +218,7 @@ def test_a_state_is_read_as_it_was_written(
     assert read_state(folder / "state") == state
 
 
-def test_what_was_left_out_of_the_samples_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_unsampled_fields_survive_a_round_trip(tmp_path: Path) -> None:
     state = AuditState(unsampled=frozenset({("t", "value", "a.b"), ("t", "key", "")}))
     write_state(state, tmp_path)
     assert read_state(tmp_path) == state
@@ -230,9 +230,10 @@ def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_a
     names = [f"f{number:03}" for number in range(MAX_FIELDS + 3)]
     fields = ",".join(f'{{"name":"{name}","type":"long"}}' for name in names)
     expectations = replace(
-        EXPECTATIONS, schemas={1: ExpectedSchema(registered(1, f'{{"type":"record","name":"W","fields":[{fields}]}}'))}
+        EXPECTATIONS,
+        schemas={1: ExpectedSchema(create_schema(1, f'{{"type":"record","name":"W","fields":[{fields}]}}'))},
     )
-    write_topic(tmp_path, TOPIC, [Record(at, value=framed(1, bytes([2 * at] * len(names)))) for at in range(5)])
+    write_topic(tmp_path, TOPIC, [Record(at, value=encode_frame(1, bytes([2 * at] * len(names)))) for at in range(5)])
     state = limit_state(audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 5), expectations))
     assert counts_of(state) == {Outcome.CONFORMS: 5}
     assert sorted(field for *_, field in state.samples) == names[:MAX_FIELDS]
@@ -240,14 +241,14 @@ def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_a
 
 
 def test_an_audit_without_samples_keeps_none_and_counts_the_same(tmp_path: Path) -> None:
-    write_topic(tmp_path, TOPIC, [Record(at, value=order(total=at)) for at in range(20)])
+    write_topic(tmp_path, TOPIC, [Record(at, value=encode_order(total=at)) for at in range(20)])
     whole = OffsetRange(TOPIC, 0, 0, 20)
     state = audit_range(ArchiveSource(tmp_path), whole, replace(EXPECTATIONS, samples=False))
     assert state == replace(audit_range(ArchiveSource(tmp_path), whole, EXPECTATIONS), samples={})
 
 
 def test_a_conforming_field_is_sampled(tmp_path: Path) -> None:
-    write_topic(tmp_path, TOPIC, [Record(at, value=order(total=at)) for at in range(20)])
+    write_topic(tmp_path, TOPIC, [Record(at, value=encode_order(total=at)) for at in range(20)])
     state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
     assert set(state.samples) == {(TOPIC, "value", "total"), (TOPIC, "value", "note")}
     assert len({value.value_hash for value in state.samples[TOPIC, "value", "total"].values}) == 20

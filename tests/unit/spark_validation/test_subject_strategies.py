@@ -1,4 +1,4 @@
-"""Which subjects a topic's records may carry: given, associated, or told by 95 % of them."""
+"""Permitted subjects of a topic's records: given, associated, or inferred from 95 % of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 
-from support.archives import ORDER, Record, framed, order, write_topic
+from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 
 SHOP = ORDER.replace('"Order"', '"Order","namespace":"shop"')
 PAYMENT = SHOP.replace("Order", "Payment")
@@ -75,7 +75,7 @@ def test_records_tell_their_strategy_although_the_topics_own_subject_exists(
 ) -> None:
     register(registry, "t-value", OLD)
     schema_id = register(registry, subject, SHOP)
-    write_topic(tmp_path, "t", [Record(at, value=order(schema_id)) for at in range(20)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_order(schema_id)) for at in range(20)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert named(entry) == (name, "evidence")
     assert entry["strategy"]
@@ -92,8 +92,8 @@ def test_ninety_five_per_cent_of_the_records_with_a_known_id_decide(
 ) -> None:
     own = register(registry, "t-value", OLD)
     schema_id = register(registry, "shop.Order", SHOP)
-    bodies = [order(schema_id)] * (100 - others) + [order(own)] * others
-    unknown = [order(404)] * 50 + [b"plain"] * 50  # do not count
+    bodies = [encode_order(schema_id)] * (100 - others) + [encode_order(own)] * others
+    unknown = [encode_order(404)] * 50 + [b"plain"] * 50  # do not count
     write_topic(tmp_path, "t", [Record(at, value=body) for at, body in enumerate(bodies + unknown)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert named(entry)[0] == name
@@ -106,7 +106,7 @@ def test_of_another_record_every_subject_named_after_its_record_is_allowed_and_o
 ) -> None:
     first, second = register(registry, "shop.Order", SHOP), register(registry, "shop.Payment", PAYMENT)
     foreign = register(registry, "other-value", '"string"')
-    bodies = [order(first)] * 20 + [order(second)] * 20 + [framed(foreign, b"\x02a")]
+    bodies = [encode_order(first)] * 20 + [encode_order(second)] * 20 + [encode_frame(foreign, b"\x02a")]
     write_topic(tmp_path, "t", [Record(at, value=body) for at, body in enumerate(bodies)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert (codes(entry), entry["conforming"]) == ({"WRONG_SUBJECT": 1}, 40)
@@ -121,7 +121,7 @@ def test_of_another_record_every_subject_named_after_its_record_is_allowed_and_o
 
 def test_a_wrong_subject_is_told_by_its_real_name(registry: Registry, tmp_path: Path) -> None:
     own, foreign = register(registry, "t-value", ORDER), register(registry, "other-value", OLD)
-    write_topic(tmp_path, "t", [Record(0, value=order(own)), Record(1, value=order(foreign))])
+    write_topic(tmp_path, "t", [Record(0, value=encode_order(own)), Record(1, value=encode_order(foreign))])
     entry = audited(registry, tmp_path)["t", "value"]
     assert named(entry) == ("TopicNameStrategy", "default")
     assert entry["violations"][0]["detail"] == f"schema {foreign} is version 1 of `other-value`, not of `t-value`"
@@ -130,7 +130,7 @@ def test_a_wrong_subject_is_told_by_its_real_name(registry: Registry, tmp_path: 
 def test_the_default_holds_where_both_names_carry_the_same_schema(registry: Registry, tmp_path: Path) -> None:
     schema_id = register(registry, "t-value", SHOP)
     assert register(registry, "shop.Order", SHOP) == schema_id
-    write_topic(tmp_path, "t", [Record(at, value=order(schema_id)) for at in range(9)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_order(schema_id)) for at in range(9)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert named(entry) == ("TopicNameStrategy", "default")
     assert entry["schemas"][0]["subject"] == "t-value"
@@ -140,14 +140,14 @@ def test_titles_name_the_subjects_of_json_schemas(registry: Registry, tmp_path: 
     register(registry, "t-value", OLD)
     text = json.dumps({"title": "Shipment", "type": "object"})
     schema_id = int(registry.register("Shipment", SchemaDraft(text, SchemaType.JSON)).schema_id)
-    write_topic(tmp_path, "t", [Record(at, value=framed(schema_id, b"{}")) for at in range(9)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_frame(schema_id, b"{}")) for at in range(9)])
     assert named(audited(registry, tmp_path)["t", "value"]) == ("RecordNameStrategy", "evidence")
 
 
 def test_a_strategy_that_is_given_goes_before_what_records_tell(registry: Registry, tmp_path: Path) -> None:
     register(registry, "t-value", OLD)
     schema_id = register(registry, "shop.Order", SHOP)
-    write_topic(tmp_path, "t", [Record(at, value=order(schema_id)) for at in range(9)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_order(schema_id)) for at in range(9)])
     entry = audited(registry, tmp_path, "t=topic")["t", "value"]
     assert (named(entry), codes(entry)) == (("TopicNameStrategy", "given"), {"WRONG_SUBJECT": 9})
     entry = audited(registry, tmp_path, "RecordNameStrategy")["t", "value"]
@@ -164,7 +164,7 @@ def test_an_association_goes_before_what_records_tell(registry: Registry, tmp_pa
     schema_id = register(registry, "payments", SHOP)
     drafts = [AssociationDraft(association_type="value", subject="payments", lifecycle="WEAK")]
     registry.bind(Resource("t", "lkc-1", "lkc-1:t"), drafts)
-    write_topic(tmp_path, "t", [Record(at, value=order(schema_id)) for at in range(9)])
+    write_topic(tmp_path, "t", [Record(at, value=encode_order(schema_id)) for at in range(9)])
     for given in ((), ("associated",)):
         entry = audited(registry, tmp_path, *given)["t", "value"]
         assert (named(entry), entry["verdict"]) == (("AssociatedNameStrategy", "association"), "passing")
@@ -179,7 +179,7 @@ def test_all_records_decide_where_the_first_ones_told_something_else(registry: R
     # the beginning, the middle and the end are looked at first: 200 records each
     size = 20_000
     looked_at = {*range(200), *range((size - 200) // 2, (size + 200) // 2), *range(size - 200, size)}
-    bodies = [order(own) if at in looked_at else order(schema_id) for at in range(size)]
+    bodies = [encode_order(own) if at in looked_at else encode_order(schema_id) for at in range(size)]
     write_topic(tmp_path, "t", [Record(at, value=body) for at, body in enumerate(bodies)])
     builder = make_builder(registry, tmp_path)
     first = builder.build()
@@ -210,7 +210,9 @@ def test_records_named_in_headers_by_our_own_serializer_conform(registry: Regist
 def test_keys_follow_their_own_records_unless_a_strategy_is_given_for_them(registry: Registry, tmp_path: Path) -> None:
     key = register(registry, "t-key", '"string"')
     value = register(registry, "shop.Order", SHOP)
-    write_topic(tmp_path, "t", [Record(at, key=framed(key, b"\x02k"), value=order(value)) for at in range(9)])
+    write_topic(
+        tmp_path, "t", [Record(at, key=encode_frame(key, b"\x02k"), value=encode_order(value)) for at in range(9)]
+    )
     entries = audited(registry, tmp_path, "record")
     assert named(entries["t", "key"]) == ("TopicNameStrategy", "default")
     assert entries["t", "key"]["verdict"] == entries["t", "value"]["verdict"] == "passing"
@@ -241,7 +243,7 @@ def test_strategies_are_read_by_every_name_that_is_in_use() -> None:
 
 
 @pytest.mark.parametrize("argument", ["x", "none", "=topic", "a=", "a:body=topic", ""])
-def test_what_names_no_strategy_or_no_topic_is_refused(argument: str) -> None:
+def test_unknown_strategies_and_topics_are_rejected(argument: str) -> None:
     with pytest.raises(UsageError, match="--strategy"):
         GivenStrategies.parse([argument])
 

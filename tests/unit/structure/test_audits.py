@@ -1,4 +1,4 @@
-"""Rules for audits: each outcome explained once, schema ids unsigned where they are read."""
+"""Rules for audits: each outcome is explained once, and schema ids are read as unsigned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the clients: one description of each operation, one driver, no generated classes."""
+"""Rules for clients: one description per operation, one driver, no generated classes."""
 
 from __future__ import annotations
 

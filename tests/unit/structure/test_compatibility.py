@@ -1,4 +1,4 @@
-"""Rules for the engines: one table of formats, one vocabulary, one resolver, one decoder of pointers."""
+"""Rules for engines: one table of formats, one vocabulary, one resolver, one pointer decoder."""
 
 from __future__ import annotations
 

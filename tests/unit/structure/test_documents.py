@@ -1,4 +1,4 @@
-"""Rules for documents: links, the glossary, the locks."""
+"""Rules for documents: links, glossary, locked versions."""
 
 from __future__ import annotations
 

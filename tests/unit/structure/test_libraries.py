@@ -1,4 +1,4 @@
-"""Rules for what libraries do: one bounded cache, templates for pages, tomlkit for TOML, and figures for exceptions."""
+"""Rules for the use of libraries, with figures for exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the registry: one store, one way of wiring, one place for each decision."""
+"""Rules for the registry: one store, one way of wiring, one module for each decision."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_only_storage_and_queries_of_features_execute_statements() -> None:
 
 
 def test_each_shortcut_names_its_benchmark_and_its_gain() -> None:
-    gain = re.compile(r"Gain \(``benchmarks/registry/shortcuts\.py --only [\w,]+``\):.* instead of \d", re.DOTALL)
+    gain = re.compile(r"Gain \(``benchmarks/registry/fastpath\.py --only [\w,]+``\):.* instead of \d", re.DOTALL)
     wrong = [
         path
         for path, tree in modules("registry/http/fastpath/")

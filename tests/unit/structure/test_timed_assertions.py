@@ -1,4 +1,4 @@
-"""Rule for all tests: none asserts that something is fast."""
+"""Rule for all tests: no assertion about speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read ahead for many registrations at once is what each would have read by itself, on every database."""
+"""Data prefetched for a batch of registrations equals the data read by each, on every database."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ MORE: tuple[Callable[[Snapshot, Subject], Any], ...] = (
 )
 
 
-def test_what_was_read_ahead_is_what_the_database_says_or_it_is_not_said(store: Store) -> None:
+def test_prefetched_data_equals_the_database_or_is_absent(store: Store) -> None:
     filled(store)
     with store.open_snapshot() as snapshot:
         found = prefetch_subjects(snapshot, SUBJECTS)

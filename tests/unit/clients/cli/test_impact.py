@@ -21,8 +21,8 @@ from contractlog.registry.testing import Registries
 
 from support.audits import audited, use
 from support.ci_formats import read_workflow_command
+from support.limited_servers import imitate_release
 from support.operations import Run, order, runner
-from support.plain_server import like_release
 
 SUBJECT = "orders-value"
 TOTAL = '{"name":"total","type":"double","default":0.0}'
@@ -340,7 +340,7 @@ def test_what_a_registry_does_not_tell_is_null_and_explained_only_with_verbose(
     Registry(app=app).register(SUBJECT, order())
     monkeypatch.chdir(tmp_path)
     write(NOTE)
-    run = runner(like_release(app, profile) if profile else app, monkeypatch, capsys)
+    run = runner(imitate_release(app, profile) if profile else app, monkeypatch, capsys)
     body = checked(run, exit_codes.CLEAN)
     assert (body["impact"] is None) == (profile is not None)
     ran = run("check", ".")

@@ -16,8 +16,8 @@ from contractlog.clients.transport import ASGIApp
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
+from support.limited_servers import imitate_release
 from support.operations import LINE, NOTE, order, runner
-from support.plain_server import like_release
 
 BREAKING = '{"name":"total","type":"double"}'
 
@@ -25,7 +25,7 @@ BREAKING = '{"name":"total","type":"double"}'
 @pytest.fixture(params=[Profile.SEVEN, Profile.FIVE])
 def server(registries: Registries, request: pytest.FixtureRequest) -> Iterator[ASGIApp]:
     app = registries.make({"response_profile": request.param})
-    yield like_release(app, request.param)
+    yield imitate_release(app, request.param)
     app.state.close()
 
 

@@ -1,4 +1,4 @@
-"""Data classes are confluent-kafka's where its registry client is installed, and ours of the same shape elsewhere."""
+"""Data classes are confluent-kafka's if its client is installed, otherwise equivalent ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of ``OAUTHBEARER``, ``OAUTHBEARER_AZURE_IMDS`` and ``CUSTOM``, fetched from a real server on this machine."""
+"""Bearer tokens of all three providers, fetched from a real local server."""
 
 from __future__ import annotations
 

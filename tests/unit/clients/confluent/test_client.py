@@ -1,4 +1,4 @@
-"""What the client of confluent-kafka's shape remembers, and what makes it ask again: counted on the real service."""
+"""Caching of the client with confluent-kafka's signatures, by counted requests to the service."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def world(app: Any) -> Iterator[World]:
 REGISTER, BY_ID, VERSION = "POST /subjects/{}/versions", "GET /schemas/ids/{}", "GET /subjects/{}/versions/{}"
 
 
-def test_what_is_known_is_not_asked_again(world: World) -> None:
+def test_cached_schemas_are_not_requested_again(world: World) -> None:
     first = world.client.register_schema_full_response("s", order("a"))
     for _ in range(3):
         assert world.client.register_schema_full_response("s", order("a")) == first
@@ -139,7 +139,7 @@ def test_the_newest_version_is_believed_for_its_time(app: Any) -> None:
     world.close()
 
 
-def test_what_is_remembered_is_bounded_by_the_capacity(app: Any) -> None:
+def test_the_cache_is_bounded_by_the_capacity(app: Any) -> None:
     world = World(app, **{"cache.capacity": 2})
     for number in range(4):
         world.other.register_schema(f"s{number}", order(f"f{number}"))

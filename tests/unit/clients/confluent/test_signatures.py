@@ -1,4 +1,4 @@
-"""``contractlog.clients.confluent`` has the shape of confluent-kafka's package, by reflection on that."""
+"""Names and signatures of ``contractlog.clients.confluent`` equal those of confluent-kafka."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_classes_are_made_read_and_written_alike(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_can_be_hashed_and_changed_there_can_be_here(name: str) -> None:
+def test_classes_are_hashable_and_mutable_as_in_confluent_kafka(name: str) -> None:
     their, our = getattr(theirs, name), getattr(ours, name)
     for body in BODIES[name]:
         one, other = our.from_dict(body), their.from_dict(body)

@@ -1,4 +1,4 @@
-"""The canonical text decides identity: golden texts, and laws that hold for every schema."""
+"""The canonical text decides identity: golden texts, and laws for every schema."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_text import Number
 from contractlog.compatibility.schema import SchemaDraft
 
-from support.avro_decorated import decorated
-from support.avro_schemas import Schemas
+from support.avro_annotations import add_annotations
+from support.avro_schemas import AvroSchemaGenerator
 
 CASES = Path(__file__).parents[1] / "cases" / "canonical"
 GOLDEN = json.loads((CASES / "avro.json").read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ def test_no_double_is_changed_by_being_written(double: float) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_canonical_text_is_its_own_and_does_not_depend_on_how_the_text_was_written(random: Random) -> None:
-    schema = Schemas(random).schema()
+    schema = AvroSchemaGenerator(random).schema()
     first = parse_schema(SchemaDraft(json.dumps(schema)))
     assert parse_schema(SchemaDraft(json.dumps(schema, indent=2))).canonical == first.canonical
     assert parse_schema(SchemaDraft(first.canonical)).canonical == first.canonical
@@ -79,7 +79,7 @@ def test_the_normalized_text_is_the_references(golden: dict[str, str]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_normalized_text_is_its_own_however_much_there_was_to_sort(random: Random) -> None:
-    schema = decorated(Schemas(random).schema(), random)
+    schema = add_annotations(AvroSchemaGenerator(random).schema(), random)
     first = parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
     again = parse_schema(SchemaDraft(first.normalized), strict=False)
     assert first.normalized == again.normalized == again.canonical

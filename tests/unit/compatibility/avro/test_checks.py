@@ -1,4 +1,4 @@
-"""Every Avro check by its case file, and clean verdicts by data that is really written and read."""
+"""Every Avro check by its case file; clean verdicts are proven by writing and reading data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.formats import CATALOGUE, compare_schemas, find_warnings, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 
-from support.avro_schemas import Schemas, datum, evolved
+from support.avro_schemas import AvroSchemaGenerator, create_value, evolve_schema
 
 CASES = Path(__file__).parents[1] / "cases" / "avro"
 
@@ -99,15 +99,15 @@ def test_a_type_that_a_reference_brings_is_looked_into_and_its_place_names_the_r
 @settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_schema_reads_itself_whatever_it_is(random: Random) -> None:
-    schema = Schemas(random).schema()
+    schema = AvroSchemaGenerator(random).schema()
     assert findings(schema, schema) == []
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 3))
-def test_what_a_clean_verdict_admits_is_decoded(random: Random, changes: int) -> None:
-    writer = Schemas(random, recursive=False).schema()
-    reader = evolved(writer, random, changes)
+def test_data_of_pairs_without_findings_is_decoded(random: Random, changes: int) -> None:
+    writer = AvroSchemaGenerator(random, recursive=False).schema()
+    reader = evolve_schema(writer, random, changes)
     try:
         clean = not findings(reader, writer)
     except InvalidSchema:
@@ -121,7 +121,7 @@ def test_what_a_clean_verdict_admits_is_decoded(random: Random, changes: int) ->
             assume(False)  # noqa: FBT003 - inside a namespace fastavro does not find a type without one
     for _ in range(3):
         record = io.BytesIO()
-        fastavro.schemaless_writer(record, writes, datum(writer, random))
+        fastavro.schemaless_writer(record, writes, create_value(writer, random))
         record.seek(0)
         fastavro.schemaless_reader(record, writes, reads)
         assert record.read() == b""

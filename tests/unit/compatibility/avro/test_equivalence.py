@@ -1,4 +1,4 @@
-"""Schemas written out with what they lean on, and what a lookup takes for the same."""
+"""Schemas that a lookup considers equal to one with inlined references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing canonical form and the fingerprints of it."""
+"""Parsing canonical form and fingerprints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
 from support.avro_fingerprints import compute_crc64, compute_fingerprints, write_parsing_form
-from support.avro_schemas import Schemas
+from support.avro_schemas import AvroSchemaGenerator
 
 
 def form(text: str, **referenced: str) -> str:
@@ -58,7 +58,7 @@ def test_the_crc_is_signed_as_in_java() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_form_is_a_schema_whose_form_it_is(random: Random) -> None:
-    written = form(json.dumps(Schemas(random).schema()))
+    written = form(json.dumps(AvroSchemaGenerator(random).schema()))
     assert form(written) == written
 
 

@@ -1,4 +1,4 @@
-"""What is an Avro schema, and where a text stops being one."""
+"""Accepted and rejected Avro schemas, with the position of the error."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "at"), REFUSED)
-def test_what_is_no_schema_is_refused_with_its_place(text: str, at: str) -> None:
+def test_invalid_schemas_are_rejected_with_a_position(text: str, at: str) -> None:
     with pytest.raises(InvalidSchema) as refusal:
         parse_schema(SchemaDraft(text))
     assert refusal.value.at == at
@@ -124,7 +124,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
-def test_what_the_reference_accepts_is_accepted(text: str) -> None:
+def test_schemas_accepted_by_the_reference_are_accepted(text: str) -> None:
     assert parse_schema(SchemaDraft(text)).canonical
 
 
@@ -196,7 +196,7 @@ def test_a_type_may_be_defined_twice_when_both_say_the_same() -> None:
         ({"default": {}}, {}, False),
     ],
 )
-def test_what_a_field_says_beside_its_type_is_the_same_as_java_has_it(once: Any, again: Any, *, same: bool) -> None:
+def test_properties_beside_a_fields_type_are_handled_as_in_java(once: Any, again: Any, *, same: bool) -> None:
     """As Java Avro answered: documentation and aliases do not count, nor does the order of members."""
     texts = [
         json.dumps({"type": "record", "name": "S", "fields": [{"name": "f", "type": kind, **more}]})

@@ -59,7 +59,7 @@ def test_nothing_but_the_tags_is_changed() -> None:
     assert parse_schema(SchemaDraft(added)).canonical != parse_schema(SchemaDraft(TEXT)).canonical
 
 
-def test_what_is_there_stays_in_its_order_and_comes_once() -> None:
+def test_existing_tags_keep_their_order_without_repetition() -> None:
     place = field("other.T3.d")
     assert list_inline_tags(edit_tags(TEXT, {place: ["B", "C"]})) == {place: ("Z", "B", "C")}
     assert list_inline_tags(edit_tags(TEXT, {place: ["C"]}, {place: ["Z"]})) == {place: ("B", "C")}

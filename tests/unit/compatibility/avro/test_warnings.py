@@ -1,4 +1,4 @@
-"""Our own Avro checks: off unless they are asked for, and about the candidate whoever reads."""
+"""Optional Avro checks, which concern only the candidate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 DOCUMENTED = '{"type":"record","name":"R","fields":[{"name":"t","type":"long","doc":"said","default":1}]}'
 PLAIN = '{"type":"record","name":"R","fields":[{"name":"t","type":"long","default":1}]}'
@@ -45,7 +45,7 @@ def test_no_policy_breaks_by_them_unless_they_are_asked_for(check: str, policy: 
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_lost_is_told_once_at_every_level_and_what_is_won_at_none(level: Level) -> None:
+def test_removed_documentation_is_reported_once_and_added_documentation_never(level: Level) -> None:
     lost = check_compatibility(parsed(PLAIN), [ParsedVersion(1, parsed(DOCUMENTED))], level, also=DOC_LOST)
     assert [(finding.check, finding.reader_at) for finding in lost.findings] == [("AVRO_DOC_LOST", "/fields/0")]
     assert check_compatibility(parsed(DOCUMENTED), [ParsedVersion(1, parsed(PLAIN))], level, also=DOC_LOST).compatible
@@ -78,11 +78,13 @@ def test_a_field_is_compared_where_an_alias_leads_and_a_type_where_it_is_widened
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
 def test_a_schema_gives_no_cause_beside_itself_and_any_pair_comes_to_an_end(random: Random, changes: int) -> None:
-    schema = Schemas(random).schema()
+    schema = AvroSchemaGenerator(random).schema()
     first, again = (parse_schema(SchemaDraft(json.dumps(schema))) for _ in range(2))
     assert list(find_warnings(first, again)) == []
     try:
-        other = parse_schema(SchemaDraft(json.dumps(evolved(Schemas(random).schema(), random, changes))), strict=False)
+        other = parse_schema(
+            SchemaDraft(json.dumps(evolve_schema(AvroSchemaGenerator(random).schema(), random, changes))), strict=False
+        )
     except InvalidSchema:
         assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
     for finding in find_warnings(first, other):

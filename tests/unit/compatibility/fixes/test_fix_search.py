@@ -1,4 +1,4 @@
-"""Suggested fixes: what is offered works, is small, and leaves the rest of the text as it was."""
+"""Suggested fixes work, are small, and leave the rest of the text unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.step_budget import StepBudget
 
 from support.fix_search import find_fix
-from support.fixes import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
+from support.fix_statistics import (
+    EACH_AVRO_CHECK,
+    EACH_EXACT_CHECK,
+    EACH_JSON_CHECK,
+    measure_avro_check,
+    measure_json_check,
+)
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
 
@@ -45,7 +51,7 @@ def first(earlier: Any, candidate: Any, *directions: Direction) -> Any:
     return json.loads(offered[0].text)
 
 
-def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
+def test_trials_count_their_reads_and_stop_for_disconnected_callers() -> None:
     texts = [
         json.dumps(record(field("a", "int"))),
         json.dumps(record(field("b", "int"), field("c", "int"), doc="x" * 40_000)),
@@ -67,7 +73,7 @@ def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
 
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
 def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str, direction: Direction) -> None:
-    row = avro_row(check, direction, 8, Random(7))  # noqa: S311 - a repeatable one
+    row = measure_avro_check(check, direction, 8, Random(7))  # noqa: S311 - a repeatable one
     assert row.mutations == 8
     assert (row.fixed, row.larger) == (8, 0)
 
@@ -75,7 +81,7 @@ def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str
 @pytest.mark.slow
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
 def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction) -> None:
-    row = avro_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    row = measure_avro_check(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50
     assert row.fixed >= 45
     assert row.larger == 0
@@ -83,14 +89,14 @@ def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction)
 
 @pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_mutations_of_a_json_check_are_mended_too(check: str, direction: Direction) -> None:
-    row = json_row(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
+    row = measure_json_check(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
     assert (row.mutations, row.fixed, row.larger) == (3, 3, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_fifty_mutations_of_a_json_check_are_mended(check: str, direction: Direction) -> None:
-    row = json_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    row = measure_json_check(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50
     assert row.fixed >= 45
     assert row.larger == 0
@@ -145,7 +151,7 @@ def test_a_type_is_brought_with_the_types_that_it_names() -> None:
     assert mended["fields"][0]["type"] == {"type": "array", "items": leg}
 
 
-def test_what_came_before_is_brought_under_its_full_name() -> None:
+def test_restored_types_have_their_full_name() -> None:
     leg = {"type": "fixed", "name": "Leg", "size": 2}
     earlier, candidate = record(field("a", leg), namespace="air"), record(namespace="sea")
     mended = first(earlier, candidate, FORWARD)
@@ -199,7 +205,7 @@ def test_a_mend_that_would_break_another_version_is_not_offered() -> None:
     assert [offered.text for offered in trial.find_fixes(finding, FORWARD)] == ['"long"']  # it failed there before
 
 
-def test_what_lies_in_a_schema_that_is_leaned_on_is_not_mended_here() -> None:
+def test_findings_in_referenced_schemas_are_not_fixed() -> None:
     draft = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
     new = parse_schema(draft, {"leg": '{"type":"record","name":"Leg","fields":[{"name":"gate","type":"int"}]}'})
     old = parse_schema(draft, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
@@ -207,7 +213,7 @@ def test_what_lies_in_a_schema_that_is_leaned_on_is_not_mended_here() -> None:
     assert find_fix(draft.text, finding, new, old, BACKWARD) is None
 
 
-def test_what_was_leaned_on_before_is_brought_back() -> None:
+def test_removed_references_are_restored() -> None:
     leaning = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
     old = parse_schema(leaning, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
     text = '{"type":"record","name":"R","fields":[]}'

@@ -1,4 +1,4 @@
-"""Edits of a text: they do what they say to its value, and leave all else as it was."""
+"""Edits of a JSON text change only the intended value."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_value_is_found_where_it_stands(value: Any, layout: dict[str, Any]
 
 @given(CONTAINERS, st.sampled_from(LAYOUTS), st.sets(st.integers(0, 3)))
 @settings(deadline=None)
-def test_what_is_removed_is_gone_and_the_rest_is_there(value: Any, layout: dict[str, Any], gone: set[int]) -> None:
+def test_a_removal_changes_nothing_else(value: Any, layout: dict[str, Any], gone: set[int]) -> None:
     source = JsonSource(json.dumps(value, **layout))
     gone = {index for index in gone if index < len(value)}
     after = parse_json(apply_edits(source.text, source.remove(source.root, gone)))
@@ -56,7 +56,7 @@ def test_what_is_removed_is_gone_and_the_rest_is_there(value: Any, layout: dict[
 
 @given(st.lists(VALUES, max_size=4), st.sampled_from(LAYOUTS), st.integers(0, 4), VALUES)
 @settings(deadline=None)
-def test_what_is_inserted_is_there(value: list[Any], layout: dict[str, Any], index: int, more: Any) -> None:
+def test_an_insertion_adds_the_value(value: list[Any], layout: dict[str, Any], index: int, more: Any) -> None:
     source = JsonSource(json.dumps(value, **layout))
     index = min(index, len(value))
     text = apply_edits(source.text, [source.insert(source.root, index, json.dumps(more, **layout))])

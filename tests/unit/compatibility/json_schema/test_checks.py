@@ -1,4 +1,4 @@
-"""Every kind of difference by its case, the policies by their tables, and the laws of the walk."""
+"""Every kind of difference by its case, the tables of the policies, and laws of the walk."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_later_drafts_are_compared_as_the_references_second_library_does(draft: 
         ({"anyOf": [SYMBOL, NULL]}, SYMBOL, None),
     ],
 )
-def test_what_narrows_a_schema_of_a_later_draft_breaks(draft: str, writer: Any, reader: Any, kinds: Any) -> None:
+def test_narrowing_a_schema_of_a_later_draft_breaks(draft: str, writer: Any, reader: Any, kinds: Any) -> None:
     found = breaks(reader, writer, draft)
     assert found == kinds if kinds is not None else found
 

@@ -1,4 +1,4 @@
-"""What a lookup takes for the same JSON schema: the same references, or all of them written out on one side."""
+"""JSON schemas that a lookup considers equal: same references, or all inlined on one side."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_with_references_on_both_sides_they_must_be_the_same() -> None:
     assert not are_equivalent(LEANING, parsed(flight(LEG_HERE), OTHER))
 
 
-def test_what_leads_to_itself_is_compared_to_the_end() -> None:
+def test_cyclic_references_are_compared_completely() -> None:
     reference = Reference("gate.json", "gate", 1)
     leaning = parsed({"properties": {"gate": {"$ref": "gate.json"}}}, reference, texts={"gate.json": GATE})
     inner = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/definitions/gate"}}}

@@ -1,4 +1,4 @@
-"""What is a JSON schema, which draft it follows, what it depends on, and its one text."""
+"""Parsing of JSON schemas: validity, draft, dependencies and canonical text."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_schema_names_its_draft_and_draft_7_is_the_default(uri: str | None, na
         ('{"title":"\\udc00"}', "/title"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_its_place(text: str, at: str) -> None:
+def test_invalid_schemas_are_rejected_with_a_position(text: str, at: str) -> None:
     with pytest.raises(InvalidSchema) as refusal:
         parsed(text)
     assert refusal.value.at == at

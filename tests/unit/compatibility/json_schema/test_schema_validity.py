@@ -1,4 +1,4 @@
-"""JSON schemas that a meta-schema rejects: accepted or refused as the reference's parsers do, which was measured.
+"""Schemas that a meta-schema rejects, accepted or rejected as by the reference's parsers.
 
 Each row was loaded by everit-json-schema 1.14.4 (drafts 4 to 7) or json-sKema 0.20.0 (2020-12).
 """
@@ -119,7 +119,7 @@ def test_a_reference_of_an_unused_definition_may_lead_nowhere() -> None:
     assert refusal.value.facts["at"] == "/definitions/a/$ref"
 
 
-def test_what_is_refused_is_told_with_its_place_even_behind_what_is_accepted() -> None:
+def test_rejections_have_a_position_even_after_accepted_deviations() -> None:
     with pytest.raises(InvalidSchema, match=r'"nothing" is not the name of a type') as refusal:
         read({"required": ["a", "a"], "properties": {"a/b": NOTHING}})
     assert refusal.value.facts["at"] == "/properties/a~1b/type"

@@ -1,4 +1,4 @@
-"""What STRICT and LENIENT admit, held against documents: whatever they let through has a written cause."""
+"""Invalid documents after changes that STRICT and LENIENT accept have documented causes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
-from support.json_causes import CAUSES, assigned
-from support.json_schemas import URIS, Instances, Schemas, Versions, validator
+from support.json_policy_gaps import CAUSES, assign_causes
+from support.json_schemas import URIS, DocumentGenerator, JsonSchemaGenerator, VersionGenerator, validator
 
 DOCUMENTS = 12
 
@@ -27,9 +27,9 @@ def parsed(schema: Any) -> ParsedSchema:
 def examine(random: Random, policy: Policy, counts: Counter[str]) -> None:
     """Make a pair, and count what documents say of it."""
     draft = random.choice(list(URIS))
-    writer = Schemas(random, draft).schema()
-    versions = Versions(random, draft)
-    reader = versions.evolved(writer) if random.randrange(4) else versions.widened(writer)
+    writer = JsonSchemaGenerator(random, draft).schema()
+    versions = VersionGenerator(random, draft)
+    reader = versions.evolve(writer) if random.randrange(4) else versions.widen(writer)
     try:
         findings = list(compare_schemas(parsed(reader), parsed(writer), policy))
         reads, writes = validator(reader, draft), validator(writer, draft)
@@ -38,7 +38,7 @@ def examine(random: Random, policy: Policy, counts: Counter[str]) -> None:
         return
     admitted = not select_breaking(findings, policy)
     counts["admitted" if admitted else "refused"] += 1
-    for document in (Instances(random, writer).instance() for _ in range(DOCUMENTS * admitted)):
+    for document in (DocumentGenerator(random, writer).instance() for _ in range(DOCUMENTS * admitted)):
         counts["documents"] += 1
         if not writes.is_valid(document) or reads.is_valid(document):
             continue
@@ -47,7 +47,7 @@ def examine(random: Random, policy: Policy, counts: Counter[str]) -> None:
         def spoilt(eased: Any, tightened: Any, document: Any = document) -> bool:
             return validator(tightened, draft).is_valid(document) and not validator(eased, draft).is_valid(document)
 
-        causes = assigned(reader, writer, findings, spoilt)
+        causes = assign_causes(reader, writer, findings, spoilt)
         assert causes is not None, json.dumps({"reader": reader, "writer": writer, "document": document})
         counts[" + ".join(causes)] += 1
 
@@ -123,7 +123,7 @@ def test_every_cause_has_a_smallest_pair(cause: str) -> None:
     policy = Policy.LENIENT if "LENIENT" in cause else Policy.STRICT
     findings = list(compare_schemas(parsed(reader), parsed(writer), policy))
     assert not select_breaking(findings, policy)
-    assert assigned(reader, writer, findings, lambda one, other: spoils(one, other, document)) == (cause,)
+    assert assign_causes(reader, writer, findings, lambda one, other: spoils(one, other, document)) == (cause,)
 
 
 def test_a_difference_that_an_engine_overlooked_has_no_cause() -> None:
@@ -133,4 +133,4 @@ def test_a_difference_that_an_engine_overlooked_has_no_cause() -> None:
         ({"items": {"minimum": 1}}, {"items": {"minimum": 2}}, [1]),
         ({"additionalProperties": True}, {"additionalProperties": False}, {"a": 1}),
     ):
-        assert assigned(reader, writer, [], lambda one, other, it=document: spoils(one, other, it)) is None  # type: ignore[misc]
+        assert assign_causes(reader, writer, [], lambda one, other, it=document: spoils(one, other, it)) is None  # type: ignore[misc]

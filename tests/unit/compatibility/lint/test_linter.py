@@ -1,4 +1,4 @@
-"""Linting and fixing of whole schemas: many findings, other files' types, hostile texts, reasonable schemas."""
+"""Linting and fixing of whole schemas: many findings, references, hostile texts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from contractlog.compatibility.lint.linter import fix_schema, lint_schema
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support import avro_decorated, avro_schemas, json_schemas
-from support.hostile import HOSTILE
+from support import avro_annotations, avro_schemas, json_schemas
+from support.hostile_schemas import HOSTILE
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -254,7 +254,7 @@ def assert_fixes_are_safe(text: str, kind: SchemaType) -> None:
 @given(st.randoms(use_true_random=False))
 def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
     plain = avro_schemas.Schemas(random).schema()
-    for schema in (plain, avro_decorated.decorated(plain, random)):
+    for schema in (plain, avro_annotations.add_annotations(plain, random)):
         text = json.dumps(schema, indent=random.choice([None, 1, 4]))
         try:
             parse_schema(SchemaDraft(text))

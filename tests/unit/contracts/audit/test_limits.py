@@ -1,4 +1,4 @@
-"""A state stays small whatever the records hold, and how a range was cut does not show."""
+"""States stay small for any records, and do not depend on the division of the range."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ FIELDS = st.dictionaries(
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(FIELDS, FIELDS, FIELDS)
-def test_which_fields_are_sampled_does_not_depend_on_how_a_range_was_cut(
+def test_sampled_fields_do_not_depend_on_the_division_of_a_range(
     a: dict[tuple[str, str], int], b: dict[tuple[str, str], int], c: dict[tuple[str, str], int]
 ) -> None:
     one, two, three = sampled(a), sampled(b, 5), sampled(c, 9)

@@ -1,4 +1,4 @@
-"""States are a commutative monoid: how a range was cut does not show."""
+"""States are a commutative monoid, so the division of a range does not matter."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a report says of a state: counts that add up, verdicts by rule."""
+"""Summary of a state: consistent counts, and verdicts by rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples keep the same values everywhere, and how a topic was cut does not show in them."""
+"""Samples keep the same values, however a topic is divided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of certificates: each kind is compared with its like."""
+"""Names of certificates are compared with names of the same kind."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_subject_may_be_written_in_other_ways(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["ci", "team=x", "=x", "a b=c", "dns:x=y", ""])
-def test_what_does_not_begin_like_a_subject_is_none(text: str) -> None:
+def test_texts_that_are_not_certificate_subjects_are_not_parsed(text: str) -> None:
     assert parse_certificate_subject(text) is None
 
 

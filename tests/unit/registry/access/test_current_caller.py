@@ -1,4 +1,4 @@
-"""The journal has the name of whoever made a change."""
+"""The journal contains the name of the caller who made a change."""
 
 from __future__ import annotations
 

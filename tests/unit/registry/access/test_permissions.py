@@ -1,4 +1,4 @@
-"""Rights by subject prefix."""
+"""Permissions by subject prefix."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_a_prefix_covers_what_begins_so_in_its_context_alone(subject: Subject, l
 
 
 @given(subjects, st.sampled_from([".", ".eu", None]), names)
-def test_who_may_do_it_to_all_may_do_it_to_each(subject: Subject, context: str | None, start: str) -> None:
+def test_permissions_for_all_subjects_include_each_subject(subject: Subject, context: str | None, start: str) -> None:
     for text in ("*", "a*", ":.eu:*", ":*:a*", "ab", ":.eu:b*"):
         rights = Permissions.of([text], [])
         if rights.permits_all(Permission.READ, context, start) and subject.name.startswith(start):
             assert context not in {None, subject.context} or rights.permits(Permission.READ, subject)
 
 
-def test_who_may_write_may_read() -> None:
+def test_write_permissions_include_reading() -> None:
     rights = Permissions.of([], ["orders-*"])
     assert rights.permits(Permission.READ, Subject.parse("orders-value"))
     assert not rights.permits(Permission.WRITE, Subject.parse("users-value"))

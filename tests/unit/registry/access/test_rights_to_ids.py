@@ -1,4 +1,4 @@
-"""Rights on some subjects of a context do not reach what all of its subjects share: its ids."""
+"""Permissions on some subjects of a context do not permit access to ids, which all share."""
 
 from __future__ import annotations
 

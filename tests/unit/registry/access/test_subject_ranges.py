@@ -1,4 +1,4 @@
-"""The law of lists: what a prefix lists is what may be read, over random prefixes, contexts and rights."""
+"""Lists contain exactly the readable subjects, for random prefixes, contexts and permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The users file: how passwords are kept, what the file may say, and that it is read again."""
+"""The users file: stored passwords, valid contents, and reloading."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_new_passwords_cost_an_attacker_sixteen_megabytes_a_try() -> None:
     "text",
     ["", "secret", "md5$1", "scrypt$2$1$1$AA$AA", "scrypt$x$1$1$AA==$AA==", "scrypt$3$1$1$AA==$" + "A" * 43 + "="],
 )
-def test_what_is_no_kept_password_is_refused(text: str) -> None:
+def test_invalid_password_hashes_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"scrypt|cannot be read|out of range"):
         HashedPassword.parse(text)
 
@@ -115,7 +115,7 @@ def test_users_are_written_read_and_removed_one_by_one(found: dict[str, list[str
         ("[users.a]\nread = [':.eu']", "names none: one is written `:.eu:\\*`"),
     ],
 )
-def test_what_a_file_may_not_say_is_refused(text: str, reason: str) -> None:
+def test_invalid_users_files_are_rejected(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         parse_users(text)
 

@@ -1,4 +1,4 @@
-"""The verb ``users``: changes at the same time, changes that fail, and what is said of them."""
+"""The verb ``users``: concurrent changes, failing changes, and messages."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_file_reaches_the_disk_before_it_takes_the_old_ones_place(
     remove_user(path, "a")
 
 
-def test_what_a_killed_command_left_goes_with_the_next_change(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_killed_command_are_removed_by_the_next_change(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A SIGKILL runs no handler: the new text, with its hashes, stays beside the file."""
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", lambda _handle: os.kill(os.getpid(), signal.SIGKILL))
@@ -193,7 +193,7 @@ def test_a_user_that_cannot_be_added_to_a_file_is_not(path: Path) -> None:
     assert path.read_text() == "users = { x = {} }\n"
 
 
-def test_what_else_stands_in_the_file_stays(path: Path) -> None:
+def test_the_rest_of_the_file_is_unchanged(path: Path) -> None:
     text = "# one\r\n\r\n[users.\"b\"]  # two\r\nread = ['x']\r\n"
     path.write_bytes(text.encode())
     add_user(path, "c", format_entry("c", None, ["y"], []), replace=False)
@@ -256,7 +256,7 @@ def test_a_piped_password_is_every_byte_of_its_line(
 @pytest.mark.parametrize(
     ("given", "why"), [(b"\xff\n", "UTF-8"), (b"x" * 2000, "at most 1024 bytes"), (b"", "empty"), (b"\n", "empty")]
 )
-def test_what_is_no_password_is_refused(path: Path, given: bytes, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_passwords_are_rejected(path: Path, given: bytes, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, given)
     before = path.read_text()
     with pytest.raises(UsageError, match=why):

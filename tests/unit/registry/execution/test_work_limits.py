@@ -1,4 +1,4 @@
-"""One request, and one caller, can ask for so much work and no more; nobody works for callers who have gone."""
+"""The work of requests and callers is limited, and stops if a caller hangs up."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.online_import import OnlineImport
 
 from support.registry import in_process
-from support.slow_checks import many_branches
+from support.slow_checks import create_many_branches
 
 LONG = "x" * 100_000
 
 
 def body(number: int, **more: Any) -> dict[str, Any]:
-    return {"schemaType": "JSON", "schema": many_branches(number, 60), **more}
+    return {"schemaType": "JSON", "schema": create_many_branches(number, 60), **more}
 
 
 def many(http: httpx2.Client, members: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ def test_a_caller_that_has_used_up_its_share_waits_and_others_do_not() -> None:
         threads._callers.require("somebody else")
 
 
-def test_what_a_caller_has_used_fades() -> None:
+def test_used_steps_of_a_caller_decay() -> None:
     now = 0.0
     callers = CallerUsage(600, clock=lambda: now)
     callers.add("a", 2_000)  # little work is free

@@ -1,4 +1,4 @@
-"""Who may call the service, over HTTP in process: 401, 403, and whose name the journal has."""
+"""Access control over HTTP, in process: 401, 403, and the caller in the journal."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ UNKNOWN = (401, 401, "Unauthorized")
 
 
 @pytest.mark.parametrize("header", [None, "Basic Og==", "basic og==", "Basic !", "Basic", "Bearer x", "Basic " + "é"])
-def test_who_is_not_known_is_asked_for_a_name(secured: httpx2.Client, header: str | None) -> None:
+def test_unauthenticated_callers_are_asked_for_credentials(secured: httpx2.Client, header: str | None) -> None:
     for method, path in (("GET", "/subjects"), ("GET", "/schemas/ids/1"), ("PUT", "/config"), ("GET", "/nothing")):
         headers = [] if header is None else [(b"authorization", header.encode())]
         answer = secured.request(method, path, headers=headers)
@@ -141,7 +141,7 @@ def test_a_plain_name_leads_nobody_into_a_context_that_they_may_not_read(file: P
                 assert http.post("/subjects/orders-x", json=STRING, auth=auth).status_code == status
 
 
-def test_who_is_refused_is_counted_under_what_was_asked_for(secured: httpx2.Client) -> None:
+def test_rejected_callers_are_counted_under_the_requested_route(secured: httpx2.Client) -> None:
     secured.delete("/subjects/secret", auth=READER)
     secured.get("/subjects/secret/versions/1")
     secured.get("/")
@@ -267,7 +267,7 @@ def test_changing_or_removing_a_binding_needs_write_on_the_topics_own_subject(sh
     assert bound(shared) == []
 
 
-def test_who_sees_one_binding_of_a_topic_is_not_told_the_subject_of_the_other(shared: httpx2.Client) -> None:
+def test_unreadable_subjects_of_a_topics_associations_are_hidden(shared: httpx2.Client) -> None:
     shared.post("/subjects/secret/versions", json=STRING, auth=("admin", "p"))
     shared.post("/associations", json=binding("key"), auth=("admin", "p"))
     shared.post("/associations", json=binding("value", subject="secret"), auth=("admin", "p"))
@@ -386,7 +386,7 @@ def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_
         assert len(authentication_of(http)._rejected) == 2
 
 
-def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) -> None:
+def test_cached_credentials_do_not_reveal_passwords(secured: httpx2.Client) -> None:
     header = base64.b64encode(b":".join(part.encode() for part in CI))
     secured.get("/subjects", auth=CI)
     kept = list(authentication_of(secured)._verified)

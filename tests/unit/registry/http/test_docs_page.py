@@ -1,4 +1,4 @@
-"""The page that shows the API: complete, alone, and readable without scripts."""
+"""The API reference is complete, self-contained, and readable without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error of the API, by the request that provokes it: code, status and text are the reference's."""
+"""Code, status and text of every error are the reference's."""
 
 from __future__ import annotations
 

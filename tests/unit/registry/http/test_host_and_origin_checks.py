@@ -1,4 +1,4 @@
-"""Which hosts are served, and which requests of a browser may change anything; in process, as the layers see them."""
+"""Accepted hosts, and origins that may write, in process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/metrics`` has a credential of its own, which opens nothing else."""
+"""The credential of ``/metrics`` permits nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong passwords lock nobody else out: limits by address and name, turns, and places for who succeeded before."""
+"""Limits on wrong passwords by address and name do not lock out other users."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_name_that_succeeded_from_an_address_is_not_held_to_the_limit_of_the_a
     assert limits.has_succeeded(B)
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_attempts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contractlog.registry.http.password_failure_limits._MAX_KEYS", 10)
     limits = FailureLimits()
     for number in range(50):

@@ -76,7 +76,7 @@ def test_a_context_holds_no_colon() -> None:
         normalize_target(b"/contexts/a:b/subjects", b"")
 
 
-def test_what_is_no_utf8_or_fits_no_database_is_refused() -> None:
+def test_names_that_are_not_utf8_or_cannot_be_stored_are_rejected() -> None:
     with pytest.raises(BadRequest):
         decode_segment("%ff")
     for text in ("a\0b", f":.{'x' * 255}:a"):

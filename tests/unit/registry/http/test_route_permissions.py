@@ -79,7 +79,7 @@ def ask(rights: Permissions, method: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("method", "target"), ALLOWED)
-def test_what_a_right_covers_is_allowed(method: str, target: str) -> None:
+def test_permitted_requests_are_allowed(method: str, target: str) -> None:
     ask(SOMEBODY, method, target)
     ask(ALL_PERMISSIONS, method, target)
     with pytest.raises(Denied):
@@ -87,7 +87,7 @@ def test_what_a_right_covers_is_allowed(method: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("method", "target", "subject"), REFUSED)
-def test_what_no_right_covers_is_refused_by_name(method: str, target: str, subject: str) -> None:
+def test_missing_permissions_are_named(method: str, target: str, subject: str) -> None:
     with pytest.raises(Denied) as refused:
         ask(SOMEBODY, method, target)
     operation = (
@@ -112,7 +112,7 @@ QUESTIONS = {
 }
 
 
-def test_whatever_the_service_answers_needs_a_right_and_who_only_reads_changes_nothing() -> None:
+def test_every_route_needs_a_permission_and_read_permissions_change_nothing() -> None:
     reader = Permissions.of(["*"], [])
     asked = 0
     for path, operations in build_document()["paths"].items():

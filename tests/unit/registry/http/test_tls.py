@@ -1,4 +1,4 @@
-"""Certificates of the listener: which files are loaded, and when they are loaded again."""
+"""Loading and reloading of the listener's certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parameter that a request of our own does not have is told by name; the reference ignores what it does not know."""
+"""Unknown parameters are rejected by contractlog's own paths, and ignored by the reference's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions on registrations: what they read, and what is checked before anything is read."""
+"""Decisions on registrations: their reads, and the checks before any read."""
 
 from __future__ import annotations
 

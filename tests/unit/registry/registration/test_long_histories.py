@@ -1,4 +1,4 @@
-"""A long history is parsed once: what was judged lately needs no tree, and gives the same verdicts."""
+"""Long histories are parsed once; recent verdicts need no trees."""
 
 from __future__ import annotations
 

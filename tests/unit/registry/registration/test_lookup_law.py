@@ -1,4 +1,4 @@
-"""Whatever text by-id or by-version answers with looks up under its subject; so it does after an import."""
+"""A text that the registry returns is found by a lookup under its subject, also after an import."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def sent(answer: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(st.tuples(drafts(), st.booleans()), min_size=1, max_size=5))
-def test_what_is_answered_looks_up(history: list[tuple[dict[str, Any], bool]]) -> None:
+def test_returned_texts_are_found_by_lookup(history: list[tuple[dict[str, Any], bool]]) -> None:
     with (
         in_process(Settings(database_url="sqlite://")) as http,
         in_process(Settings(database_url="sqlite://")) as other,
@@ -137,7 +137,7 @@ def leaning_drafts(draw: st.DrawFn, context: str) -> dict[str, Any]:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), context=CONTEXTS, importing=st.booleans())
-def test_what_is_answered_with_qualified_references_is_what_is_held(
+def test_responses_with_qualified_references_equal_the_stored_schema(
     data: st.DataObject, context: str, *, importing: bool
 ) -> None:
     history = data.draw(st.lists(leaning_drafts(context), min_size=1, max_size=4))

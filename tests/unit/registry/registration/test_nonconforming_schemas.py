@@ -1,4 +1,4 @@
-"""JSON schemas that the reference's parser accepts and their meta-schema does not: accepted, and said to be so."""
+"""JSON schemas that only the reference's parser accepts are accepted with a warning."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_compatibility_check_warns_and_a_check_of_many_has_a_finding(http: htt
     assert (finding["check"], finding["pointer"], finding["line"]) == ("JSON_SCHEMA_NONCONFORMING", "/required", 1)
 
 
-def test_what_conforms_and_what_is_refused_have_no_warning(http: httpx2.Client) -> None:
+def test_conforming_and_rejected_schemas_have_no_warning(http: httpx2.Client) -> None:
     for body in ({"schema": "{}", "schemaType": "JSON"}, {"schema": '"int"'}):
         subject = body.get("schemaType", "AVRO")
         assert HEADER not in http.post(f"/subjects/{subject}/versions", json=body).headers

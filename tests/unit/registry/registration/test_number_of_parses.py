@@ -1,4 +1,4 @@
-"""A registration parses a long text as seldom as it can: parsing is most of its cost."""
+"""A registration parses a long text as rarely as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a draft was understood as stands for what is stored: nobody is judged otherwise by it."""
+"""A cached parse result is equivalent to parsing the stored text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from contractlog.registry.registration.candidate import build_content
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 
-from support.avro_decorated import decorated
-from support.avro_schemas import Schemas, evolved
+from support.avro_annotations import add_annotations
+from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
 SUBJECT = Subject.parse("s")
 
@@ -47,11 +47,11 @@ def understood(understanding: SchemaParser, text: str, schema_type: SchemaType =
 @given(st.randoms(use_true_random=False))
 def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
     """In both directions, with every word of every finding."""
-    first = decorated(Schemas(random).schema(2), random)
+    first = add_annotations(AvroSchemaGenerator(random).schema(2), random)
     parsed, held = understood(SchemaParser(), json.dumps(first, indent=random.choice([None, 2])))
     stored = parse_schema(SchemaDraft(held.text), strict=False)
     try:
-        other = parse_schema(SchemaDraft(json.dumps(evolved(first, random, random.randint(1, 4)))), strict=False)
+        other = parse_schema(SchemaDraft(json.dumps(evolve_schema(first, random, random.randint(1, 4)))), strict=False)
     except InvalidSchema:
         reject()
     for level in (Level.FULL, Level.BACKWARD, Level.FORWARD):
@@ -64,7 +64,7 @@ def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random)
     assert (parsed.canonical, parsed.normalized) == (stored.canonical, stored.normalized)
 
 
-def test_what_was_just_judged_is_not_understood_again() -> None:
+def test_recently_checked_schemas_are_not_parsed_again() -> None:
     understanding = SchemaParser()
     parsed, held = understood(understanding, '{ "type": "string" }')
     assert understanding.parse_stored(Nowhere(), held) is parsed
@@ -89,7 +89,7 @@ def test_another_schema_is_never_taken_for_what_was_expected(change: dict[str, A
     assert found.canonical == replace(held, **change).text
 
 
-def test_what_leans_on_others_is_understood_from_what_is_stored() -> None:
+def test_schemas_with_references_are_parsed_from_stored_texts() -> None:
     understanding = SchemaParser()
     parsed, held = understood(understanding, '"string"')
     with pytest.raises(AttributeError):  # it asks the state for what it leans on

@@ -1,4 +1,4 @@
-"""Laws of registration that hold for any history and any concurrency."""
+"""Laws of registration, for any history and any concurrency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration, step by step in the reference's order; messages to the letter."""
+"""The steps of a registration in the reference's order, with its messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def mode(http: httpx2.Client, scope: str, name: str, query: str = "") -> None:
     assert answer.status_code == 200, answer.text
 
 
-def test_what_is_there_is_answered_before_the_mode_is_asked(http: httpx2.Client) -> None:
+def test_existing_versions_are_returned_before_the_mode_is_checked(http: httpx2.Client) -> None:
     first = put(http, "s", STRING)
     mode(http, "/s", "READONLY")
     assert put(http, "s", STRING) == first
@@ -177,7 +177,7 @@ def test_import_begins_where_nothing_is_live_unless_it_is_forced(http: httpx2.Cl
     assert refused(post(http, "f", STRING)) == (42205, "Subject f in context . is not in read-write mode")
 
 
-def test_what_differs_in_spelling_or_is_written_out_in_place_is_found(http: httpx2.Client) -> None:
+def test_other_spellings_and_inlined_references_are_found(http: httpx2.Client) -> None:
     inner = record("a").replace('"R"', '"I"')
     put(http, "i", inner)
     leaning = json.dumps({"type": "record", "name": "O", "fields": [{"name": "i", "type": "I"}]})

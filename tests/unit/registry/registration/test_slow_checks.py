@@ -1,4 +1,4 @@
-"""Checks that take long delay nobody else's write, however many there are."""
+"""Long checks do not delay writes to other subjects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
-from support.slow_checks import many_branches
+from support.slow_checks import create_many_branches
 
 LONG = " " * 50_000
 CHECKERS = 3
@@ -83,13 +83,13 @@ def write(http: httpx2.Client, subject: str, schema: str, kind: str = "AVRO") ->
 
 @pytest.mark.slow
 def test_checks_that_take_long_delay_nobody_else_s_write(tmp_path: object) -> None:
-    """How much later a write is, in milliseconds, is what ``benchmarks/registry/delays.py`` prints."""
+    """How much later a write is, in milliseconds, is what ``benchmarks/registry/write_delays.py`` prints."""
     with in_process(Settings(database_url=f"sqlite:///{tmp_path}/registry.db", read_threads=1)) as http:
-        assert write(http, "slow", many_branches(0), "JSON")[0] == 200
+        assert write(http, "slow", create_many_branches(0), "JSON")[0] == 200
         checks: list[Written] = []
 
         def check_on(number: int) -> None:
-            checks.extend(write(http, "slow", many_branches(2 * number + one), "JSON") for one in (1, 2))
+            checks.extend(write(http, "slow", create_many_branches(2 * number + one), "JSON") for one in (1, 2))
 
         checking = [threading.Thread(target=check_on, args=(number,)) for number in range(CHECKERS)]
         for one in checking:

@@ -1,4 +1,4 @@
-"""The lock that keeps a SQLite file to one process."""
+"""The lock that reserves a SQLite file for one process."""
 
 from __future__ import annotations
 

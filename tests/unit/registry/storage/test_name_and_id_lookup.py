@@ -1,4 +1,4 @@
-"""Queries of a snapshot see what they are given: a connection, and the permissions of the caller."""
+"""Queries of a snapshot use its connection and the caller's permissions."""
 
 from __future__ import annotations
 

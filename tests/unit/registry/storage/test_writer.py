@@ -1,4 +1,4 @@
-"""The writer: everybody gets an answer, whatever happens."""
+"""The writer responds to every caller, whatever happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.registry.storage.writer import Writer
 
 
-def test_what_waits_is_committed_together() -> None:
+def test_waiting_writes_are_committed_together() -> None:
     batches: list[list[int]] = []
     gate = threading.Event()
 

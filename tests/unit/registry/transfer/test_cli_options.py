@@ -1,4 +1,4 @@
-"""How a source and a broker are reached: flags, then the environment; no secret has to stand on a command line."""
+"""Options for source and broker; no secret has to be on the command line."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_token_and_headers_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
         (("--source-header", "a: b\r\nc: d"), {}, "--source-header takes 'NAME: VALUE'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(argv: tuple[str, ...], environ: dict[str, str], told: str) -> None:
+def test_contradictory_options_are_rejected(argv: tuple[str, ...], environ: dict[str, str], told: str) -> None:
     with pytest.raises(UsageError, match=told) as refused:
         read_access(options(*argv), URL, environ)
     assert "two words" not in str(refused.value)

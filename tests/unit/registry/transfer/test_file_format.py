@@ -1,4 +1,4 @@
-"""Files that are no export, that were cut short, or that contradict themselves."""
+"""Files that are not exports, are truncated, or contradict themselves."""
 
 from __future__ import annotations
 

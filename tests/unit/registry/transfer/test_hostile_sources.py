@@ -1,4 +1,4 @@
-"""Live registries and ``_schemas`` topics of which one value was changed: it is left out, or everything answers."""
+"""Sources with one changed value: it is skipped, or the imported registry works."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from contractlog.registry.transfer.rest_source import RestReader
 from contractlog.registry.transfer.topic_records import LogRecord, build_records
 from contractlog.registry.transfer.topic_source import TopicReplay
 
-from support.answers import empty, require_answers
-from support.exports import EVERY_KIND, export_of, mutations
+from support.exhaustive_reads import empty_registry, read_everything
+from support.export_lines import EVERY_KIND, create_export, generate_mutations
 from support.registry import in_process
 
 if TYPE_CHECKING:
@@ -45,17 +45,17 @@ def target() -> Iterator[httpx2.Client]:
 
 
 def whole() -> RegistryContents:
-    return read_lines(export_of(*EVERY_KIND), TransferReport())
+    return read_lines(create_export(*EVERY_KIND), TransferReport())
 
 
 def require_stored(target: httpx2.Client, state: RegistryContents, report: TransferReport) -> None:
     """Import what came out of a source: it contradicts itself, or everything answers."""
-    empty(target)
+    empty_registry(target)
     store = target.app.state.services.store  # type: ignore[attr-defined]
     import_contents(store, state, report)
     json.dumps(report.body(), ensure_ascii=False).encode()
     if not report.conflicts:
-        require_answers(target, store)
+        read_everything(target, store)
 
 
 class Source:
@@ -125,7 +125,7 @@ def spoiled_answers() -> list[tuple[str, str, Any]]:
     found = []
     for path, (status, body) in answers().items():
         if status == 200:
-            found += [(path, place, changed[0]) for place, changed in mutations([body]) if len(changed) == 1]
+            found += [(path, place, changed[0]) for place, changed in generate_mutations([body]) if len(changed) == 1]
     return found
 
 
@@ -158,7 +158,7 @@ def test_no_changed_answer_of_a_live_registry_breaks_an_import() -> None:
             raise AssertionError((path, place)) from error
 
 
-def test_what_a_live_registry_answers_wrongly_is_told() -> None:
+def test_invalid_responses_of_a_source_are_reported() -> None:
     path = "/subjects/%3A.eu%3Atarget/versions?deleted=true"
     assert path in answers()
     state, report = read_spoiled(path, ["x", 2**40, {}, 1])
@@ -183,14 +183,14 @@ def test_a_live_registry_whose_list_does_not_end_ends_the_import() -> None:
         read_live(_Endless(), TransferReport(), most_versions=50)
 
 
-def test_what_a_live_registry_answers_is_bounded_in_memory() -> None:
+def test_responses_of_a_source_are_limited_in_size() -> None:
     """Pages of a thousand versions, of a mebibyte each, would fill the memory before their number ends the import."""
     with pytest.raises(UnreadableAnswer, match=r"exceeds the limit of 0\.5 MiB for all responses together"):
         read_live(_Endless(), TransferReport(), memory=1 << 19)
     subjects = next(path for path in answers() if path.startswith("/subjects?"))
-    empty = Source(answers() | {subjects: (200, [[]] * 100_000)})  # 0.3 MB, and 6 MB in memory
+    empty_registry = Source(answers() | {subjects: (200, [[]] * 100_000)})  # 0.3 MB, and 6 MB in memory
     with pytest.raises(UnreadableAnswer, match="exceeds the limit of 4 MiB"):
-        read_live(empty, TransferReport(), memory=4 << 20)
+        read_live(empty_registry, TransferReport(), memory=4 << 20)
 
 
 @cache
@@ -213,8 +213,8 @@ def spoiled_records() -> list[tuple[int, bytes, bytes | None]]:
     """Every change of one value in the key or the value of a record."""
     found: list[tuple[int, bytes, bytes | None]] = []
     for number, (key, value, _) in enumerate(records()):
-        found += [(number, json.dumps(changed).encode(), value) for _, changed in mutations(json.loads(key))]
-        found += [(number, key, json.dumps(changed).encode()) for _, changed in mutations(json.loads(value))]
+        found += [(number, json.dumps(changed).encode(), value) for _, changed in generate_mutations(json.loads(key))]
+        found += [(number, key, json.dumps(changed).encode()) for _, changed in generate_mutations(json.loads(value))]
     return found
 
 

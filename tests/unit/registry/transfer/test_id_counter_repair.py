@@ -1,4 +1,4 @@
-"""The counters' warnings: about a database that came from a backup, and about one that does not answer."""
+"""Warnings about id counters, after a restored backup or without a response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids far above all others need a permission, and their context has a way back: new ids skip those that were given."""
+"""Very large ids require a permission; new ids skip used ones after a correction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contractlog.registry.transfer.id_counter_repair import counter_warnings, fo
 from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
-from support.exports import EVERY_KIND, Line, export_of
+from support.export_lines import EVERY_KIND, Line, create_export
 from support.registry import in_process
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def counter(following: int) -> list[Line]:
 
 def imported(store: Store, *lines: Line, allow_id_gap: bool = False) -> list[str]:
     report = TransferReport()
-    import_contents(store, read_lines(export_of(*lines), report), report, allow_id_gap=allow_id_gap)
+    import_contents(store, read_lines(create_export(*lines), report), report, allow_id_gap=allow_id_gap)
     return report.conflicts
 
 
@@ -108,7 +108,7 @@ def test_an_import_refuses_ids_far_above_all_others_by_their_line(
         assert "CONTRACTLOG_ALLOW_ID_GAP=true" in conflict
         report = TransferReport()
         with registry_store.open_snapshot() as snapshot:
-            plan_import(snapshot, read_lines(export_of(*lines), report), report)
+            plan_import(snapshot, read_lines(create_export(*lines), report), report)
         assert report.conflicts == conflicts
         assert imported(registry_store, *lines, allow_id_gap=True) == []
         assert imported(registry_store, *lines) == []  # again: nothing is new
@@ -140,7 +140,7 @@ def test_a_registration_refuses_an_id_far_above_all_others_unless_the_server_all
 
 
 def test_a_running_registry_imports_gaps_where_its_setting_says_so() -> None:
-    content = "\n".join(export_of(*schema(MOST + 1)))
+    content = "\n".join(create_export(*schema(MOST + 1)))
     for allowed in (False, True):
         with in_process(Settings(database_url="sqlite://", allow_id_gap=allowed)) as http:
             answer = http.post("/contractlog/v1/import", content=content)
@@ -264,7 +264,7 @@ def test_a_repeated_migration_is_told_its_ways_out(registry_store: Store) -> Non
     first, second = schema(5), schema(5)
     second[0] = second[0] | {"schema": '"bytes"'}
     assert imported(registry_store, *first) == []
-    gone = read_lines(export_of(), TransferReport())
+    gone = read_lines(create_export(), TransferReport())
     gone.deletions.versions = {(version.subject, version.version, 5) for version in versions(registry_store)}
     import_contents(registry_store, gone, TransferReport())
     (conflict,) = imported(registry_store, *second)
@@ -281,7 +281,7 @@ def versions(store: Store) -> list[Any]:
 
 def test_the_verbs_tell_what_they_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database, file = f"sqlite:///{tmp_path / 'r.db'}", tmp_path / "r.ndjson"
-    file.write_text("\n".join(export_of(*schema(3), *schema(MAX_ID))) + "\n")
+    file.write_text("\n".join(create_export(*schema(3), *schema(MAX_ID))) + "\n")
     assert main(["import", str(file), "--database-url", database, "--dry-run"]) == 1
     assert main(["import", str(file), "--database-url", database]) == 1
     assert "--allow-id-gap" in capsys.readouterr().out

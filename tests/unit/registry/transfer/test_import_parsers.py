@@ -1,4 +1,4 @@
-"""Members of imported lines: the longest that are accepted, and the first that are not."""
+"""Length limits of imported members."""
 
 from __future__ import annotations
 

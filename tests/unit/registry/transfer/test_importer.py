@@ -1,4 +1,4 @@
-"""What an import into a store that is not empty does, and what it refuses."""
+"""Imports into a store with data, and rejected imports."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_another_id_for_a_version_is_refused(store: Store) -> None:
     assert report.conflicts == ["version 1 of s has the id 2 in the source and 1 here"]
 
 
-def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store: Store) -> None:
+def test_hard_deleted_ids_are_imported_only_with_the_same_content(store: Store) -> None:
     gone = RegistryContents()
     gone.deletions.versions = {(S, 1, 1)}
     assert brought(store, make_snapshot(id1='"int"'), gone).conflicts == []
@@ -97,7 +97,7 @@ def test_the_source_says_what_is_soft_deleted(store: Store) -> None:
     assert now(store).versions[S, 2].deleted_at is None
 
 
-def test_what_is_here_alone_stays(store: Store) -> None:
+def test_an_import_keeps_additional_objects(store: Store) -> None:
     brought(store, make_snapshot(id1='"int"', id2='"long"'), make_snapshot(id1='"int"'))
     assert set(now(store).versions) == {(S, 1), (S, 2)}
 
@@ -144,7 +144,7 @@ def test_the_journal_tells_of_settings_by_the_hashes_that_the_api_would_have_tol
 
 
 @pytest.mark.parametrize("text", ["{ no json", "x" * 5_000_000])
-def test_what_is_not_understood_is_kept_as_it_is_and_counted(store: Store, text: str) -> None:
+def test_unparsable_schemas_are_stored_verbatim_and_counted(store: Store, text: str) -> None:
     report = brought(store, make_snapshot(id1=text))
     assert [one.kind.name for one in report.oddities] == ["VERBATIM"]
     assert now(store).schemas[".", 1].text == text

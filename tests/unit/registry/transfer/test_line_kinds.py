@@ -1,4 +1,4 @@
-"""Each kind of line of an export is imported on each database: alone, with the others, and again."""
+"""Each kind of line is imported on each database: alone, with others, and repeatedly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contractlog.registry.transfer.file_format import format_content_lines, read
 from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.report import TransferReport
 
-from support.exports import EVERY_KIND, VERSION, Line, export_of
+from support.export_lines import EVERY_KIND, VERSION, Line, create_export
 
 FIRST: Line = {"kind": "context", "name": ".", "next_id": 1}
 ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
@@ -22,7 +22,7 @@ ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
 
 def imported(store: Store, *lines: Line) -> TransferReport:
     report = TransferReport()
-    state = read_lines(export_of(*lines), report)
+    state = read_lines(create_export(*lines), report)
     import_contents(store, state, report)
     return report
 

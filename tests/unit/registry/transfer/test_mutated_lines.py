@@ -1,4 +1,4 @@
-"""An export in which one value was changed: refused by its line, or stored, and then everything answers."""
+"""Exports with one changed value are rejected by line, or the imported registry works."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import read_lines
 from contractlog.registry.transfer.report import TransferReport
 
-from support.answers import empty, require_answers
-from support.exports import EVERY_KIND, Line, content_of, export_of, mutations
+from support.exhaustive_reads import empty_registry, read_everything
+from support.export_lines import EVERY_KIND, Line, create_content, create_export, generate_mutations
 from support.registry import in_process
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LAST = len(EVERY_KIND) + 1
 
 def file_with(number: int, line: Line) -> list[str]:
     """The export in which one line (counted from 0 after the header) is another one."""
-    return export_of(*EVERY_KIND[:number], line, *EVERY_KIND[number + 1 :])
+    return create_export(*EVERY_KIND[:number], line, *EVERY_KIND[number + 1 :])
 
 
 @cache
@@ -39,7 +39,7 @@ def accepted() -> list[tuple[str, list[str]]]:
     """Every export with one changed value that can be read; all others are refused by a line that it has."""
     found = []
     for number, line in enumerate(EVERY_KIND):
-        for place, changed in mutations(line):
+        for place, changed in generate_mutations(line):
             lines, report, name = file_with(number, changed), TransferReport(), f"{line['kind']} {number + 2}: {place}"
             refusal = refusal_of(lines, report)
             refusals = report.conflicts if refusal is None else [refusal]
@@ -76,14 +76,14 @@ def postgresql(postgres_module_url: str) -> Iterator[httpx2.Client]:
 def require(client: httpx2.Client, name: str, lines: list[str]) -> None:
     """Import an export into an empty registry: it is refused by a line, or everything answers."""
     services = client.app.state.services  # type: ignore[attr-defined]
-    empty(client)
-    answer = client.post(PATH, content=content_of(lines))
+    empty_registry(client)
+    answer = client.post(PATH, content=create_content(lines))
     told: dict[str, Any] = answer.json()
     if answer.status_code == 409:
         assert all(map(_names_a_line, told["conflicts"])), (name, told["conflicts"])
         return
     assert answer.status_code == 200, (name, told)
-    require_answers(client, services.store)
+    read_everything(client, services.store)
 
 
 def test_a_changed_value_is_refused_by_its_line_or_read() -> None:
@@ -92,14 +92,14 @@ def test_a_changed_value_is_refused_by_its_line_or_read() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_what_is_read_is_stored_and_everything_answers(memory: httpx2.Client, data: st.DataObject) -> None:
+def test_accepted_lines_are_stored_and_every_read_succeeds(memory: httpx2.Client, data: st.DataObject) -> None:
     require(memory, *data.draw(st.sampled_from(accepted())))
 
 
 @pytest.mark.integration
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_what_is_read_is_stored_on_postgresql_and_everything_answers(
+def test_accepted_lines_are_stored_on_postgresql_and_every_read_succeeds(
     postgresql: httpx2.Client, data: st.DataObject
 ) -> None:
     require(postgresql, *data.draw(st.sampled_from(accepted())))

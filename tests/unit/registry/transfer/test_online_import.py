@@ -1,4 +1,4 @@
-"""A running registry takes an export in as its database would: the same state, or nothing."""
+"""An import into a running registry has the same effect as into its database, or none."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_context_that_was_deleted_is_listed_again_with_what_comes_into_it(http
     assert emptied() == [".", ".eu"]
 
 
-def test_what_was_answered_before_is_answered_anew(http: httpx2.Client) -> None:
+def test_cached_responses_are_renewed_after_an_import(http: httpx2.Client) -> None:
     http.post("/subjects/s/versions", json={"schema": '"int"'})
     assert http.get("/subjects/s/versions/latest").json()["version"] == 1
     assert http.get("/schemas/ids/1?subject=s").status_code == 200
@@ -111,7 +111,7 @@ def test_what_was_answered_before_is_answered_anew(http: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["dryRun=perhaps", "dryRun=1", "dryrun=true", "modes=no", "modes=0"])
-def test_what_cannot_be_read_of_a_question_imports_nothing(http: httpx2.Client, query: str) -> None:
+def test_unreadable_requests_import_nothing(http: httpx2.Client, query: str) -> None:
     before = state(store_of(http))
     answer = sent(http, RegistryContents(contexts={".dry": 5}), f"?{query}")
     assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
@@ -171,7 +171,7 @@ def test_a_contradiction_is_409_and_nothing_is_written(http: httpx2.Client) -> N
         (b'{"format":"contractlog.export/1"}\n', "the file ends early, after 1 lines"),
     ],
 )
-def test_what_is_no_export_is_400_and_says_which_line(http: httpx2.Client, content: bytes, told: str) -> None:
+def test_invalid_exports_are_rejected_with_400_and_a_line(http: httpx2.Client, content: bytes, told: str) -> None:
     answer = http.post(PATH, content=content)
     assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
     assert told in answer.json()["message"]

@@ -1,4 +1,4 @@
-"""What is exported can be imported, and is the same again."""
+"""An imported export results in the same export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a ``_schemas`` topic, applied as the reference applies them.
+"""Records of a ``_schemas`` topic are applied as by the reference.
 
 Bytes are written out by hand; the comments name the sections of the facts on the reference that they come from.
 """
@@ -246,7 +246,7 @@ def test_associations_are_put_and_removed() -> None:  # 11.1, 11.2: createTs is 
     assert replay((association_key, first), (association_key, None))[0].associations == {}
 
 
-def test_what_the_reference_skips_or_dies_of_is_skipped_and_counted() -> None:  # 11.3, 8
+def test_records_that_the_reference_skips_or_fails_on_are_skipped_and_counted() -> None:  # 11.3, 8
     state, report = replay(
         (b'{"keytype":"NOOP","magic":0}', None),
         (None, b"{}"),

@@ -1,4 +1,4 @@
-"""What an import kept as it came: served, found by its very text, closed to registration."""
+"""Texts that an import stores verbatim are served and found, and reject registrations."""
 
 from __future__ import annotations
 

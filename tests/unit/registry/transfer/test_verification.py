@@ -1,4 +1,4 @@
-"""A verification finds every kind of difference, and none where there is none."""
+"""A verification finds every kind of difference, and no false ones."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ PLANTED: list[tuple[Callable[[RegistryContents], None], str]] = [
 ]
 
 
-def test_what_was_imported_has_no_difference() -> None:
+def test_a_verification_after_an_import_finds_no_difference() -> None:
     assert differences(source(), source()) == []
 
 

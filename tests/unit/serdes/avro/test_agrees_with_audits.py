@@ -1,4 +1,4 @@
-"""A record is decoded exactly when an audit counts it as conforming; else both give the same code and field."""
+"""Deserializers and audits accept the same records, with the same code and field otherwise."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.errors import DecodeError
 
-from support.avro_data import schemas, values
-from support.avro_plans import encode, parsed, record
-from support.columnar import avro_validator, check, outcomes
+from support.avro_codecs import encode, parse, record
+from support.avro_strategies import schemas, values
+from support.columnar import create_validator, list_outcomes, validate_bodies
 
 
 def decoded(schema: Any, body: bytes) -> tuple[str, str]:
     try:
-        AvroReader(parsed(schema), limits=Limits(strict_booleans=False)).decode(body)
+        AvroReader(parse(schema), limits=Limits(strict_booleans=False)).decode(body)
     except DecodeError as error:
         return (error.outcome or Outcome.CONFORMS).name, error.field
     return Outcome.CONFORMS.name, ""
 
 
 def audited(schema: Any, body: bytes) -> tuple[str, str]:
-    [(code, _, field)] = outcomes(check([body], avro_validator(schema)))
+    [(code, _, field)] = list_outcomes(validate_bodies([body], create_validator(schema)))
     return code, field
 
 

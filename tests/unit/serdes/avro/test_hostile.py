@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Whatever bytes come, the answer is a value or an error with its code and place: the cases that decoders disagree on."""
+"""Hostile bytes result in a value, or in an error with code and position."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.errors import DecodeError, EncodeError
 
-from support.avro_data import schemas
-from support.avro_plans import NEVER, decode, parsed, record, zigzag
+from support.avro_codecs import NEVER, decode, encode_zigzag, parse, record
+from support.avro_strategies import schemas
 from support.deadlines import hang_guard
 
 STRINGS = {"type": "array", "items": "string"}
@@ -29,57 +29,57 @@ NESTED = record(("legs", {"type": "array", "items": record(("carrier", "string")
 
 O = Outcome  # noqa: E741 -- one column of a table
 CASES: list[tuple[str, Any, bytes, Outcome, str]] = [
-    ("a string that ends early", "string", zigzag(5) + b"abc", O.TRUNCATED, ""),
+    ("a string that ends early", "string", encode_zigzag(5) + b"abc", O.TRUNCATED, ""),
     ("a double that ends early", record(("d", "double")), b"\x00" * 7, O.TRUNCATED, "d"),
     ("a fixed that ends early", record(("f", {"type": "fixed", "name": "F", "size": 4})), b"\x00" * 3, O.TRUNCATED, "f"),
     ("nothing after the header", record(("a", "int")), b"", O.TRUNCATED, "a"),
     ("a varint that ends early", "int", b"\x80", O.TRUNCATED, ""),
-    ("a missing end of an array", STRINGS, zigzag(1) + b"\x02a", O.TRUNCATED, ""),
-    ("a missing end of a map", {"type": "map", "values": "int"}, zigzag(1) + b"\x02a\x02", O.TRUNCATED, ""),
-    ("more items than bytes", STRINGS, zigzag(1000) + b"\x02a\x00", O.TRUNCATED, ""),
+    ("a missing end of an array", STRINGS, encode_zigzag(1) + b"\x02a", O.TRUNCATED, ""),
+    ("a missing end of a map", {"type": "map", "values": "int"}, encode_zigzag(1) + b"\x02a\x02", O.TRUNCATED, ""),
+    ("more items than bytes", STRINGS, encode_zigzag(1000) + b"\x02a\x00", O.TRUNCATED, ""),
     ("trailing bytes", "int", b"\x02\x00", O.TRAILING_BYTES, ""),
     ("trailing bytes after a record", record(("a", "int")), b"\x02junk", O.TRAILING_BYTES, ""),
-    ("a string of no UTF-8", "string", zigzag(1) + b"\xff", O.BAD_UTF8, ""),
-    ("an overlong form", "string", zigzag(2) + b"\xc0\xaf", O.BAD_UTF8, ""),
-    ("half of a surrogate pair", "string", zigzag(3) + b"\xed\xa0\x80", O.BAD_UTF8, ""),
-    ("a map key of no UTF-8", record(("m", {"type": "map", "values": "int"})), zigzag(1) + b"\x02\xff\x02\x00", O.BAD_UTF8, "m{}"),
-    ("a string within a list of records", NESTED, zigzag(1) + zigzag(2) + b"\xff\xfe\x00", O.BAD_UTF8, "legs[].carrier"),
-    ("an enum index too high", record(("e", ENUM)), zigzag(2), O.BAD_ENUM_INDEX, "e"),
-    ("a negative enum index", record(("e", ENUM)), zigzag(-1), O.BAD_ENUM_INDEX, "e"),
-    ("a union index too high", record(("u", ["null", "int"])), zigzag(2), O.BAD_UNION_INDEX, "u"),
-    ("a negative union index", record(("u", ["null", "int"])), zigzag(-1), O.BAD_UNION_INDEX, "u"),
-    ("a negative length", record(("s", "string")), zigzag(-1), O.BAD_LENGTH, "s"),
-    ("a length of 2^40", record(("b", "bytes"), ("c", "int")), zigzag(2**40) + b"x", O.BAD_LENGTH, "b"),
-    ("a negative block size", STRINGS, zigzag(-1) + zigzag(-3) + b"\x02a\x00", O.BAD_LENGTH, ""),
-    ("a block size that is not the block's", STRINGS, zigzag(-1) + zigzag(3) + b"\x02a\x00\x00", O.BAD_LENGTH, ""),
-    ("an int of 2^31", record(("i", "int")), zigzag(2**31), O.INT_OUT_OF_RANGE, "i"),
-    ("an int of -2^31-1", "int", zigzag(-(2**31) - 1), O.INT_OUT_OF_RANGE, ""),
+    ("a string of no UTF-8", "string", encode_zigzag(1) + b"\xff", O.BAD_UTF8, ""),
+    ("an overlong form", "string", encode_zigzag(2) + b"\xc0\xaf", O.BAD_UTF8, ""),
+    ("half of a surrogate pair", "string", encode_zigzag(3) + b"\xed\xa0\x80", O.BAD_UTF8, ""),
+    ("a map key of no UTF-8", record(("m", {"type": "map", "values": "int"})), encode_zigzag(1) + b"\x02\xff\x02\x00", O.BAD_UTF8, "m{}"),
+    ("a string within a list of records", NESTED, encode_zigzag(1) + encode_zigzag(2) + b"\xff\xfe\x00", O.BAD_UTF8, "legs[].carrier"),
+    ("an enum index too high", record(("e", ENUM)), encode_zigzag(2), O.BAD_ENUM_INDEX, "e"),
+    ("a negative enum index", record(("e", ENUM)), encode_zigzag(-1), O.BAD_ENUM_INDEX, "e"),
+    ("a union index too high", record(("u", ["null", "int"])), encode_zigzag(2), O.BAD_UNION_INDEX, "u"),
+    ("a negative union index", record(("u", ["null", "int"])), encode_zigzag(-1), O.BAD_UNION_INDEX, "u"),
+    ("a negative length", record(("s", "string")), encode_zigzag(-1), O.BAD_LENGTH, "s"),
+    ("a length of 2^40", record(("b", "bytes"), ("c", "int")), encode_zigzag(2**40) + b"x", O.BAD_LENGTH, "b"),
+    ("a negative block size", STRINGS, encode_zigzag(-1) + encode_zigzag(-3) + b"\x02a\x00", O.BAD_LENGTH, ""),
+    ("a block size that is not the block's", STRINGS, encode_zigzag(-1) + encode_zigzag(3) + b"\x02a\x00\x00", O.BAD_LENGTH, ""),
+    ("an int of 2^31", record(("i", "int")), encode_zigzag(2**31), O.INT_OUT_OF_RANGE, "i"),
+    ("an int of -2^31-1", "int", encode_zigzag(-(2**31) - 1), O.INT_OUT_OF_RANGE, ""),
     ("an int in six bytes", "int", b"\x80\x80\x80\x80\x80\x00", O.BAD_VARINT, ""),
     ("a long in eleven bytes", "long", b"\x80" * 10 + b"\x00", O.BAD_VARINT, ""),
     ("a long beyond 64 bits", "long", b"\xff" * 9 + b"\x02", O.BAD_VARINT, ""),
     ("a boolean of 2", record(("b", "boolean")), b"\x02", O.BAD_BOOLEAN, "b"),
-    ("2^33 nulls", NULLS, zigzag(2**33) + b"\x00", O.TOO_MANY_ITEMS, ""),
-    ("ten million nulls", NULLS, zigzag(10**7) + b"\x00", O.TOO_MANY_ITEMS, ""),
-    ("2^63 nulls backwards", NULLS, zigzag(-(2**63)) + zigzag(0) + b"\x00", O.TOO_MANY_ITEMS, ""),
-    ("empty records without end", {"type": "array", "items": record()}, zigzag(2**31) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("2^33 nulls", NULLS, encode_zigzag(2**33) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("ten million nulls", NULLS, encode_zigzag(10**7) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("2^63 nulls backwards", NULLS, encode_zigzag(-(2**63)) + encode_zigzag(0) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("empty records without end", {"type": "array", "items": record()}, encode_zigzag(2**31) + b"\x00", O.TOO_MANY_ITEMS, ""),
     ("a list 5,000 deep", LIST, (b"\x02\x02" * 5000) + b"\x02\x00", O.TOO_DEEP, "next." * 127 + "next"),
     ("a list 1,000,000 deep", LIST, (b"\x02\x02" * 1_000_000) + b"\x02\x00", O.TOO_DEEP, "next." * 127 + "next"),
-    ("a uuid that is none", record(("u", UUID)), zigzag(4) + b"nope", O.LOGICAL_TYPE, "u"),
-    ("a uuid in braces", UUID, zigzag(38) + b"{12345678-1234-1234-1234-123456789012}", O.LOGICAL_TYPE, ""),
-    ("a decimal of too many digits", record(("d", DECIMAL)), zigzag(2) + b"\x7f\xff", O.LOGICAL_TYPE, "d"),
-    ("a decimal of no bytes", record(("d", DECIMAL)), zigzag(0), O.LOGICAL_TYPE, "d"),
-    ("25 o'clock", record(("t", {"type": "int", "logicalType": "time-millis"})), zigzag(90_000_000), O.LOGICAL_TYPE, "t"),
-    ("before midnight", {"type": "long", "logicalType": "time-micros"}, zigzag(-1), O.LOGICAL_TYPE, ""),
-    ("a broken rule, then bytes that end early", record(("u", UUID), ("i", "int")), zigzag(1) + b"x", O.TRUNCATED, "i"),
-    ("a broken rule, then trailing bytes", UUID, zigzag(1) + b"x!", O.TRAILING_BYTES, ""),
+    ("a uuid that is none", record(("u", UUID)), encode_zigzag(4) + b"nope", O.LOGICAL_TYPE, "u"),
+    ("a uuid in braces", UUID, encode_zigzag(38) + b"{12345678-1234-1234-1234-123456789012}", O.LOGICAL_TYPE, ""),
+    ("a decimal of too many digits", record(("d", DECIMAL)), encode_zigzag(2) + b"\x7f\xff", O.LOGICAL_TYPE, "d"),
+    ("a decimal of no bytes", record(("d", DECIMAL)), encode_zigzag(0), O.LOGICAL_TYPE, "d"),
+    ("25 o'clock", record(("t", {"type": "int", "logicalType": "time-millis"})), encode_zigzag(90_000_000), O.LOGICAL_TYPE, "t"),
+    ("before midnight", {"type": "long", "logicalType": "time-micros"}, encode_zigzag(-1), O.LOGICAL_TYPE, ""),
+    ("a broken rule, then bytes that end early", record(("u", UUID), ("i", "int")), encode_zigzag(1) + b"x", O.TRUNCATED, "i"),
+    ("a broken rule, then trailing bytes", UUID, encode_zigzag(1) + b"x!", O.TRAILING_BYTES, ""),
 ]  # fmt: skip
 VALID: list[tuple[str, Any, bytes, Any]] = [
-    ("a block with its size", STRINGS, zigzag(-2) + zigzag(4) + b"\x02a\x02b\x00", ["a", "b"]),
-    ("two blocks", STRINGS, zigzag(1) + b"\x02a" + zigzag(1) + b"\x02b\x00", ["a", "b"]),
+    ("a block with its size", STRINGS, encode_zigzag(-2) + encode_zigzag(4) + b"\x02a\x02b\x00", ["a", "b"]),
+    ("two blocks", STRINGS, encode_zigzag(1) + b"\x02a" + encode_zigzag(1) + b"\x02b\x00", ["a", "b"]),
     ("a number in more bytes than it needs", "int", b"\x82\x80\x00", 1),
     ("a record without fields", record(), b"", {}),
-    ("a timestamp beyond year 9999", {"type": "long", "logicalType": "timestamp-millis"}, zigzag(2**62), 2**62),
-    ("the last of all days", {"type": "int", "logicalType": "date"}, zigzag(2**31 - 1), 2**31 - 1),
+    ("a timestamp beyond year 9999", {"type": "long", "logicalType": "timestamp-millis"}, encode_zigzag(2**62), 2**62),
+    ("the last of all days", {"type": "int", "logicalType": "date"}, encode_zigzag(2**31 - 1), 2**31 - 1),
     ("not a number", record(("f", "float")), struct.pack("<f", float("inf")), {"f": float("inf")}),
 ]
 
@@ -103,7 +103,7 @@ def test_a_valid_body_is_never_refused(schema: Any, body: bytes, value: Any) -> 
 
 def test_empty_items_are_counted_over_the_whole_record() -> None:
     schema = {"type": "array", "items": NULLS}
-    body = zigzag(10) + (zigzag(200_000) + b"\x00") * 10 + b"\x00"
+    body = encode_zigzag(10) + (encode_zigzag(200_000) + b"\x00") * 10 + b"\x00"
     with pytest.raises(DecodeError) as caught:
         decode(schema, body)
     assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
@@ -116,14 +116,14 @@ def test_records_that_take_no_bytes_count_for_the_room_that_they_take() -> None:
     reader = {"type": "array", "items": record(*((f"d{index}", "string", "default") for index in range(9)))}
     bare = {"type": "array", "items": record()}
     for schema, most in ((wide, 10_000), (bare, 100_000)):
-        assert len(decode(schema, zigzag(most) + b"\x00")) == most
+        assert len(decode(schema, encode_zigzag(most) + b"\x00")) == most
         with pytest.raises(DecodeError) as caught:
-            decode(schema, zigzag(most + 1) + b"\x00")
+            decode(schema, encode_zigzag(most + 1) + b"\x00")
         assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
-    defaults = AvroReader(parsed(bare), parsed(reader))
-    assert len(defaults.decode(zigzag(10_000) + b"\x00")) == 10_000
+    defaults = AvroReader(parse(bare), parse(reader))
+    assert len(defaults.decode(encode_zigzag(10_000) + b"\x00")) == 10_000
     with pytest.raises(DecodeError):
-        defaults.decode(zigzag(10_001) + b"\x00")
+        defaults.decode(encode_zigzag(10_001) + b"\x00")
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,14 @@ def test_records_that_take_no_bytes_count_for_the_room_that_they_take() -> None:
 def test_records_that_take_no_bytes_count_for_the_size_of_their_defaults(kind: Any, default: Any) -> None:
     """Five bytes may not ask for minutes of filling in."""
     written = {"type": "array", "items": record()}
-    wanted = {"type": "array", "items": record(("inner", record(("big", kind, default), name="Inner"), {}))}
-    reader = AvroReader(parsed(written), parsed(wanted))
-    assert len(reader.decode(zigzag(1_000) + b"\x00")) == 1_000
+    wanted = {
+        "type": "array",
+        "items": record(("inner", record(("big", kind, default), name="Inner"), {})),
+    }
+    reader = AvroReader(parse(written), parse(wanted))
+    assert len(reader.decode(encode_zigzag(1_000) + b"\x00")) == 1_000
     with pytest.raises(DecodeError) as caught:
-        reader.decode(zigzag(2_000) + b"\x00")
+        reader.decode(encode_zigzag(2_000) + b"\x00")
     assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
 
 
@@ -159,12 +162,12 @@ def test_a_limit_of_nesting_that_python_cannot_follow_ends_in_a_typed_error(*, e
         body = b"\x02" * depth + b"\x00" * (depth + 1)
         for first in (0, NEVER):
             reader = AvroReader(
-                parsed(written), parsed(wanted) if evolved else None, limits=limits, interpreted_first=first
+                parse(written), parse(wanted) if evolved else None, limits=limits, interpreted_first=first
             )
             with pytest.raises(DecodeError) as read:
                 reader.decode(body)
             with pytest.raises(EncodeError) as refused:
-                AvroWriter(parsed(written), limits, interpreted_first=first).encode(value)
+                AvroWriter(parse(written), limits, interpreted_first=first).encode(value)
             assert read.value.outcome is refused.value.outcome is Outcome.TOO_DEEP
         while value["items"]:  # from outside in, for Python frees no deeper nesting than it reads
             value = value["items"][0]
@@ -184,14 +187,14 @@ def test_lax_booleans_are_those_of_other_clients() -> None:
 
 def test_the_place_has_positions_beside_the_path() -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(NESTED, zigzag(2) + b"\x02a" + b"\x02\xff\x00")
+        decode(NESTED, encode_zigzag(2) + b"\x02a" + b"\x02\xff\x00")
     assert (caught.value.where, caught.value.field) == ("legs[1].carrier", "legs[].carrier")
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_random_bytes_end_in_a_value_or_a_decode_error(data: st.DataObject) -> None:
-    reader = AvroReader(parsed(data.draw(schemas())))
+    reader = AvroReader(parse(data.draw(schemas())))
     body = data.draw(st.binary(max_size=64))
     assert _outcome(reader, body) is Outcome.CONFORMS or _outcome(reader, body).violating
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 -- one case per line
-"""Read with another schema, as Java reads (the pairs on which engines differ)."""
+"""Schema resolution as in Java, for pairs on which engines differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
-from support.avro_plans import encode, evolve, parsed, record
+from support.avro_codecs import encode, parse, record, write_and_read
 
 ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B", "C"]}
 FEWER = {"type": "enum", "name": "E", "symbols": ["A", "B"], "default": "A"}
@@ -53,7 +53,7 @@ CASES: list[tuple[str, Any, Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("writer", "value", "reader", "read"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_the_reader_sees(writer: Any, value: Any, reader: Any, read: Any) -> None:
-    found = evolve(writer, value, reader)
+    found = write_and_read(writer, value, reader)
     assert found == read
     assert type(found) is type(read)
     assert list(found) == list(read) if isinstance(read, dict) else True
@@ -61,38 +61,43 @@ def test_the_reader_sees(writer: Any, value: Any, reader: Any, read: Any) -> Non
 
 def test_a_record_of_a_union_is_the_first_that_can_follow_whatever_its_name() -> None:
     old = record(("e", FEWER), ("n", ["null", "Old"]), name="Old")
-    reader = ["null", record(("e", "int"), name="First"), record(("z", "int"), name="Second"), {**old, "name": "x.New"}]
+    reader = [
+        "null",
+        record(("e", "int"), name="First"),
+        record(("z", "int"), name="Second"),
+        {**old, "name": "x.New"},
+    ]
     reader[3] = {**record(("e", FEWER), ("n", ["null", "x.New"]), name="x.New")}
     value = {"e": "B", "n": {"e": "A", "n": None}}
-    assert evolve(["null", old], value, reader) == value
-    assert evolve(["null", old], None, reader) is None
+    assert write_and_read(["null", old], value, reader) == value
+    assert write_and_read(["null", old], None, reader) is None
 
 
 def test_fields_are_found_by_the_readers_aliases() -> None:
     reader = record(("z", "int"))
     reader["fields"][0]["aliases"] = ["a"]
-    assert evolve(A, {"a": 1}, reader) == {"z": 1}
+    assert write_and_read(A, {"a": 1}, reader) == {"z": 1}
 
 
 def test_an_alias_never_takes_a_field_that_is_there_by_name() -> None:
     reader = record(("a", "int"), ("z", "int", 9))
     reader["fields"][1]["aliases"] = ["a"]
-    assert evolve(A, {"a": 1}, reader) == {"a": 1, "z": 9}
+    assert write_and_read(A, {"a": 1}, reader) == {"a": 1, "z": 9}
 
 
 def test_enums_and_fixed_are_found_by_alias() -> None:
-    assert evolve(ENUM, "A", {**ENUM, "name": "New", "aliases": ["E"]}) == "A"
+    assert write_and_read(ENUM, "A", {**ENUM, "name": "New", "aliases": ["E"]}) == "A"
 
 
 def test_recursive_types_are_followed() -> None:
     writer = record(("v", "int"), ("next", ["null", "R"]))
     reader = record(("v", "long"), ("next", ["null", "R"], None), ("new", "string", "n"))
     value = {"v": 1, "next": {"v": 2, "next": None}}
-    assert evolve(writer, value, reader) == {"v": 1, "next": {"v": 2, "next": None, "new": "n"}, "new": "n"}
+    assert write_and_read(writer, value, reader) == {"v": 1, "next": {"v": 2, "next": None, "new": "n"}, "new": "n"}
 
 
 def test_each_record_has_a_default_of_its_own() -> None:
-    reader = AvroReader(parsed(A), parsed(record(("l", {"type": "array", "items": "int"}, []))))
+    reader = AvroReader(parse(A), parse(record(("l", {"type": "array", "items": "int"}, []))))
     first = reader.decode(encode(A, {"a": 1}))
     first["l"].append(1)
     assert reader.decode(encode(A, {"a": 1})) == {"l": []}
@@ -109,11 +114,9 @@ MISMATCHES: list[tuple[Any, Any, Any, str]] = [
 
 
 @pytest.mark.parametrize(("writer", "value", "reader", "field"), MISMATCHES)
-def test_what_the_reader_cannot_follow_is_no_fault_of_the_bytes(
-    writer: Any, value: Any, reader: Any, field: str
-) -> None:
+def test_mismatches_of_the_reader_are_not_errors_of_the_bytes(writer: Any, value: Any, reader: Any, field: str) -> None:
     with pytest.raises(ReaderMismatch) as caught:
-        evolve(writer, value, reader)
+        write_and_read(writer, value, reader)
     assert caught.value.field == field
 
 
@@ -138,20 +141,20 @@ def test_a_default_that_is_none_is_the_readers_fault_and_told_before_the_first_r
     wanted = record(("b", kind, default))
     reason = f"the field is missing, and its default is not a value of its type{told}"
     with pytest.raises(ReaderMismatch) as prepared:
-        AvroReader(parsed(A), parsed(wanted)).require_readable()
+        AvroReader(parse(A), parse(wanted)).require_readable()
     with pytest.raises(ReaderMismatch) as met:
-        evolve(A, {"a": 1}, wanted)
+        write_and_read(A, {"a": 1}, wanted)
     for error in (prepared.value, met.value):
         assert (error.field, error.reason) == ("b", reason)
 
 
 def test_a_branch_that_the_reader_lacks_fails_only_where_it_is_met() -> None:
     writer, reader = record(("a", ["null", "string"])), record(("a", ["null", "int"]))
-    assert evolve(writer, {"a": None}, reader) == {"a": None}
+    assert write_and_read(writer, {"a": None}, reader) == {"a": None}
 
 
 def test_damage_comes_before_what_the_reader_cannot_follow() -> None:
-    reader = AvroReader(parsed(record(("s", "string"), ("i", "int"))), parsed(record(("s", "int"))))
+    reader = AvroReader(parse(record(("s", "string"), ("i", "int"))), parse(record(("s", "int"))))
     with pytest.raises(DecodeError) as caught:
         reader.decode(b"\x02a")
     assert (caught.value.outcome, caught.value.field) == (Outcome.TRUNCATED, "i")
@@ -160,6 +163,6 @@ def test_damage_comes_before_what_the_reader_cannot_follow() -> None:
 def test_records_of_unions_can_be_read_with_their_names() -> None:
     schema = ["null", record(("a", "int"), name="shop.Card")]
     body = encode(schema, {"a": 1})
-    assert AvroReader(parsed(schema), named_records=True).decode(body) == ("shop.Card", {"a": 1})
+    assert AvroReader(parse(schema), named_records=True).decode(body) == ("shop.Card", {"a": 1})
     wider = ["null", record(("a", "long"), name="shop.Card")]
-    assert AvroReader(parsed(schema), parsed(wider), named_records=True).decode(body) == ("shop.Card", {"a": 1})
+    assert AvroReader(parse(schema), parse(wider), named_records=True).decode(body) == ("shop.Card", {"a": 1})

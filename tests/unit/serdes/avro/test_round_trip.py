@@ -1,4 +1,4 @@
-"""Without recursion and damage, bytes and values are those of fastavro."""
+"""Bytes and values of valid data without recursion equal those of fastavro."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 
-from support.avro_data import schemas, values
-from support.avro_plans import decode, encode, parsed
+from support.avro_codecs import decode, encode, parse
+from support.avro_strategies import schemas, values
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -39,7 +39,7 @@ def test_bytes_are_those_of_fastavro_and_so_are_the_values_read(data: st.DataObj
 
 @FEW
 @given(st.data())
-def test_what_is_written_is_read_as_it_was_but_for_numbers_of_unions(data: st.DataObject) -> None:
+def test_values_are_unchanged_except_numbers_in_unions(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
     again = decode(schema, encode(schema, value))
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_as_it_was_but_for_numbers_of_unions(data: st.Da
 def test_a_schema_read_as_itself_through_resolution_gives_the_same_value(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
-    writer, wider = parsed(schema), parsed({**schema, "fields": [*schema["fields"], NEW]})
+    writer, wider = parse(schema), parse({**schema, "fields": [*schema["fields"], NEW]})
     body = AvroWriter(writer).encode(value)
     assert AvroReader(writer, wider).decode(body) == AvroReader(writer).decode(body) | {"new": {"a": [1]}}
 

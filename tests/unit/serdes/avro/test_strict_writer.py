@@ -1,4 +1,4 @@
-"""``validate.strict``: records have exactly the fields of their schema, as the reference's serializer has it."""
+"""``validate.strict`` requires exactly the fields of the schema, as the reference does."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ JUDGES = {name: reference(conf) for name, conf in (("strict", STRICT), ("default
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ORDERS, st.booleans())
-def test_what_the_reference_refuses_is_refused(order: Any, or_default: bool) -> None:  # noqa: FBT001
+def test_values_rejected_by_the_reference_are_rejected(order: Any, or_default: bool) -> None:  # noqa: FBT001
     judge = JUDGES["default" if or_default else "strict"]
     try:
         wanted = judge(order, CONTEXT)[5:]

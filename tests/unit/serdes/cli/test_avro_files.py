@@ -1,4 +1,4 @@
-"""Avro object container files: what fastavro writes is read, what we write fastavro reads, damage is one sentence."""
+"""Avro object container files are exchanged with fastavro; damage is one message."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def values(data: bytes, wanted: str | None = None) -> list[Any]:
 
 
 @pytest.mark.parametrize("codec", ["null", "deflate", "bzip2"])
-def test_what_fastavro_writes_is_read(codec: str) -> None:
+def test_files_written_by_fastavro_are_read(codec: str) -> None:
     assert values(written(ORDER, ORDERS, codec)) == ORDERS
 
 
 @pytest.mark.parametrize("schema", [ORDER, "bytes", {"type": "array", "items": ["int", "string"]}])
-def test_what_is_written_fastavro_reads(schema: Any) -> None:
+def test_written_files_are_read_by_fastavro(schema: Any) -> None:
     given = {"acme.Order": ORDERS, "bytes": [b"", b"abc"]}.get(str(schema if schema == "bytes" else ""))
     given = ORDERS if schema is ORDER else given or [[1, "a"], []]
     out = io.BytesIO()

@@ -15,7 +15,7 @@ from contractlog.serdes.cli.headers import headers_from_json, headers_to_json, p
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.none() | st.binary())))
-def test_what_is_printed_is_read_again(headers: list[tuple[str, bytes | None]]) -> None:
+def test_printed_headers_are_parsed_again(headers: list[tuple[str, bytes | None]]) -> None:
     assert headers_from_json(headers_to_json(headers)) == [
         pair for pair in headers if not pair[0].endswith("_schema_id")
     ]
@@ -45,7 +45,7 @@ def test_headers_that_name_the_schema_of_another_record_are_left_out() -> None:
         [{"key": "a", "value": "b", "more": 1}],
     ],
 )
-def test_what_is_no_list_of_headers_is_refused(value: Any) -> None:
+def test_invalid_lists_of_headers_are_rejected(value: Any) -> None:
     with pytest.raises(UsageError, match=r"headers read|hexadecimal"):
         headers_from_json(value)
 

@@ -1,4 +1,4 @@
-"""What is printed of a value can be read again."""
+"""Printed values can be read again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.cli.json_values import AvroValueConverter, to_json_value
 
-from support.avro_data import schemas, values
-from support.avro_plans import encode, parsed, record
+from support.avro_codecs import encode, parse, record
+from support.avro_strategies import schemas, values
 
 
 def unions(schema: Any) -> bool:
@@ -34,13 +34,18 @@ def test_plain_values_are_those_they_were_made_of(data: st.DataObject) -> None:
     schema = data.draw(schemas().filter(lambda schema: not unions(schema)))
     value = data.draw(values(schema))
     line = orjson.dumps(to_json_value(value)).decode()
-    again = AvroValueConverter(parsed(schema).root).value(json.loads(line, parse_float=Decimal))
+    again = AvroValueConverter(parse(schema).root).value(json.loads(line, parse_float=Decimal))
     assert encode(schema, again) == encode(schema, value)
 
 
 def test_a_union_takes_the_first_branch_that_fits() -> None:
-    schema = record(("u", ["null", "int", "string", record(("a", "double"), name="A"), record(("b", "int"), name="B")]))
-    plain = AvroValueConverter(parsed(schema).root)
+    schema = record(
+        (
+            "u",
+            ["null", "int", "string", record(("a", "double"), name="A"), record(("b", "int"), name="B")],
+        )
+    )
+    plain = AvroValueConverter(parse(schema).root)
     for value, branch in [(None, 0), (1, 1), ("x", 2), ({"a": Decimal("1.5")}, 3), ({"b": 1}, 4)]:
         assert encode(schema, plain.value({"u": value}))[0] == 2 * branch
 
@@ -48,4 +53,4 @@ def test_a_union_takes_the_first_branch_that_fits() -> None:
 def test_a_member_that_is_no_field_is_told() -> None:
     schema = record(("a", "int"), ("inner", ["null", record(("b", "int"), name="I")], None))
     with pytest.raises(UsageError, match="`c` is not a field of I; it has b"):
-        AvroValueConverter(parsed(schema).root).value({"a": 1, "inner": {"c": 1}})
+        AvroValueConverter(parse(schema).root).value({"a": 1, "inner": {"c": 1}})

@@ -1,4 +1,4 @@
-"""What is validated is what is sent, whichever way it was found out; and the ways in and out of a serializer."""
+"""The validated document is the one sent, for all inputs of a serializer."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ FAILING: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_what_an_own_function_makes_is_what_is_validated(registry: Registry, name: str) -> None:
+def test_results_of_user_functions_are_validated(registry: Registry, name: str) -> None:
     for validate in (True, False):
         serializer = JSONSerializer(WEATHER, registry, json_encode=FAILING[name], validate=validate)
         if name == "forbidden" and not validate:
@@ -214,7 +214,7 @@ def test_what_an_own_function_makes_is_what_is_validated(registry: Registry, nam
     ],
 )
 @pytest.mark.parametrize("body", [b"{", b'"\xff"', b"[" * 100_000, b"1" * 5_000, b'{"wind": "strong"}'])
-def test_what_an_own_function_raises_has_our_error(decode: Any, body: bytes) -> None:
+def test_exceptions_of_user_functions_are_wrapped(decode: Any, body: bytes) -> None:
     deserializer = JSONDeserializer(WEATHER, json_decode=decode)
     with pytest.raises(DecodeError) as caught:
         deserializer(b"\0\0\0\0\7" + body, CONTEXT)

@@ -1,4 +1,4 @@
-"""JSON records: what is validated is what is sent, errors have their place, nothing is fetched."""
+"""JSON records: validation, positions of errors, and no downloads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_errors_have_path_keyword_and_schema(registry: Registry) -> None:
     assert '"no" is not of type "number"' in str(error)
 
 
-def test_what_is_read_is_validated(registry: Registry) -> None:
+def test_read_documents_are_validated(registry: Registry) -> None:
     JSONSerializer(WEATHER, registry)({"station": "JFK"}, CONTEXT)
     with pytest.raises(DecodeError) as caught:
         reader(registry)(b"\0\0\0\0\x01{}", CONTEXT)
@@ -99,7 +99,7 @@ def test_hostile_bodies_have_their_code(registry: Registry, body: bytes, outcome
     assert caught.value.outcome is outcome
 
 
-def test_what_json_cannot_hold_is_refused_and_never_changed(registry: Registry) -> None:
+def test_values_that_json_cannot_represent_are_rejected_unchanged(registry: Registry) -> None:
     serializer = JSONSerializer('{"type": ["number", "array", "object", "string"]}', registry)
     for value in (float("nan"), float("inf"), 10**309, {1: 2**70}, {1: 2}, b"bytes", object()):
         with pytest.raises(EncodeError):

@@ -1,4 +1,4 @@
-"""Errors in the words of ``jsonschema``, on request, and never at the price of a hang."""
+"""Errors with the messages of ``jsonschema``, on request and without hangs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_references_are_followed_and_nothing_is_fetched(registry: Registry) -> N
         ({"maxLength": 1}, "x" * (MAX_BYTES + 1)),
     ],
 )
-def test_what_would_take_long_is_said_in_our_words(schema: Any, value: Any) -> None:
+def test_expensive_messages_are_replaced(schema: Any, value: Any) -> None:
     ours = words(schema)
     with hang_guard():
         assert count_calls(lambda: ours.find_message(value)) < 100_000

@@ -1,4 +1,4 @@
-"""Numbers of JSON are what their text says, as far as Python can hold it."""
+"""JSON numbers keep their value as far as Python can represent it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_integers_are_exact_in_documents_as_deep_as_are_read() -> None:
 
 
 @pytest.mark.parametrize("text", [b"1" * 400, b"1" * 10_000_000, b"18446744073709551617x", b"NaN"])
-def test_what_no_float_can_hold_is_no_number(text: bytes) -> None:
+def test_numbers_beyond_floats_are_rejected(text: bytes) -> None:
     with pytest.raises(orjson.JSONDecodeError):
         read_document(text)
 

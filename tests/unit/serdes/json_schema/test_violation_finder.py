@@ -1,4 +1,4 @@
-"""Why a document is refused is told with its place, at a price that does not grow with how much is wrong."""
+"""Violations have positions, at a bounded cost."""
 
 from __future__ import annotations
 

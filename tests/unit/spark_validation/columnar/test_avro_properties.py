@@ -1,4 +1,4 @@
-"""Random schemas, random data, random damage: both walkers, fastavro and the data itself agree."""
+"""Both walkers, fastavro and the data agree on random schemas, data and damage."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from contractlog.contracts.audit.outcomes import Outcome
 from support.columnar import (
     MANY,
     RandomAvro,
-    avro_validator,
-    check,
+    collect_columns,
+    create_validator,
     encode,
     expected_columns,
-    found_columns,
-    outcomes,
-    without_logical,
+    list_outcomes,
+    strip_logical_types,
+    validate_bodies,
 )
 
 SEEDS = range(60)
@@ -53,13 +53,13 @@ def damaged(body: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_fits_the_schema_conforms_and_columns_hold_the_data(seed: int) -> None:
+def test_valid_data_conforms_and_columns_contain_it(seed: int) -> None:
     schema, values, bodies = batch(seed)
     expected = expected_columns(schema, values)
     for scalar_rows in (0, 5, MANY):
-        checked = check(bodies, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
-        assert outcomes(checked) == [("CONFORMS", "", "")] * len(bodies)
-        assert found_columns(checked.columns) == expected
+        checked = validate_bodies(bodies, create_validator(schema, scalar_rows=scalar_rows), columns=True)
+        assert list_outcomes(checked) == [("CONFORMS", "", "")] * len(bodies)
+        assert collect_columns(checked.columns) == expected
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -67,13 +67,13 @@ def test_walkers_say_the_same_of_damaged_records(seed: int) -> None:
     schema, _, bodies = batch(seed)
     random = Random(seed)  # noqa: S311
     records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
-    scalar = check(records, avro_validator(schema, scalar_rows=MANY), columns=True)
-    assert outcomes(scalar)[: len(bodies)] == [("CONFORMS", "", "")] * len(bodies)
+    scalar = validate_bodies(records, create_validator(schema, scalar_rows=MANY), columns=True)
+    assert list_outcomes(scalar)[: len(bodies)] == [("CONFORMS", "", "")] * len(bodies)
     for scalar_rows in (0, 5):
-        vectorised = check(records, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
-        assert outcomes(vectorised) == outcomes(scalar)
+        vectorised = validate_bodies(records, create_validator(schema, scalar_rows=scalar_rows), columns=True)
+        assert list_outcomes(vectorised) == list_outcomes(scalar)
         assert vectorised.details == scalar.details
-        assert found_columns(vectorised.columns) == found_columns(scalar.columns)
+        assert collect_columns(vectorised.columns) == collect_columns(scalar.columns)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -84,22 +84,22 @@ def test_a_record_is_judged_alike_alone_and_in_a_large_batch(seed: int) -> None:
     bodies = [encode(schema, value) for value in values]
     random = Random(seed)  # noqa: S311
     records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
-    large = check(records * 20, avro_validator(schema), columns=True)
-    alone = [check([record], avro_validator(schema), columns=True) for record in records]
-    assert outcomes(large) == [outcomes(one)[0] for one in alone] * 20
-    together = found_columns(large.columns)
+    large = validate_bodies(records * 20, create_validator(schema), columns=True)
+    alone = [validate_bodies([record], create_validator(schema), columns=True) for record in records]
+    assert list_outcomes(large) == [list_outcomes(one)[0] for one in alone] * 20
+    together = collect_columns(large.columns)
     for row, one in enumerate(alone):
-        for key, found in found_columns(one.columns).items():
+        for key, found in collect_columns(one.columns).items():
             assert [value for at, value in together[key] if at == row] == [value for _, value in found]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_conforms_is_read_by_fastavro_to_its_end(seed: int) -> None:
+def test_conforming_records_are_read_completely_by_fastavro(seed: int) -> None:
     schema, _, bodies = batch(seed)
     random = Random(seed + 1000)  # noqa: S311
     records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
-    codes = check(records, avro_validator(schema)).codes
-    parsed = fastavro.parse_schema(json.loads(json.dumps(without_logical(schema))))
+    codes = validate_bodies(records, create_validator(schema)).codes
+    parsed = fastavro.parse_schema(json.loads(json.dumps(strip_logical_types(schema))))
     for code, body in zip(codes.tolist(), records, strict=True):
         if code == Outcome.CONFORMS:
             stream = io.BytesIO(body)

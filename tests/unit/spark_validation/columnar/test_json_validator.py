@@ -1,4 +1,4 @@
-"""JSON documents: what is JSON, what the schema admits, where it is broken, and what columns there are."""
+"""JSON documents: syntax, validity, positions of violations, and columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contractlog.serdes.json_schema.body_codec import JsonReader
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes, make_validator, validate_column
 
-from support.columnar import ID, found_columns, framed, outcomes
+from support.columnar import ID, collect_columns, encode_frame, list_outcomes
 from support.deadlines import hang_guard
 
 TRIP = {
@@ -48,7 +48,7 @@ def judge(
 ) -> ColumnOutcomes:
     registered = RegisteredSchema(ID, json.dumps(schema), SchemaType.JSON)
     validator = make_validator(registered, referenced or {}, limits=limits or ValidationLimits())
-    records = [framed(body if isinstance(body, bytes) else json.dumps(body).encode()) for body in bodies]
+    records = [encode_frame(body if isinstance(body, bytes) else json.dumps(body).encode()) for body in bodies]
     return validate_column(pa.array(records, pa.binary()), {ID: validator}, None, columns=True)
 
 
@@ -69,9 +69,9 @@ def judge(
         (b"[" * 1000 + b"]" * 1000, "CONFORMS"),
     ],
 )
-def test_what_is_json(body: bytes, outcome: str) -> None:
+def test_valid_and_invalid_json(body: bytes, outcome: str) -> None:
     checked = judge(True, [body])  # noqa: FBT003
-    assert outcomes(checked)[0][0] == outcome
+    assert list_outcomes(checked)[0][0] == outcome
     assert bool(checked.details) == (outcome != "CONFORMS")
 
 
@@ -87,7 +87,7 @@ def test_a_violation_names_the_node_the_field_and_the_keyword() -> None:
         {"id": 1, "note": None},
     ]
     checked = judge(TRIP, documents)
-    assert outcomes(checked) == [
+    assert list_outcomes(checked) == [
         ("SCHEMA_VIOLATION", "/properties/id/type", "id"),
         ("SCHEMA_VIOLATION", "/required", ""),
         ("SCHEMA_VIOLATION", "/additionalProperties", ""),
@@ -114,7 +114,7 @@ def test_columns_hold_the_values_of_conforming_documents() -> None:
         {"id": -5, "at": "whenever", "note": None},
     ]
     moment = 1_356_998_400_000_000
-    assert found_columns(judge(TRIP, documents).columns) == {
+    assert collect_columns(judge(TRIP, documents).columns) == {
         ("at", "string"): [(3, "whenever")],
         ("at", "timestamp[us, tz=UTC]"): [(0, moment), (2, moment + 250_000)],
         ("id", "double"): [(0, 1.0), (2, float(2**63)), (3, -5.0)],
@@ -126,7 +126,7 @@ def test_columns_hold_the_values_of_conforming_documents() -> None:
 
 def test_numbers_of_a_field_are_one_column_unless_that_would_lose_digits() -> None:
     documents = [{"a": 3, "b": 2**53 + 1}, {"a": 2.5, "b": 0.5}, {"a": [4]}]
-    assert found_columns(judge({"properties": {"a": {}, "b": {}}}, documents).columns) == {
+    assert collect_columns(judge({"properties": {"a": {}, "b": {}}}, documents).columns) == {
         ("a", "double"): [(0, 3.0), (1, 2.5)],
         ("a[]", "int64"): [(2, 4)],
         ("b", "double"): [(1, 0.5)],
@@ -150,7 +150,7 @@ def test_integers_of_any_length_are_judged_exactly_as_serializers_do() -> None:
         {"note": str(2**64 + 2)},
     ]
     checked = judge(schema, documents)
-    fields = [field for _, _, field in outcomes(checked)]
+    fields = [field for _, _, field in list_outcomes(checked)]
     assert fields == ["", "most", "least", ""]
     writer = parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False)
     for document, field in zip(documents, fields, strict=True):
@@ -159,23 +159,23 @@ def test_integers_of_any_length_are_judged_exactly_as_serializers_do() -> None:
                 JsonReader(writer).decode(json.dumps(document).encode())
         else:
             assert JsonReader(writer).decode(json.dumps(document).encode()) == document
-    assert found_columns(checked.columns)["least", "double"] == [(0, -float(2**63))]
+    assert collect_columns(checked.columns)["least", "double"] == [(0, -float(2**63))]
 
 
 def test_formats_break_nothing_unless_asked() -> None:
     document = {"id": 1, "at": "whenever"}
-    assert outcomes(judge(TRIP, [document]))[0][0] == "CONFORMS"
+    assert list_outcomes(judge(TRIP, [document]))[0][0] == "CONFORMS"
     strict = judge(TRIP, [document, {"id": 1, "at": "2013-01-01T00:00:00Z"}], ValidationLimits(formats=True))
-    assert [outcome for outcome, _, _ in outcomes(strict)] == ["SCHEMA_VIOLATION", "CONFORMS"]
+    assert [outcome for outcome, _, _ in list_outcomes(strict)] == ["SCHEMA_VIOLATION", "CONFORMS"]
 
 
 def test_a_schema_without_a_known_draft_is_draft_7() -> None:
     newer = {"properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}]}}}
     document = {"a": [1]}
     for named in ({}, {"$schema": "https://example.com/mine"}):
-        assert outcomes(judge({**newer, **named}, [document]))[0][0] == "CONFORMS"
+        assert list_outcomes(judge({**newer, **named}, [document]))[0][0] == "CONFORMS"
     modern = {**newer, "$schema": "https://json-schema.org/draft/2020-12/schema"}
-    assert outcomes(judge(modern, [document]))[0] == (
+    assert list_outcomes(judge(modern, [document]))[0] == (
         "SCHEMA_VIOLATION",
         "/properties/a/prefixItems/0/type",
         "a[]",
@@ -194,12 +194,12 @@ def test_schemas_leaned_on_are_found_by_name(root_id: str | None) -> None:
     referenced = {"carrier.json": '{"type": "string"}', "leg.json": json.dumps(leg)}
     documents = [{"leg": {"carrier": "AA", "at": "2013-01-01T00:00:00Z"}}, {"leg": {"carrier": 1}}, {"far": 1}]
     checked = judge(trip, documents, referenced=referenced)
-    assert [(outcome, field) for outcome, _, field in outcomes(checked)] == [
+    assert [(outcome, field) for outcome, _, field in list_outcomes(checked)] == [
         ("CONFORMS", ""),
         ("SCHEMA_VIOLATION", "leg.carrier"),
         ("SCHEMA_VIOLATION", "far"),
     ]
-    assert set(found_columns(checked.columns)) == {("leg.carrier", "string"), ("leg.at", "timestamp[us, tz=UTC]")}
+    assert set(collect_columns(checked.columns)) == {("leg.carrier", "string"), ("leg.at", "timestamp[us, tz=UTC]")}
 
 
 def test_many_keys_are_one_field_and_deep_documents_are_followed_to_the_limit() -> None:
@@ -212,13 +212,13 @@ def test_many_keys_are_one_field_and_deep_documents_are_followed_to_the_limit() 
     assert not checked.codes.any()
     assert [(column.field, len(column.values)) for column in checked.columns] == [("{}", 1000)]
     broken = judge({**schema, "type": "object"}, [deep])
-    assert outcomes(broken)[0][0] == "SCHEMA_VIOLATION"
+    assert list_outcomes(broken)[0][0] == "SCHEMA_VIOLATION"
 
 
 def test_patterns_are_bounded() -> None:
     schema = {"properties": {"a": {"pattern": "^(?=(a+)+$)b"}}}
     checked = judge(schema, [{"a": "a" * 5000 + "!"}], ValidationLimits(backtracking=1000))
-    assert outcomes(checked)[0][0] == "SCHEMA_VIOLATION"
+    assert list_outcomes(checked)[0][0] == "SCHEMA_VIOLATION"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_little_is_done_however_much_is_wrong(schema: Any, body: bytes, field: s
     with hang_guard():
         checked = judge(schema, [body])
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 250 * 1024
-    assert outcomes(checked) == [("SCHEMA_VIOLATION", node, field)]
+    assert list_outcomes(checked) == [("SCHEMA_VIOLATION", node, field)]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -271,9 +271,11 @@ def test_outcomes_are_those_of_the_validator_on_random_documents(seed: int) -> N
 def test_an_id_is_kept_with_each_validator() -> None:
     first = make_validator(RegisteredSchema(SchemaId(1), '{"type": "integer"}', SchemaType.JSON))
     second = make_validator(RegisteredSchema(SchemaId(2), '{"type": "string"}', SchemaType.JSON))
-    column = pa.array([framed(b"1", 1), framed(b"1", 2), framed(b'"x"', 2), framed(b'"x"', 1)], pa.binary())
+    column = pa.array(
+        [encode_frame(b"1", 1), encode_frame(b"1", 2), encode_frame(b'"x"', 2), encode_frame(b'"x"', 1)], pa.binary()
+    )
     checked = validate_column(column, {1: first, 2: second}, None, columns=False)
-    assert [outcome for outcome, _, _ in outcomes(checked)] == [
+    assert [outcome for outcome, _, _ in list_outcomes(checked)] == [
         "CONFORMS",
         "SCHEMA_VIOLATION",
         "CONFORMS",

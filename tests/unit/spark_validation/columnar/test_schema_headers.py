@@ -1,4 +1,4 @@
-"""Schema ids and guids in record headers are read as deserializers read them."""
+"""Ids and guids in record headers are read as by deserializers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_bodies_named_in_headers_conform_as_they_are() -> None:
         (b"", "NOT_FRAMED", "the schema header holds 0 bytes, which are not a schema id or guid"),
     ],
 )
-def test_what_a_header_holds_wrong_is_said(head: bytes, outcome: str, sentence: str) -> None:
+def test_invalid_headers_are_reported(head: bytes, outcome: str, sentence: str) -> None:
     checked = check([(BODY, [(VALUE_ID_HEADER, head)]), (b"\x00\x00\x00\x00\x03" + BODY, None)])
     assert [Outcome(code).name for code in checked.codes] == [outcome, "CONFORMS"]
     assert checked.details == {0: sentence}

@@ -1,4 +1,4 @@
-"""Whole columns: frames, many schemas, nulls, slices, hostile records."""
+"""Validation of columns: frames, many schemas, nulls, slices, hostile records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validation import Validator, make_validator, validate_column
 
-from support.columnar import avro_validator, check, encode, found_columns, framed, outcomes, text, varint
+from support.columnar import (
+    collect_columns,
+    create_validator,
+    encode,
+    encode_frame,
+    encode_text,
+    encode_varint,
+    list_outcomes,
+    validate_bodies,
+)
 from support.deadlines import hang_guard
 
 LONG, TEXT, DOCUMENT, UNKNOWN = 1, 2, 3, 99
@@ -40,19 +49,19 @@ def known() -> Mapping[int, Validator]:
 
 
 RECORDS: list[tuple[bytes | None, str, int]] = [
-    (framed(varint(5), LONG), "CONFORMS", LONG),
+    (encode_frame(encode_varint(5), LONG), "CONFORMS", LONG),
     (None, "TOMBSTONE", 0),
-    (framed(text("x"), TEXT), "CONFORMS", TEXT),
+    (encode_frame(encode_text("x"), TEXT), "CONFORMS", TEXT),
     (b"", "NOT_FRAMED", 0),
     (b"\0\0\0\0", "NOT_FRAMED", 0),
-    (b"\1" + framed(b"\2", LONG)[1:], "NOT_FRAMED", 0),
-    (framed(b'{"id": 7}', DOCUMENT), "CONFORMS", DOCUMENT),
-    (framed(b"\2", UNKNOWN), "UNKNOWN_SCHEMA_ID", UNKNOWN),
-    (framed(b"\2", 0), "UNKNOWN_SCHEMA_ID", 0),
-    (framed(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", 2**32 - 1),
-    (framed(b"", LONG), "TRUNCATED", LONG),
-    (framed(b'{"id": "7"}', DOCUMENT), "SCHEMA_VIOLATION", DOCUMENT),
-    (framed(varint(-3), LONG), "CONFORMS", LONG),
+    (b"\1" + encode_frame(b"\2", LONG)[1:], "NOT_FRAMED", 0),
+    (encode_frame(b'{"id": 7}', DOCUMENT), "CONFORMS", DOCUMENT),
+    (encode_frame(b"\2", UNKNOWN), "UNKNOWN_SCHEMA_ID", UNKNOWN),
+    (encode_frame(b"\2", 0), "UNKNOWN_SCHEMA_ID", 0),
+    (encode_frame(b"\2", 2**32 - 1), "UNKNOWN_SCHEMA_ID", 2**32 - 1),
+    (encode_frame(b"", LONG), "TRUNCATED", LONG),
+    (encode_frame(b'{"id": "7"}', DOCUMENT), "SCHEMA_VIOLATION", DOCUMENT),
+    (encode_frame(encode_varint(-3), LONG), "CONFORMS", LONG),
 ]
 
 
@@ -65,7 +74,7 @@ def test_each_record_gets_the_first_outcome_that_holds(kind: pa.DataType, known:
     violating = [row for row, (_, outcome, _) in enumerate(RECORDS) if Outcome[outcome].violating]
     assert sorted(checked.details) == violating
     assert all(checked.details.values())
-    assert found_columns(checked.columns) == {
+    assert collect_columns(checked.columns) == {
         ("id", "int64"): [(0, 5), (6, 7), (12, -3)],
         ("id", "string"): [(2, "x")],
     }
@@ -76,7 +85,7 @@ def test_ids_of_other_subjects_are_told_apart_and_their_bodies_not_read(known: M
     checked = validate_column(column, known, frozenset({TEXT}), columns=True)
     expected = ["WRONG_SUBJECT" if schema_id in {LONG, DOCUMENT} else outcome for _, outcome, schema_id in RECORDS]
     assert [Outcome(code).name for code in checked.codes] == expected
-    assert found_columns(checked.columns) == {("id", "string"): [(2, "x")]}
+    assert collect_columns(checked.columns) == {("id", "string"): [(2, "x")]}
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()], ids=str)
@@ -86,11 +95,11 @@ def test_a_slice_is_judged_as_its_rows_are(kind: pa.DataType, known: Mapping[int
     for start in range(len(RECORDS)):
         part = validate_column(column[start:], known, None, columns=True)
         assert part.codes.tolist() == whole.codes.tolist()[start:]
-        assert outcomes(part) == outcomes(whole)[start:]
+        assert list_outcomes(part) == list_outcomes(whole)[start:]
         assert part.details == {row - start: said for row, said in whole.details.items() if row >= start}
-        assert found_columns(part.columns) == {
+        assert collect_columns(part.columns) == {
             key: rest
-            for key, found in found_columns(whole.columns).items()
+            for key, found in collect_columns(whole.columns).items()
             if (rest := [(row - start, value) for row, value in found if row >= start])
         }
 
@@ -142,9 +151,9 @@ def test_fields_are_named_and_typed_alike_in_avro_and_json() -> None:
     record = {"at": 1_357_016_400_000, "legs": legs, "tags": {"gate": (1, 4), "none": (0, None)}, "late": (1, True)}
     body = b'{"at": "2013-01-01T06:00:00+01:00", "legs": [{"carrier": "AA"}, {"carrier": "UA"}],'
     body += b' "tags": {"gate": 4, "none": null}, "late": true}'
-    column = pa.array([framed(encode(avro, record), 1), framed(body, 2)], pa.binary())
+    column = pa.array([encode_frame(encode(avro, record), 1), encode_frame(body, 2)], pa.binary())
     checked = validate_column(column, validators, None, columns=True)
-    assert found_columns(checked.columns) == {
+    assert collect_columns(checked.columns) == {
         ("at", "timestamp[us, tz=UTC]"): [(0, 1_357_016_400_000_000), (1, 1_357_016_400_000_000)],
         ("late", "bool"): [(0, True), (1, True)],
         ("legs[].carrier", "string"): [(0, "AA"), (0, "UA"), (1, "AA"), (1, "UA")],
@@ -157,9 +166,12 @@ def test_named_types_of_other_subjects_are_resolved() -> None:
     trip = '{"type": "record", "name": "Trip", "fields": [{"name": "leg", "type": "Leg"}]}'
     validator = make_validator(RegisteredSchema(SchemaId(1), trip), {"Leg": leg})
     checked = validate_column(
-        pa.array([framed(text("AA"), 1), framed(text(b"\xff"), 1)]), {1: validator}, None, columns=True
+        pa.array([encode_frame(encode_text("AA"), 1), encode_frame(encode_text(b"\xff"), 1)]),
+        {1: validator},
+        None,
+        columns=True,
     )
-    assert outcomes(checked) == [("CONFORMS", "", ""), ("BAD_UTF8", "Leg#/fields/0/type", "leg.carrier")]
+    assert list_outcomes(checked) == [("CONFORMS", "", ""), ("BAD_UTF8", "Leg#/fields/0/type", "leg.carrier")]
 
 
 @pytest.mark.parametrize(
@@ -175,16 +187,18 @@ def test_named_types_of_other_subjects_are_resolved() -> None:
         ("{}", SchemaType.PROTOBUF),
     ],
 )
-def test_what_is_no_usable_schema_is_refused(schema: str, kind: SchemaType) -> None:
+def test_unusable_schemas_are_rejected(schema: str, kind: SchemaType) -> None:
     with pytest.raises(InvalidSchema):
         make_validator(RegisteredSchema(SchemaId(1), schema, kind))
 
 
 def test_timestamps_that_microseconds_cannot_hold_are_no_values_of_a_column() -> None:
-    validator = avro_validator({"type": "long", "logicalType": "timestamp-millis"})
-    checked = check([varint(2**62), varint(1), varint(-(2**63))], validator, columns=True)
+    validator = create_validator({"type": "long", "logicalType": "timestamp-millis"})
+    checked = validate_bodies(
+        [encode_varint(2**62), encode_varint(1), encode_varint(-(2**63))], validator, columns=True
+    )
     assert not checked.codes.any()
-    assert found_columns(checked.columns) == {("", "timestamp[us, tz=UTC]"): [(1, 1000)]}
+    assert collect_columns(checked.columns) == {("", "timestamp[us, tz=UTC]"): [(1, 1000)]}
 
 
 def test_a_recursive_field_is_a_column_where_it_is_first_met() -> None:
@@ -193,8 +207,8 @@ def test_a_recursive_field_is_a_column_where_it_is_first_met() -> None:
         "name": "Node",
         "fields": [{"name": "value", "type": "int"}, {"name": "next", "type": ["null", "Node"]}],
     }
-    checked = check([b"\x02\x02\x04\x02\x06\x00"], avro_validator(node), columns=True)
-    assert found_columns(checked.columns) == {("value", "int64"): [(0, 1)]}
+    checked = validate_bodies([b"\x02\x02\x04\x02\x06\x00"], create_validator(node), columns=True)
+    assert collect_columns(checked.columns) == {("value", "int64"): [(0, 1)]}
 
 
 HOSTILE_NODE = {
@@ -214,22 +228,22 @@ HOSTILE: list[tuple[str, Any, bytes]] = [
         {"type": "record", "name": "R", "fields": [{"name": "a", "type": "R"}, {"name": "b", "type": "R"}]},
         b"",
     ),
-    ("a billion nulls, often", {"type": "array", "items": "null"}, varint(10**9) * 1000),
+    ("a billion nulls, often", {"type": "array", "items": "null"}, encode_varint(10**9) * 1000),
     ("blocks of one", {"type": "array", "items": "long"}, b"\x02\x02" * 4000),
     ("blocks of one null", {"type": "array", "items": "null"}, b"\x02" * 4000),
-    ("a count of 2^62", {"type": "map", "values": "null"}, varint(2**62)),
+    ("a count of 2^62", {"type": "map", "values": "null"}, encode_varint(2**62)),
     ("a large fixed", {"type": "fixed", "name": "F", "size": 2**31 - 9}, b"x"),
     (
         "many large fixed",
         {"type": "array", "items": {"type": "fixed", "name": "F", "size": 2**31 - 9}},
-        varint(3) + b"xxxx",
+        encode_varint(3) + b"xxxx",
     ),
     (
         "a decimal of a million digits",
         {"type": "bytes", "logicalType": "decimal", "precision": 1_000_000_000},
-        text(b"\x7f" * 500_000),
+        encode_text(b"\x7f" * 500_000),
     ),
-    ("a long decimal", {"type": "bytes", "logicalType": "decimal", "precision": 50}, text(b"\x7f" * 500_000)),
+    ("a long decimal", {"type": "bytes", "logicalType": "decimal", "precision": 50}, encode_text(b"\x7f" * 500_000)),
 ]
 
 
@@ -237,7 +251,7 @@ HOSTILE: list[tuple[str, Any, bytes]] = [
 def test_hostile_records_end(schema: Any, body: bytes) -> None:
     for scalar_rows in (0, 12):
         with hang_guard():
-            check([body] * 13, avro_validator(schema, scalar_rows=scalar_rows), columns=True)
+            validate_bodies([body] * 13, create_validator(schema, scalar_rows=scalar_rows), columns=True)
 
 
 def test_a_schema_that_doubles_at_every_level_costs_no_more_than_its_data() -> None:
@@ -245,8 +259,8 @@ def test_a_schema_that_doubles_at_every_level_costs_no_more_than_its_data() -> N
     for level in range(1, 21):
         fields = [{"name": "a", "type": schema}, {"name": "b", "type": f"G{level - 1}"}]
         schema = {"type": "record", "name": f"G{level}", "fields": fields}
-    validator = avro_validator(schema, ValidationLimits(paths=100))
-    checked = check([b"\x02" * 300] * 20, validator, columns=True)
+    validator = create_validator(schema, ValidationLimits(paths=100))
+    checked = validate_bodies([b"\x02" * 300] * 20, validator, columns=True)
     assert set(checked.codes.tolist()) == {Outcome.TRUNCATED}
 
 
@@ -255,7 +269,7 @@ def test_random_bytes_never_raise() -> None:
     maker = [HOSTILE_NODE, *(schema for _, schema, _ in HOSTILE[:6])]
     bodies = [random.randbytes(random.randrange(60)) for _ in range(500)]
     for schema in maker:
-        codes = check(bodies, avro_validator(schema), columns=True).codes
+        codes = validate_bodies(bodies, create_validator(schema), columns=True).codes
         assert codes.max() <= Outcome.LOGICAL_TYPE
 
 
@@ -271,7 +285,7 @@ def test_columnar_validation_needs_no_spark() -> None:
 
 def test_a_schema_that_is_just_bytes_is_written_without_a_length() -> None:
     known = {1: make_validator(RegisteredSchema(SchemaId(1), '"bytes"', SchemaType.AVRO))}
-    bodies = pa.array([framed(b"", 1), framed(b"\xff\xfe", 1), None], pa.binary())
+    bodies = pa.array([encode_frame(b"", 1), encode_frame(b"\xff\xfe", 1), None], pa.binary())
     checked = validate_column(bodies, known, None, columns=True)
     assert [Outcome(code).name for code in checked.codes] == ["CONFORMS", "CONFORMS", "TOMBSTONE"]
-    assert found_columns(checked.columns) == {("", "binary"): [(0, b""), (1, b"\xff\xfe")]}
+    assert collect_columns(checked.columns) == {("", "binary"): [(0, b""), (1, b"\xff\xfe")]}

@@ -1,4 +1,4 @@
-"""``contractlog lineage`` answers from states, in three formats, and says plainly when there is nothing to tell."""
+"""``contractlog lineage`` reads states, prints three formats, and reports empty results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.state import AuditState, Coverage
 from contractlog.spark_validation.state_files import write_state
 
-from support.lineage import Record, sampled
+from support.sampled_topics import Record, sample_topics
 
 START = 1_700_000_000_000
 ORDERS: list[Record] = [
@@ -28,7 +28,7 @@ def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that an audit of two topics leaves, as far as lineage reads it."""
     monkeypatch.delenv("CONTRACTLOG_BOOTSTRAP_SERVERS", raising=False)
     out = tmp_path / "audit"
-    write_state(sampled({"orders": ORDERS, "late": LATE}), out / "state")
+    write_state(sample_topics({"orders": ORDERS, "late": LATE}), out / "state")
     return out
 
 
@@ -99,7 +99,7 @@ def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out) == {"format": "contractlog.lineage/1", "lineage": []}
 
 
-def test_what_cannot_be_read_or_written_ends_with_usage(
+def test_unreadable_or_unwritable_files_are_usage_errors(
     audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lineage", "--state", str(tmp_path / "nothing")]) == 2
@@ -121,7 +121,7 @@ def test_without_a_state_or_a_place_to_audit_it_asks_for_one(audited: Path, caps
 
 def test_hostile_names_of_fields_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = [(time + 2000, value) for time, value in ORDERS[::2]]
-    write_state(sampled({"orders": ORDERS, "again": again}), tmp_path)
+    write_state(sample_topics({"orders": ORDERS, "again": again}), tmp_path)
     assert main(["lineage", "--state", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out

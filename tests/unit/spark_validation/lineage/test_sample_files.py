@@ -1,4 +1,4 @@
-"""Samples come back from Parquet as they were."""
+"""Samples are unchanged after a round trip through Parquet."""
 
 from __future__ import annotations
 

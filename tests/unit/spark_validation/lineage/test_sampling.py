@@ -1,4 +1,4 @@
-"""Samples are coordinated across formats, and equal however a topic was cut into batches."""
+"""Samples are coordinated across formats, and independent of batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: what they show adds up to what was counted."""
+"""Charts agree with the counts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_rows_are_sorted_by_id_and_those_of_no_version_come_last() -> None:
     assert labels == ["id 1", "id 2", "other ids", "no schema id"]
 
 
-def test_what_exists_is_drawn_however_small_its_share() -> None:
+def test_small_shares_are_visible() -> None:
     drawn = str(draw_coverage(part("t")["partitions"]))
     widths = [float(width) for width in re.findall(r'x="[\d.]+" y="2" width="([\d.]+)"', drawn)]
     assert sum(widths) <= 616.1

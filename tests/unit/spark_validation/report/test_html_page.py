@@ -1,4 +1,4 @@
-"""``report.html``: one offline file that answers first and escapes everything."""
+"""``report.html`` is an offline file that begins with the result and escapes everything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_first_words_are_the_answer() -> None:
     assert "all from schema id 7" in answer[1]
 
 
-def test_what_needs_attention_comes_first() -> None:
+def test_problems_come_first() -> None:
     text = render(flights())
     order = [
         text.index(f'<h2 id="topic/{name}"') for name in ("flights.delayed", "flights.departed", "empty", "airports")

@@ -1,4 +1,4 @@
-"""Archives as sources: any Parquet with Spark's columns will do, and each offset is read once."""
+"""Parquet files with Spark's columns are archives, whose offsets are each read once."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_nanoseconds_are_cut_and_impossible_times_are_none(tmp_path: Path) -> No
     assert times_of(tmp_path / "b") == [None, None, MOMENT]
 
 
-def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
+def test_folders_that_are_not_archives_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not an archive"):
         archive.plan_ranges(tmp_path)
     write_topic(tmp_path, "t", [Record(0)])

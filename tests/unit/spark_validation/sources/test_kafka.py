@@ -1,4 +1,4 @@
-"""Ranges of topics, read from the broker that librdkafka brings along for tests."""
+"""Ranges of topics, with the mock broker of librdkafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talking with a cluster whose partitions are about to get a leader."""
+"""Requests to a cluster whose partitions have no leader yet."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
+from support.limited_servers import imitate_release, remove_extensions
 from support.operations import LINE, NOTE, Run, order, runner
-from support.plain_server import like_release, without_extensions
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def run(app: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 @pytest.fixture
 def run_plain(app: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a verb against a server without contractlog's own endpoints."""
-    return runner(without_extensions(app), monkeypatch, capsys)
+    return runner(remove_extensions(app), monkeypatch, capsys)
 
 
 @pytest.fixture(params=["contractlog", "plain"])
@@ -49,14 +49,14 @@ def run_anywhere(
     request: pytest.FixtureRequest, app: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Run:
     """Run a verb against both kinds of server, one after the other."""
-    return runner(app if request.param == "contractlog" else without_extensions(app), monkeypatch, capsys)
+    return runner(app if request.param == "contractlog" else remove_extensions(app), monkeypatch, capsys)
 
 
 @pytest.fixture
 def old(registries: Registries) -> Iterator[ASGIApp]:
     """A server with what release 5.5 of the reference has."""
     app = registries.make({"response_profile": Profile.FIVE})
-    yield like_release(app, Profile.FIVE)
+    yield imitate_release(app, Profile.FIVE)
     app.state.close()
 
 

@@ -19,7 +19,7 @@ from contractlog.clients.cli.schema_folder.manifest import MANIFEST
 from contractlog.compatibility.level import Level
 from contractlog.registry.testing import Registries
 
-from support.plain_server import without_extensions
+from support.limited_servers import remove_extensions
 
 
 def record(name: str, *types: str, **default: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def record(name: str, *types: str, **default: Any) -> dict[str, Any]:
 @pytest.fixture(params=["contractlog", "a server without extensions"])
 def registry(request: pytest.FixtureRequest, registries: Registries) -> Iterator[Registry]:
     app = registries.make({})
-    with closing(app.state), Registry(app=app if request.param == "contractlog" else without_extensions(app)) as client:
+    with closing(app.state), Registry(app=app if request.param == "contractlog" else remove_extensions(app)) as client:
         yield client
 
 

@@ -1,4 +1,4 @@
-"""The digits of numbers count as steps: a thousand take a tenth of a millisecond in each pair."""
+"""Digits of long numbers count as steps."""
 
 from __future__ import annotations
 

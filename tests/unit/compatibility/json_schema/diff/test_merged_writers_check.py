@@ -1,4 +1,4 @@
-"""The quick look at many JSON schemas says yes exactly where the comparison in detail finds nothing that breaks."""
+"""The check of merged versions accepts exactly the JSON histories without findings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.step_budget import StepBudget
 
-from support.json_schemas import Schemas, Versions
+from support.json_schemas import JsonSchemaGenerator, VersionGenerator
 
 reads_all, shape = JSON_FORMAT.reads_all, JSON_FORMAT.build_shape
 
@@ -30,9 +30,9 @@ def parsed(schema: Any) -> ParsedSchema:
 
 
 def history(random: Random, length: int) -> list[ParsedSchema]:
-    versions = [Schemas(random).schema()]
+    versions = [JsonSchemaGenerator(random).schema()]
     while len(versions) < length:
-        versions.append(Versions(random).evolved(random.choice(versions)))
+        versions.append(VersionGenerator(random).evolve(random.choice(versions)))
     made = []
     for version in versions:
         try:

@@ -1,4 +1,4 @@
-"""Keyword by keyword: what is proven, and what is refused where."""
+"""Proofs and rejections of the policy EXACT, keyword by keyword."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 from contractlog.compatibility.step_budget import StepBudget
 
 from support.deadlines import hang_guard
-from support.exactness import exactly, parsed
+from support.exact_policy_counts import find_breaking_changes, parse
 
 D4 = "http://json-schema.org/draft-04/schema#"
 D19 = "https://json-schema.org/draft/2019-09/schema"
@@ -123,19 +123,19 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("reader", "writer"), PROVEN, ids=lambda schema: json.dumps(schema)[:60])
-def test_what_was_valid_stays_valid(reader: Any, writer: Any) -> None:
-    assert exactly(reader, writer) == ()
+def test_valid_documents_stay_valid(reader: Any, writer: Any) -> None:
+    assert find_breaking_changes(reader, writer) == ()
 
 
 @pytest.mark.parametrize(("reader", "writer", "expected"), REFUSED, ids=lambda schema: json.dumps(schema)[:60])
 def test_a_gap_is_found_at_its_keyword(reader: Any, writer: Any, expected: list[str]) -> None:
-    assert [f"{finding.check} {finding.reader_at}" for finding in exactly(reader, writer)] == expected
+    assert [f"{finding.check} {finding.reader_at}" for finding in find_breaking_changes(reader, writer)] == expected
 
 
 @pytest.mark.parametrize("one", EXACT_CHECKS, ids=lambda one: one.id)
 def test_the_examples_of_the_catalogue_are_true(one: Any) -> None:
     for (reader, writer), expected in ((one.bad, [one.id]), (one.good, [])):
-        found = list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT))
+        found = list(compare_schemas(parse(reader), parse(writer), Policy.EXACT))
         assert [finding.check for finding in found] == expected
         for finding in found:
             assert finding.fix
@@ -147,7 +147,7 @@ def test_a_finding_names_both_places_and_a_whole_document() -> None:
     item = {"type": "object", "properties": {"x": {"type": "integer", "maximum": 5}}}
     reader = {"type": "object", "properties": {"legs": {"type": "array", "items": item}}, "required": ["legs"]}
     writer = json.loads(json.dumps(reader).replace("5", "8"))
-    (finding,) = exactly(reader, writer)
+    (finding,) = find_breaking_changes(reader, writer)
     assert finding.reader_at == "/properties/legs/items/properties/x/maximum"
     assert finding.writer_at == "/properties/legs/items/properties/x"
     assert finding.detail.startswith('{"legs": [{"x": 6}]} is valid under the writer')
@@ -157,7 +157,7 @@ def test_a_finding_names_both_places_and_a_whole_document() -> None:
 
 
 def test_formats_break_only_where_it_is_asked_for() -> None:
-    reader, writer = parsed({"type": "string", "format": "date"}), parsed({"type": "string"})
+    reader, writer = parse({"type": "string", "format": "date"}), parse({"type": "string"})
     found = list(compare_schemas(reader, writer, Policy.EXACT))
     assert [finding.check for finding in found] == [FORMAT.id]
     assert select_breaking(found, Policy.EXACT) == ()
@@ -185,9 +185,9 @@ def test_references_to_other_texts_are_followed() -> None:
     ],
 )
 def test_a_schema_that_leads_to_itself_comes_to_an_end(schema: Any) -> None:
-    assert exactly(schema, schema) == ()
-    exactly({"type": "string"}, schema)
-    exactly(schema, {"type": "string"})
+    assert find_breaking_changes(schema, schema) == ()
+    find_breaking_changes({"type": "string"}, schema)
+    find_breaking_changes(schema, {"type": "string"})
 
 
 def _nested(width: int, depth: int, number: int = 0) -> Any:
@@ -212,11 +212,11 @@ def _nested(width: int, depth: int, number: int = 0) -> Any:
 )  # fmt: skip
 def test_hostile_pairs_end_with_a_finding(reader: Any, writer: Any) -> None:
     with hang_guard():
-        assert list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT))
+        assert list(compare_schemas(parse(reader), parse(writer), Policy.EXACT))
 
 
 def test_steps_are_counted_and_the_limit_is_a_finding() -> None:
-    sides = [(side.root, side.referenced) for side in (parsed({"enum": [1, 2]}), parsed({"type": "integer"}))]
+    sides = [(side.root, side.referenced) for side in (parse({"enum": [1, 2]}), parse({"type": "integer"}))]
     assert [finding.check for finding in compare_exactly(sides[0], sides[1], limit=3)] == ["WORK_LIMIT_EXCEEDED"]
 
 
@@ -227,7 +227,7 @@ def test_expensive_patterns_and_large_objects_end_undecided() -> None:
         ({"pattern": f"[{first}]{{3}}"}, {"pattern": f"[{second}]{{3}}"}),
         ({"minProperties": 10**9}, {"type": "object", "minProperties": 10**9 - 1}),
     ):
-        assert {one.check for one in exactly(reader, writer)} == {"JSON_UNDECIDED"}
+        assert {one.check for one in find_breaking_changes(reader, writer)} == {"JSON_UNDECIDED"}
     assert compile_pattern(f"[{first}]{{1,100}}") is None
     assert compile_pattern(r"^\S{1,255}$") is not None
 
@@ -235,7 +235,7 @@ def test_expensive_patterns_and_large_objects_end_undecided() -> None:
 def test_searches_of_texts_are_counted_together() -> None:
     """Many patterns, each below the limit of one search, use up the steps of the comparison."""
     sides = [
-        parsed({"properties": {f"p{n}": {"type": "string", "pattern": f"^(a|b)*{c}(a|b){{{n}}}$"} for n in range(8)}})
+        parse({"properties": {f"p{n}": {"type": "string", "pattern": f"^(a|b)*{c}(a|b){{{n}}}$"} for n in range(8)}})
         for c in "ab"
     ]
     reader, writer = ((side.root, side.referenced) for side in sides)
@@ -263,7 +263,7 @@ def test_searches_of_texts_are_counted_together() -> None:
 def test_hostile_pairs_use_few_steps(reader: Any, writer: Any) -> None:
     """Each took one to five processor seconds, the last ones without counting them."""
     steps = StepBudget(2_000_000)
-    findings = list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT, steps))
+    findings = list(compare_schemas(parse(reader), parse(writer), Policy.EXACT, steps))
     assert findings
     assert 10_000 < 2_000_000 - steps.left <= 310_000
 
@@ -292,7 +292,7 @@ def test_matching_ends_when_too_many_states_are_visited() -> None:
 )
 def test_huge_numbers_are_shown(reader: Any, writer: Any) -> None:
     """Documents with fractions beyond floats, or with over 4,300 digits, raised OverflowError and ValueError."""
-    assert exactly(reader, writer)
+    assert find_breaking_changes(reader, writer)
 
 
 @pytest.mark.parametrize("value", [Fraction(10**400 * 2 + 1, 2), Fraction(-(10**400), 3), Fraction(10**3000)])

@@ -1,4 +1,4 @@
-"""What EXACT accepts is true of documents, what it refuses is shown by one, and little stays undecided."""
+"""Documents confirm the verdicts of the policy EXACT, and few pairs are undecided."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from random import Random
 
 import pytest
 
-from support.exactness import exactly, pair, tally
-from support.json_schemas import URIS, Instances, Schemas, validator
+from support.exact_policy_counts import count_verdicts, create_pair, find_breaking_changes
+from support.json_schemas import URIS, DocumentGenerator, JsonSchemaGenerator, validator
 
 
 def test_of_random_pairs_accepted_ones_have_no_counterexample_and_refused_ones_have_theirs() -> None:
-    found = tally(range(300), "evolved")
+    found = count_verdicts(range(300), "evolve")
     assert found.refuted == []
     assert found.wrong == []
     assert found.undecided <= 0.05, str(found)
     assert min(found.verdicts["accepted"], found.verdicts["refused"]) > 60
 
 
-def test_what_was_widened_by_construction_is_accepted() -> None:
-    found = tally(range(10_000, 10_200), "widened")
+def test_schemas_widened_by_construction_are_accepted() -> None:
+    found = count_verdicts(range(10_000, 10_200), "widen")
     assert found.refuted == []
     assert found.verdicts["accepted"] >= 0.95 * found.verdicts.total(), str(found)
 
@@ -32,12 +32,12 @@ STEPS_OF_PAIRS = """
 from contractlog.compatibility.formats import compare_schemas
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.step_budget import StepBudget
-from support.exactness import pair, parsed
+from support.exact_policy_counts import create_pair, parse
 
 for seed in range(40):
-    _, old, new, _ = pair(seed, "widened")
+    _, old, new, _ = create_pair(seed, "widen")
     budget = StepBudget(1_000_000)
-    findings = list(compare_schemas(parsed(new), parsed(old), Policy.EXACT, budget))
+    findings = list(compare_schemas(parse(new), parse(old), Policy.EXACT, budget))
     print(budget.left, [(finding.check, finding.detail) for finding in findings])
 """
 
@@ -62,7 +62,7 @@ def test_steps_and_examples_are_the_same_in_every_process() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 20_000, 5_000))
 def test_twenty_thousand_random_pairs(start: int) -> None:
-    found = tally(range(start, start + 5_000), "evolved")
+    found = count_verdicts(range(start, start + 5_000), "evolve")
     print(f"evolved, from seed {start}: {found}; undecided {found.undecided:.2%}")  # noqa: T201 - the figures are asked for
     assert found.refuted == []
     assert found.wrong == []
@@ -71,7 +71,7 @@ def test_twenty_thousand_random_pairs(start: int) -> None:
 
 @pytest.mark.slow
 def test_ten_thousand_widened_pairs() -> None:
-    found = tally(range(100_000, 110_000), "widened")
+    found = count_verdicts(range(100_000, 110_000), "widen")
     share = found.verdicts["accepted"] / found.verdicts.total()
     print(f"widened: {found}; accepted {share:.2%}")  # noqa: T201 - the figures are asked for
     assert found.refuted == []
@@ -80,8 +80,8 @@ def test_ten_thousand_widened_pairs() -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_schema_follows_itself(seed: int) -> None:
-    _, old, _, _ = pair(seed, "evolved")
-    assert exactly(old, old) == ()
+    _, old, _, _ = create_pair(seed, "evolve")
+    assert find_breaking_changes(old, old) == ()
 
 
 def test_random_documents_are_valid_often_enough_to_prove_something() -> None:
@@ -89,9 +89,9 @@ def test_random_documents_are_valid_often_enough_to_prove_something() -> None:
     for seed in range(200):
         random = Random(seed)  # noqa: S311 - repeatable
         draft = random.choice(list(URIS))
-        schema = Schemas(random, draft).schema()
+        schema = JsonSchemaGenerator(random, draft).schema()
         held = validator(schema, draft)
-        documents = [Instances(random, schema).instance() for _ in range(10)]
+        documents = [DocumentGenerator(random, schema).instance() for _ in range(10)]
         valid += sum(map(held.is_valid, documents))
         made += len(documents)
     assert valid > made / 2

@@ -1,4 +1,4 @@
-"""Patterns and their automata: what is supported matches as in Python, all else has no automaton."""
+"""Supported patterns match as in Python; others have no automaton."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_escaped_mark_is_itself(mark: str) -> None:
         *(r"\t", r"\n", r"\x61", r"\u00e9", r"^\d$", r"^\w+$", r"\-", r"^a\-c$", r"[a\-]", r"\^\$\\\.\*\+\?\(\)"),
     ],
 )
-def test_what_is_supported_is_found_where_it_is_found_by_others(pattern: str) -> None:
+def test_supported_patterns_match_as_in_python(pattern: str) -> None:
     automaton = compile_pattern(pattern)
     assert automaton is not None
     for text in TEXTS:
@@ -37,5 +37,5 @@ def test_what_is_supported_is_found_where_it_is_found_by_others(pattern: str) ->
 @pytest.mark.parametrize(
     "pattern", [r"\ba", r"(?=a)", r"(a)\1", r"\p{L}", r"\e", r"\ud800", r"\x6", "a**", "(", ")", "[", "{1}", "]", "a\\"]
 )
-def test_what_is_not_supported_has_no_automaton(pattern: str) -> None:
+def test_unsupported_patterns_have_no_automaton(pattern: str) -> None:
     assert compile_pattern(pattern) is None

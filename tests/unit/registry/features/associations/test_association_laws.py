@@ -1,4 +1,4 @@
-"""Whatever is asked for in whatever order, associations keep their laws, and the journal tells how they came about."""
+"""Laws of associations hold after any sequence of requests, and the journal explains them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from sqlalchemy import select
 
 from contractlog.registry.storage import tables
 
-from support.associations import Request, bound, check, openings, requests, send
+from support.association_requests import (
+    Request,
+    check_laws,
+    initial_requests,
+    list_associations,
+    requests,
+    send_request,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,16 +46,16 @@ def test_associations_keep_their_laws(http: httpx2.Client) -> None:
     places = count()
 
     @settings(max_examples=30, deadline=None)
-    @given(openings, st.lists(requests, min_size=5, max_size=15))
+    @given(initial_requests, st.lists(requests, min_size=5, max_size=15))
     def kept(opening: list[Request], asked: list[Request]) -> None:
         place = next(places)
         for number, request in enumerate(opening + asked):
-            send(http, request, place)
+            send_request(http, request, place)
             if number % 3 == 0:
-                check(http, place)
-        check(http, place)
+                check_laws(http, place)
+        check_laws(http, place)
         members = ("subject", "guid", "resourceId", "lifecycle")
-        listed = {one["guid"]: {member: one[member] for member in members} for one in bound(http, place)}
+        listed = {one["guid"]: {member: one[member] for member in members} for one in list_associations(http, place)}
         assert replayed(http, place) == listed
 
     kept()

@@ -1,4 +1,4 @@
-"""Associations over HTTP: what may be bound to what, what follows from it, and what the journal says of it."""
+"""Associations over HTTP: rules, consequences and journal rows."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_identical_creation_succeeds_and_writes_nothing(http: httpx2.Client) 
     assert (listed(http), journal(http)) == (before, lines)
 
 
-def test_what_only_serves_a_topic_needs_a_live_version_and_may_be_shared(http: httpx2.Client) -> None:
+def test_weakly_associated_subjects_need_a_live_version_and_may_be_shared(http: httpx2.Client) -> None:
     weak = {"associationType": "value", "subject": "common"}
     assert told(http.post("/associations", json=request(weak))) == (
         40907,
@@ -142,7 +142,7 @@ def test_what_only_serves_a_topic_needs_a_live_version_and_may_be_shared(http: h
         ),
     ],
 )
-def test_what_cannot_be_is_refused_by_the_member_that_is_wrong(
+def test_invalid_requests_are_rejected_with_the_wrong_member(
     http: httpx2.Client, body: dict[str, Any], refusal: tuple[str, str]
 ) -> None:
     assert told(http.post("/associations", json=body)) == invalid(*refusal)
@@ -150,7 +150,7 @@ def test_what_cannot_be_is_refused_by_the_member_that_is_wrong(
 
 
 @pytest.mark.parametrize("association", [owned(), {"subject": ":.__GLOBAL:s"}])
-def test_what_stands_for_all_contexts_belongs_to_no_topic(http: httpx2.Client, association: dict[str, Any]) -> None:
+def test_the_global_namespace_cannot_be_associated(http: httpx2.Client, association: dict[str, Any]) -> None:
     body = request(association, resourceNamespace="__GLOBAL")
     assert told(http.post("/associations", json=body))[0] == 42208
     assert listed(http) == []
@@ -205,7 +205,7 @@ def test_a_subject_with_other_schemas_cannot_come_to_belong_to_a_topic(http: htt
     assert http.get(f"/subjects/{OWNED}/versions").json() == [1]
 
 
-def test_what_a_topic_owns_cannot_be_leaned_on_and_what_is_leaned_on_cannot_be_owned(http: httpx2.Client) -> None:
+def test_owned_subjects_cannot_be_referenced_and_referenced_ones_cannot_be_owned(http: httpx2.Client) -> None:
     record = '{"type":"record","name":"%s","fields":[%s]}'
     lean = {"references": [{"name": "R", "subject": OWNED, "version": 1}]}
     user = record % ("U", '{"name":"r","type":"R"}')
@@ -493,7 +493,7 @@ def test_a_subject_that_is_read_only_keeps_its_associations(http: httpx2.Client)
     assert told(http.post("/associations", json=body))[0] == 42205
 
 
-def test_what_is_bound_survives_a_lost_race(http: httpx2.Client) -> None:
+def test_associations_survive_a_lost_race(http: httpx2.Client) -> None:
     """The schema is judged before the lock: what changed meanwhile is judged again, and the answer is of the end."""
     services = http.app.state.services  # type: ignore[attr-defined]
     asked = []

@@ -1,4 +1,4 @@
-"""Many schemas in one request: each answers alone, and later ones may lean on earlier ones."""
+"""Batches of schemas: separate results, and references to earlier members."""
 
 from __future__ import annotations
 

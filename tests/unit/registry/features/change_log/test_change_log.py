@@ -1,4 +1,4 @@
-"""The journal over HTTP: in order, without a gap, waited for cheaply; on every database."""
+"""The journal over HTTP: ordered, gapless, with cheap long polling, on every database."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_latest_tells_where_the_journal_ends(node: httpx2.Client) -> None:
     assert ask(node, since="latest") == {"changes": [], "next": 1, "head": 1}
 
 
-def test_who_waits_hears_of_a_commit_of_this_process_at_once(node: httpx2.Client) -> None:
+def test_waiting_callers_receive_commits_of_this_process_immediately(node: httpx2.Client) -> None:
     follower_of(node)._every = 3_600.0  # it never looks by itself
     ask(node, since=0, wait=0.01)  # the follower has begun
     with ThreadPoolExecutor(1) as pool:
@@ -111,7 +111,7 @@ def test_who_waits_hears_of_a_commit_of_this_process_at_once(node: httpx2.Client
             assert [change["target"] for change in waiting.result(20)["changes"]] == [f"s{number}/1"]
 
 
-def test_who_waits_in_vain_gets_an_empty_answer_when_the_time_is_over(node: httpx2.Client) -> None:
+def test_waiting_ends_with_an_empty_response_at_the_timeout(node: httpx2.Client) -> None:
     register(node, "a")
     for _ in range(2):
         began = time.monotonic()
@@ -119,7 +119,7 @@ def test_who_waits_in_vain_gets_an_empty_answer_when_the_time_is_over(node: http
         assert time.monotonic() - began > 0.25
 
 
-def test_what_is_there_already_is_not_waited_for(node: httpx2.Client) -> None:
+def test_existing_changes_are_returned_without_waiting(node: httpx2.Client) -> None:
     register(node, "a")
     with ThreadPoolExecutor(1) as pool:
         for _ in range(2):

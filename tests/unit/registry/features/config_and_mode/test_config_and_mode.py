@@ -1,4 +1,4 @@
-"""Config and mode on every scope: a patch goes in, what is set comes out, and what is not set comes from above."""
+"""Config and mode of each scope: updates, explicit values and inheritance."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_put_is_a_patch(http: httpx2.Client) -> None:
     )
 
 
-def test_what_is_inherited_and_what_is_not(http: httpx2.Client) -> None:
+def test_inherited_and_explicit_members(http: httpx2.Client) -> None:
     http.put("/config", json=FULL | {"alias": None, "compatibility": "FORWARD"})
     shown = http.get("/config/s?defaultToGlobal=true").json()
     assert shown["compatibilityLevel"] == "FORWARD"

@@ -1,4 +1,4 @@
-"""What audits found is kept by range, and only if it adds up."""
+"""Results of audits are stored by range, if they are consistent."""
 
 from __future__ import annotations
 

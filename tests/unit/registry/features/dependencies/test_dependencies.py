@@ -1,4 +1,4 @@
-"""The references around a subject, in both directions; on every database."""
+"""The references of a subject in both directions, on every database."""
 
 from __future__ import annotations
 
@@ -115,5 +115,5 @@ def test_versions_are_told_apart_and_soft_deleted_ones_are_marked(chain: httpx2.
      ("item?version=x", 42281), ("item?version=0", 42281), ("item?direction=up", 42281), ("item?depth=0", 42281),
      ("item?depth=17", 42281), ("item?version=2147483648", 42281), ("item?version=" + "9" * 30, 42281)],
 )  # fmt: skip
-def test_what_cannot_be_shown_is_named(chain: httpx2.Client, path: str, code: int) -> None:
+def test_invalid_requests_for_a_graph_have_error_codes(chain: httpx2.Client, path: str, code: int) -> None:
     assert chain.get(f"{GRAPH}/{path}").json()["error_code"] == code

@@ -1,4 +1,4 @@
-"""The difference of two versions, or of a candidate and a version, over HTTP."""
+"""The difference between two versions, or a candidate and a version, over HTTP."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_candidate_is_told_where_in_its_own_text(node: httpx2.Client) -> None:
         ("earlier=s:1&later=s:3", 40402),
     ],
 )
-def test_what_cannot_be_compared_is_named(node: httpx2.Client, query: str, code: int) -> None:
+def test_incomparable_schemas_are_named(node: httpx2.Client, query: str, code: int) -> None:
     answer = node.get(f"{DIFF}?{query}")
     assert answer.json()["error_code"] == code, answer.text
     assert answer.status_code == int(str(code)[:3])

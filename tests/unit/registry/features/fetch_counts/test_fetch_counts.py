@@ -1,4 +1,4 @@
-"""Who still fetches which id: counted on every way to a schema, written down in batches, added up over processes."""
+"""Counts of fetches by id, on every path, written in batches and summed over processes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_subject_tells_of_all_that_its_versions_hold(node: httpx2.Client) -> N
      ("id=1&days=401", 42281), ("id=1&limit=10001", 42281), ("id=1&limit=x", 42281),
      ("subject=nobody", 40401)],
 )  # fmt: skip
-def test_what_cannot_be_told_is_named(node: httpx2.Client, query: str, code: int) -> None:
+def test_invalid_requests_for_counts_have_error_codes(node: httpx2.Client, query: str, code: int) -> None:
     assert node.get(f"{FETCHES}?{query}").json()["error_code"] == code
 
 

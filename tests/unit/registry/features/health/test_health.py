@@ -1,4 +1,4 @@
-"""What operators see: health, metrics, request ids, logs."""
+"""Health, metrics, request ids and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index keeps up by looks that take what is due together."""
+"""The search index processes changes in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search over HTTP: the index follows the journal, and only the latest live versions are found; on every database."""
+"""Search over HTTP: the index follows the journal and contains only latest live versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers by version come from memory where nobody else writes, and are never older than the last commit."""
+"""Cached versions are used only by a single writer, and are never older than the last commit."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_readers_never_see_less_than_what_was_acknowledged(tmp_path: object) -> 
         assert len(set(seen)) > 3
 
 
-def test_what_was_read_before_or_during_a_commit_is_not_kept() -> None:
+def test_responses_read_before_or_during_a_commit_are_not_cached() -> None:
     remembered = PathCache(10_000)
     before = remembered.generation
     remembered.close()

@@ -1,4 +1,4 @@
-"""The cache of answers: bounded, cheap, and never keeping what had to be forgotten."""
+"""The response cache is bounded and cheap, and drops invalidated responses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_answers_of_a_moment_share_a_time_that_is_never_too_late() -> None:
         assert cache.get((".", number)) is None
 
 
-def test_what_is_stored_again_stays_and_what_is_not_goes() -> None:
+def test_renewed_entries_stay_and_others_expire() -> None:
     now = [0.0]
     cache = ByteCache(20 * 1_200, seconds=5, clock=lambda: now[0])
     for number in range(100):
@@ -101,7 +101,7 @@ def test_an_id_has_a_bounded_number_of_forms() -> None:
     assert cache.get(ONE, "99")
 
 
-def test_what_was_read_before_it_was_forgotten_is_not_kept() -> None:
+def test_responses_read_before_an_invalidation_are_not_cached() -> None:
     cache = ByteCache(10_000, seconds=60)
     start = cache.start_read()
     cache.forget({ONE})
@@ -132,7 +132,7 @@ def test_an_answer_takes_at_most_a_quarter_more_than_its_length_and_200_bytes(le
     assert taken <= 1.25 * length + 200, taken
 
 
-def test_whoever_watches_knows_the_memory_and_the_ids() -> None:
+def test_watchers_receive_the_size_and_the_number_of_ids() -> None:
     told: list[tuple[int, int]] = []
     cache = ByteCache(10_000, seconds=5, watch=lambda size, entries: told.append((size, entries)))
     cache.put((".", 1), b"x" * 100, start=cache.start_read())

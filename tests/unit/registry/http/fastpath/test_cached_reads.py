@@ -1,4 +1,4 @@
-"""Reads by id from memory while the database does not answer."""
+"""Cached reads by id work while the database does not respond."""
 
 from __future__ import annotations
 

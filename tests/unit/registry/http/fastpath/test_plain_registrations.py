@@ -1,4 +1,4 @@
-"""A registration that is found by one look at its path is answered as by the documented route."""
+"""Registrations by the shortcut have the same response as by the documented route."""
 
 from __future__ import annotations
 
@@ -73,9 +73,7 @@ def _counted(client: httpx2.Client) -> list[str]:
         ("POST", "/subjects/s/versions", b"normalize=true&force=true", False),
     ],
 )
-def test_what_is_asked_for_in_another_form_is_left_to_the_route(
-    method: str, path: str, query: bytes, *, taken: bool
-) -> None:
+def test_other_forms_of_requests_are_left_to_the_route(method: str, path: str, query: bytes, *, taken: bool) -> None:
     app = create_app(SETTINGS)
     try:
         services = app.state.services

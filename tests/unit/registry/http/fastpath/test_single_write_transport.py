@@ -1,4 +1,4 @@
-"""What was written goes over a connection in that order; a head waits for what follows it, and for no longer."""
+"""Responses are sent in order, each with head and body in a single write."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_large_body_is_not_copied() -> None:
     assert [len(one) for one in wire.written] == [len(HEAD), 100_000]
 
 
-def test_who_waits_to_send_a_body_is_told_at_once() -> None:
+def test_expect_100_continue_is_answered_immediately() -> None:
     wire = Wire()
     SingleWriteTransport(wire).write(CONTINUE)
     assert wire.written == [CONTINUE]

@@ -1,4 +1,4 @@
-"""What is answered at once is what the layers would answer: the same bytes, for the same callers, counted the same."""
+"""The shortcut for cached reads has the same bytes, permission checks and counts as the route."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_callers_are_told_apart_in_both_ways(secured: httpx2.Client) -> None:
     assert client.startswith("reader (")
 
 
-def test_who_is_gone_is_refused_at_once_too(secured: httpx2.Client, tmp_path: Path) -> None:
+def test_the_shortcut_rejects_removed_users(secured: httpx2.Client, tmp_path: Path) -> None:
     assert secured.get("/schemas/ids/1", auth=READER).status_code == 200
     (tmp_path / "users.toml").write_text(format_entry("other", HashedPassword.of("o", n=2, r=1, p=1), ["*"], []))
     access = secured.app.middleware_stack  # type: ignore[attr-defined]
@@ -112,7 +112,7 @@ def test_the_last_answer_of_a_connection_says_so_at_once_too(http: httpx2.Client
     assert http.get("/schemas/ids/1").headers["connection"] == "close"
 
 
-def test_what_was_forgotten_is_not_answered_at_once(http: httpx2.Client) -> None:
+def test_invalidated_responses_are_not_returned_by_the_shortcut(http: httpx2.Client) -> None:
     http.post("/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
     http.get("/schemas/ids/1")
     http.delete("/subjects/s").raise_for_status()

@@ -1,4 +1,4 @@
-"""Arrays that generated code takes all at once: bytes, values and errors are the interpreter's."""
+"""Bulk code for arrays has the interpreter's bytes, values and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, I
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
 from contractlog.serdes.errors import DecodeError, EncodeError
 
-from support.avro_plans import both, decode, encode, evolve, parsed, record
+from support.avro_codecs import decode, encode, parse, record, run_both, write_and_read
 
 COUNTS = (1, 2, 7, 8, MIN_BULK_COUNT - 1, MIN_BULK_COUNT, 17, 40, 511, 512, 513)
 EDGES = sorted(
@@ -53,7 +53,7 @@ def numbers_of(bits: int, count: int) -> list[int]:
 
 def generated(schema: Any) -> tuple[Any, Any]:
     """Return what writes and what reads, neither of which asks the interpreter."""
-    writer, reader = InterpretedWriter(parsed(schema)), InterpretedReader(parsed(schema))
+    writer, reader = InterpretedWriter(parse(schema)), InterpretedReader(parse(schema))
     return generate_write_function(writer.codec, DEFAULT_LIMITS), generate_read_function(reader.reader, DEFAULT_LIMITS)
 
 
@@ -75,7 +75,7 @@ def test_arrays_of_integers_are_left_to_no_interpreter(kind: str, count: int) ->
     write, read = generated(schema)
     for bits in (7, 20, 32) if kind == "int" else (7, 20, 32, 50, 64):
         value = {"f": numbers_of(bits, count)}
-        body = InterpretedWriter(parsed(schema)).encode(value)
+        body = InterpretedWriter(parse(schema)).encode(value)
         assert write(value, b"") == body
         assert read(body, 0) == value
 
@@ -162,13 +162,13 @@ def points(count: int) -> list[dict[str, Any]]:
 def test_arrays_of_flat_records_are_left_to_no_interpreter(count: int) -> None:
     write, read = generated(array(POINT))
     value = {"f": points(count)}
-    body = InterpretedWriter(parsed(array(POINT))).encode(value)
+    body = InterpretedWriter(parse(array(POINT))).encode(value)
     assert write(value, b"") == body
     assert repr(read(body, 0)) == repr(value)
 
 
 def test_every_cut_and_every_changed_byte_of_flat_records_has_the_interpreters_outcome() -> None:
-    schema = parsed(array(POINT))
+    schema = parse(array(POINT))
     body = InterpretedWriter(schema).encode({"f": points(9)})
     reader, (_, read) = InterpretedReader(schema), generated(array(POINT))
     for place in range(len(body)):
@@ -199,7 +199,7 @@ def test_flat_records_are_read_as_a_newer_version() -> None:
         *((name, kind) for name, kind in zip(("at", "number"), ("long", "int"), strict=True)), name="Point"
     )
     for wanted in (fewer, renamed, POINT):
-        read = evolve(array(POINT), value, array(wanted))["f"]
+        read = write_and_read(array(POINT), value, array(wanted))["f"]
         assert [point["number"] for point in read] == [point["number"] for point in value["f"]]
         assert list(read[0]) == [field["name"] for field in wanted["fields"]]
 
@@ -209,5 +209,5 @@ def test_long_strings_stand_between_short_ones() -> None:
         value = {"f": ["", "é", "x" * length, "日本", "a"]}
         assert decode(array("string"), encode(array("string"), value)) == value
     with pytest.raises(EncodeError) as told:
-        both(lambda _: encode(array("string"), {"f": ["a", b"b"]}))
+        run_both(lambda _: encode(array("string"), {"f": ["a", b"b"]}))
     assert told.value.where == "f[1]"

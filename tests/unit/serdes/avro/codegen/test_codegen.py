@@ -1,5 +1,5 @@
 # ruff: noqa: S311 -- tests repeat
-"""Generated code and the interpreter agree: on bytes, values, and on what is refused, with any schema and any data."""
+"""Generated code and the interpreter agree on bytes, values and errors."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, I
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
 
-from support.avro_data import schemas, values
-from support.avro_datums import Datums, NoFiniteValueError
-from support.avro_plans import both, parsed, record
-from support.avro_versions import RichSchemas, version
+from support.avro_codecs import parse, record, run_both
+from support.avro_strategies import schemas, values
+from support.avro_values import NoFiniteValueError, ValueGenerator
+from support.avro_versions import RichSchemas, create_version
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**40)
@@ -109,23 +109,23 @@ def rich(random: Random) -> tuple[ParsedSchema, ParsedSchema]:
         texts = RichSchemas(random).schemas()
         others = texts
         for _ in range(random.randint(1, 3)):
-            others, _ = version(others, random)
+            others, _ = create_version(others, random)
         if len(texts) == 1:
             try:
-                return parsed(texts[0]), parsed(others[0])
+                return parse(texts[0]), parse(others[0])
             except InvalidSchema:
                 continue
 
 
 @MANY
 @given(SEEDS)
-def test_what_is_written_is_the_interpreters(seed: int) -> None:
+def test_generated_writers_agree_with_the_interpreter(seed: int) -> None:
     writing_agrees(seed)
 
 
 @MANY
 @given(SEEDS)
-def test_what_is_read_is_the_interpreters(seed: int) -> None:
+def test_generated_readers_agree_with_the_interpreter(seed: int) -> None:
     reading_agrees(seed)
 
 
@@ -144,7 +144,7 @@ def writing_agrees(seed: int) -> None:
     write = compile_source(generate_writer(interpreted.codec, DEFAULT_LIMITS))
     for _ in range(12):
         try:
-            value, _ = Datums(schema.root, random).pair()
+            value, _ = ValueGenerator(schema.root, random).pair()
         except NoFiniteValueError:
             return
         for given_ in (value, bare(value, random), spoiled(value, random), spoiled(bare(value, random), random)):
@@ -161,7 +161,7 @@ def reading_agrees(seed: int) -> None:
         read = compile_source(generate_reader(reader.reader, DEFAULT_LIMITS))
         for _ in range(6):
             try:
-                body = b"\x00head" + writer.encode(Datums(schema.root, random).pair()[0])
+                body = b"\x00head" + writer.encode(ValueGenerator(schema.root, random).pair()[0])
             except NoFiniteValueError:
                 return
             for mutant in (body, *(b"\x00head" + damaged(body[5:], random) for _ in range(6))):
@@ -173,7 +173,7 @@ def reading_agrees(seed: int) -> None:
 def test_plain_values_are_left_to_no_interpreter(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
-    writer, reader = InterpretedWriter(parsed(schema)), InterpretedReader(parsed(schema))
+    writer, reader = InterpretedWriter(parse(schema)), InterpretedReader(parse(schema))
     body = writer.encode(value)
     assert outcome(compile_source(generate_writer(writer.codec, DEFAULT_LIMITS)), value, b"") == repr(body)
     if not has_items_of_no_bytes(schema):
@@ -185,9 +185,9 @@ def test_plain_values_are_left_to_no_interpreter(data: st.DataObject) -> None:
 @given(st.data())
 def test_plain_records_read_as_a_newer_version_are_left_to_no_interpreter(data: st.DataObject) -> None:
     schema = data.draw(schemas())
-    body = InterpretedWriter(parsed(schema)).encode(data.draw(values(schema)))
+    body = InterpretedWriter(parse(schema)).encode(data.draw(values(schema)))
     news = [{"name": f"new{index}", "type": kind, "default": default} for index, (kind, default) in enumerate(DEFAULTS)]
-    reader = InterpretedReader(parsed(schema), parsed(schema | {"fields": [*news, *reversed(schema["fields"])]}))
+    reader = InterpretedReader(parse(schema), parse(schema | {"fields": [*news, *reversed(schema["fields"])]}))
     if not has_items_of_no_bytes(schema):
         read = compile_source(generate_reader(reader.reader, DEFAULT_LIMITS))
         assert outcome(read, body, 0) == repr(reader.decode(body))
@@ -206,20 +206,23 @@ DEFAULTS: tuple[tuple[Any, Any], ...] = (
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_a_body_is_read_from_any_place_of_any_bytes(kind: Callable[[bytes], Any]) -> None:
-    schema = parsed(record(("s", "string"), ("n", ["null", "long"])))
+    schema = parse(record(("s", "string"), ("n", ["null", "long"])))
     body = InterpretedWriter(schema).encode({"s": "x", "n": 7}, b"\x00head")
-    assert both(lambda first: AvroReader(schema, interpreted_first=first).decode(kind(body), 5)) == {"s": "x", "n": 7}
+    assert run_both(lambda first: AvroReader(schema, interpreted_first=first).decode(kind(body), 5)) == {
+        "s": "x",
+        "n": 7,
+    }
     for start in (len(body), len(body) + 9):
         with pytest.raises(DecodeError):
-            both(lambda first, start=start: AvroReader(schema, interpreted_first=first).decode(kind(body), start))
+            run_both(lambda first, start=start: AvroReader(schema, interpreted_first=first).decode(kind(body), start))
 
 
 def test_leniency_is_the_same_with_generated_code() -> None:
-    schema = parsed(record(("i", "int"), ("d", ["null", "double"])))
+    schema = parse(record(("i", "int"), ("d", ["null", "double"])))
     for value in ({"i": 1.7, "d": 1}, {"i": 1, "d": 1.5}, {"i": True}, {"i": 2**31, "d": None}):
-        both(lambda first, value=value: AvroWriter(schema, lenient=True, interpreted_first=first).encode(value))
+        run_both(lambda first, value=value: AvroWriter(schema, lenient=True, interpreted_first=first).encode(value))
     with pytest.raises(EncodeError):
-        both(lambda first: AvroWriter(schema, lenient=True, interpreted_first=first).encode({"i": "1"}))
+        run_both(lambda first: AvroWriter(schema, lenient=True, interpreted_first=first).encode({"i": "1"}))
 
 
 def has_items_of_no_bytes(schema: Any) -> bool:
@@ -237,7 +240,7 @@ LIST = {
 
 @pytest.mark.parametrize("depth", [1, 2, 127, 128, 129, 5_000])
 def test_levels_are_counted_by_generated_code_as_by_the_interpreter(depth: int) -> None:
-    schema = parsed(LIST)
+    schema = parse(LIST)
     writer, reader = InterpretedWriter(schema), InterpretedReader(schema)
     value: Any = None
     for number in range(depth):
@@ -256,13 +259,13 @@ def test_a_schema_that_is_higher_than_the_limit_is_counted_too(limit: int) -> No
     schema: Any = "int"
     for _ in range(4):
         schema = {"type": "array", "items": schema}
-    writer, reader = InterpretedWriter(parsed(schema), Limits(max_depth=limit)), parsed(schema)
+    writer, reader = InterpretedWriter(parse(schema), Limits(max_depth=limit)), parse(schema)
     read = InterpretedReader(reader, limits=Limits(max_depth=limit))
     value: Any = [[[[1, 2], []], []], []]
     assert outcome(compile_source(generate_writer(writer.codec, Limits(max_depth=limit))), value, b"") == exact(
         writer.encode, value
     )
-    body = InterpretedWriter(parsed(schema)).encode(value)
+    body = InterpretedWriter(parse(schema)).encode(value)
     assert outcome(compile_source(generate_reader(read.reader, Limits(max_depth=limit))), body, 0) == exact(
         read.decode, body
     )

@@ -1,4 +1,4 @@
-"""Faults of generated code are seen: counted, and logged once per schema, while the interpreter answers."""
+"""Faults of generated code are counted and logged once per schema; the interpreter takes over."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from contractlog.serdes.avro.codegen import compiler
 from contractlog.serdes.avro.codegen.function_cache import GENERATED_CODE_FAILURES, FailureCounts
 from contractlog.serdes.errors import DecodeError, EncodeError
 
-from support.avro_data import LOGICAL, SCALARS
-from support.avro_plans import parsed, record
+from support.avro_codecs import parse, record
+from support.avro_strategies import LOGICAL, SCALARS
 
 Generator = Callable[..., Callable[..., Any]]
 FIXED_DECIMAL = {"type": "fixed", "name": "Amount", "size": 4, "logicalType": "decimal", "precision": 9, "scale": 3}
@@ -53,7 +53,7 @@ def test_a_broken_generator_is_logged_once_and_the_interpreter_answers(
 ) -> None:
     monkeypatch.setattr(compiler, "generate_write_function", generator)
     monkeypatch.setattr(compiler, "generate_read_function", generator)
-    schema = parsed(record(("a", "int"), name=f"Broken_{generator.__name__}"))
+    schema = parse(record(("a", "int"), name=f"Broken_{generator.__name__}"))
     writer, reader = AvroWriter(schema, interpreted_first=0), AvroReader(schema, interpreted_first=0)
     with caplog.at_level(logging.WARNING, logger="contractlog.serdes"):
         for _ in range(3):
@@ -64,7 +64,7 @@ def test_a_broken_generator_is_logged_once_and_the_interpreter_answers(
 
 
 def test_a_value_that_does_not_fit_is_no_failure_of_the_code(caplog: pytest.LogCaptureFixture) -> None:
-    writer = AvroWriter(parsed(record(("a", "int"), name="Sound")), interpreted_first=0)
+    writer = AvroWriter(parse(record(("a", "int"), name="Sound")), interpreted_first=0)
     with pytest.raises(EncodeError):
         writer.encode({"a": "x"})
     assert not caplog.records
@@ -80,7 +80,7 @@ def test_odd_values_are_no_failures_of_the_code(
     for number, kind in enumerate((schema, {"type": "array", "items": schema}, ["null", schema])):
         if kind == ["null", "null"]:
             continue
-        whole = parsed(record(("a", kind), name=f"Odd_{number}"))
+        whole = parse(record(("a", kind), name=f"Odd_{number}"))
         writer, reader = AvroWriter(whole, lenient=lenient, interpreted_first=0), AvroReader(whole, interpreted_first=0)
         for value in ODD_VALUES:
             try:
@@ -92,7 +92,7 @@ def test_odd_values_are_no_failures_of_the_code(
 
 @pytest.mark.parametrize("days", DAYS)
 def test_dates_are_read_as_the_interpreter_reads_them(days: int) -> None:
-    schema = parsed(record(("a", {"type": "int", "logicalType": "date"})))
+    schema = parse(record(("a", {"type": "int", "logicalType": "date"})))
     data = AvroWriter(schema).encode({"a": days})
     assert AvroReader(schema, interpreted_first=0).decode(data) == AvroReader(schema).decode(data)
     for cut in range(len(data)):

@@ -1,4 +1,4 @@
-"""Shortcuts for numbers of a likely length: value and position are those of the general function."""
+"""Shortcuts for short numbers have the value and position of the general function."""
 
 from __future__ import annotations
 

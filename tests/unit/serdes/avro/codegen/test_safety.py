@@ -1,4 +1,4 @@
-"""Nothing of a schema becomes code, and what is compiled is held against a list."""
+"""Generated source contains no text of a schema, and its syntax tree is checked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from contractlog.serdes.avro.interpreter.resolver import Resolver
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
 from contractlog.serdes.errors import DecodeError
 
-from support.avro_plans import parsed, record
+from support.avro_codecs import parse, record
 from support.deadlines import WAIT_SECONDS
 
 EVIL = (
@@ -135,7 +135,7 @@ def test_names_symbols_defaults_and_docs_that_look_like_code_stay_texts() -> Non
 
 def test_the_text_is_the_same_whatever_names_are() -> None:
     def texts(name: str) -> list[str]:
-        schema = parsed(record((name, "string", f"default of {name}"), (f"{name}2", ["null", "int"])))
+        schema = parse(record((name, "string", f"default of {name}"), (f"{name}2", ["null", "int"])))
         codec = InterpretedWriter(schema).codec
         return [generate_writer(codec, DEFAULT_LIMITS).text, generate_reader(codec, DEFAULT_LIMITS).text]
 
@@ -143,7 +143,7 @@ def test_the_text_is_the_same_whatever_names_are() -> None:
 
 
 def test_every_text_of_the_generators_passes_the_check_as_it_is_written() -> None:
-    source = generate_reader(InterpretedReader(parsed(record(("a", "int"), ("b", "string")))).reader, DEFAULT_LIMITS)
+    source = generate_reader(InterpretedReader(parse(record(("a", "int"), ("b", "string")))).reader, DEFAULT_LIMITS)
     tree = ast.parse(source.text)
     check_tree(tree, source.constants, source.literals)
     found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
@@ -155,7 +155,7 @@ def test_above_500_fields_the_interpreter_serves() -> None:
         return record(*((f"f{index}", "int") for index in range(number)))
 
     for number, written in ((MAX_FIELDS, True), (MAX_FIELDS + 1, False)):
-        schema = parsed(wide(number))
+        schema = parse(wide(number))
         if written:
             generate_writer(InterpretedWriter(schema).codec, DEFAULT_LIMITS)
         else:
@@ -170,7 +170,7 @@ def test_fields_are_counted_over_the_whole_schema() -> None:
     half = [(f"f{index}", "int") for index in range(MAX_FIELDS // 2)]
     schema = record(("a", record(*half, name="A")), ("b", record(*half, name="B")))
     with pytest.raises(NotGenerated):
-        generate_writer(InterpretedWriter(parsed(schema)).codec, DEFAULT_LIMITS)
+        generate_writer(InterpretedWriter(parse(schema)).codec, DEFAULT_LIMITS)
 
 
 class Holder:
@@ -198,7 +198,7 @@ def test_a_shelf_keeps_so_many_functions_and_tells_who_held_the_others() -> None
 def test_plans_of_equal_schemas_share_their_code_and_let_go_of_it() -> None:
     schema = record(("shared", "int"), ("by", "string"))
     value = {"shared": 1, "by": "x"}
-    first, second = (AvroWriter(parsed(schema), interpreted_first=0) for _ in range(2))
+    first, second = (AvroWriter(parse(schema), interpreted_first=0) for _ in range(2))
     assert first.encode(value) == second.encode(value) == b"\x02\x02x"
     assert first._run is second._run
     run = first._run
@@ -210,14 +210,14 @@ def test_plans_of_equal_schemas_share_their_code_and_let_go_of_it() -> None:
 
 def test_many_schemas_do_not_take_more_and_more_room() -> None:
     for number in range(300):
-        writer = AvroWriter(parsed(record((f"f{number}", "int"))), interpreted_first=0)
-        assert writer.encode({f"f{number}": number}) == AvroWriter(parsed("int")).encode(number)
+        writer = AvroWriter(parse(record((f"f{number}", "int"))), interpreted_first=0)
+        assert writer.encode({f"f{number}": number}) == AvroWriter(parse("int")).encode(number)
     gc.collect()
     assert len(FUNCTION_CACHE) <= 256
 
 
 def test_code_is_written_when_a_schema_is_used_often() -> None:
-    schema = parsed(record(("used", "int"), ("often", "int")))
+    schema = parse(record(("used", "int"), ("often", "int")))
     writer, reader = AvroWriter(schema), AvroReader(schema)
     before = len(FUNCTION_CACHE)
     for _ in range(INTERPRETED_FIRST):
@@ -229,7 +229,7 @@ def test_code_is_written_when_a_schema_is_used_often() -> None:
 
 
 def test_threads_that_meet_a_schema_at_once_all_get_its_bytes() -> None:
-    schema = parsed(record(("n", "int"), ("s", ["null", "string"])))
+    schema = parse(record(("n", "int"), ("s", ["null", "string"])))
     writer, reader = AvroWriter(schema, interpreted_first=5), AvroReader(schema, interpreted_first=5)
     wrong: list[Any] = []
 
@@ -283,7 +283,7 @@ def test_threads_that_reach_the_hundredth_record_at_once_have_its_code_written_o
             return super()._generate()
 
     made: list[int] = []
-    writer = Counting(parsed(record(*((f"at_once_{index}", "int") for index in range(200)))), interpreted_first=0)
+    writer = Counting(parse(record(*((f"at_once_{index}", "int") for index in range(200)))), interpreted_first=0)
     value, gate, bodies = {f"at_once_{index}": index for index in range(200)}, Barrier(32), set()
 
     def work() -> None:
@@ -304,7 +304,7 @@ RECURSIVE = {"type": "record", "name": "T", "fields": [{"name": "l", "type": {"t
 @pytest.mark.parametrize("interpreted_first", [0, 10**9])
 @pytest.mark.parametrize("depth", [10, 60, 64, 65, 5_000, 200_000])
 def test_recursion_of_any_depth_ends_in_a_value_or_a_typed_error(depth: int, interpreted_first: int) -> None:
-    reader = AvroReader(parsed(RECURSIVE), interpreted_first=interpreted_first)
+    reader = AvroReader(parse(RECURSIVE), interpreted_first=interpreted_first)
     body = b"\x02" * depth + b"\x00" * (depth + 1)
     if depth < 64:
         reader.decode(body)
@@ -314,7 +314,7 @@ def test_recursion_of_any_depth_ends_in_a_value_or_a_typed_error(depth: int, int
 
 
 def test_functions_of_making_leave_to_the_interpreter_what_they_do_not_know() -> None:
-    wide = parsed(record(*((f"f{index}", "int") for index in range(MAX_FIELDS + 1))))
+    wide = parse(record(*((f"f{index}", "int") for index in range(MAX_FIELDS + 1))))
     with pytest.raises(InterpreterNeeded):
         generate_write_function(InterpretedWriter(wide).codec, DEFAULT_LIMITS)({}, b"")
     with pytest.raises(InterpreterNeeded):

@@ -1,4 +1,4 @@
-"""Logical types: what values stand for raw ones, by the interpreter and by generated code alike."""
+"""Raw and natural values of logical types, in interpreter and generated code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.interpreter.logical_types import MAX_DIGITS
 from contractlog.serdes.errors import DecodeError, EncodeError
 
-from support.avro_plans import parsed, record, zigzag
+from support.avro_codecs import encode_zigzag, parse, record
 from support.deadlines import hang_guard
 
 BOTH = pytest.mark.parametrize("interpreted_first", [0, 10**9])
@@ -31,20 +31,20 @@ def logical(kind: str, name: str, **more: Any) -> dict[str, Any]:
 
 def again(schema: Any, value: Any, interpreted_first: int = 0) -> Any:
     """Write a value and read it."""
-    writer = AvroWriter(parsed(schema), interpreted_first=interpreted_first)
-    return AvroReader(parsed(schema), interpreted_first=interpreted_first).decode(writer.encode(value))
+    writer = AvroWriter(parse(schema), interpreted_first=interpreted_first)
+    return AvroReader(parse(schema), interpreted_first=interpreted_first).decode(writer.encode(value))
 
 
 @BOTH
 def test_a_uuid_may_be_sixteen_bytes(interpreted_first: int) -> None:
     schema = record(("u", FIXED_UUID))
     for value in (ONE, str(ONE), ONE.bytes):
-        body = AvroWriter(parsed(schema), interpreted_first=interpreted_first).encode({"u": value})
+        body = AvroWriter(parse(schema), interpreted_first=interpreted_first).encode({"u": value})
         assert body == ONE.bytes
-    assert AvroReader(parsed(schema), interpreted_first=interpreted_first).decode(ONE.bytes) == {"u": ONE}
+    assert AvroReader(parse(schema), interpreted_first=interpreted_first).decode(ONE.bytes) == {"u": ONE}
     assert again(["null", "string", FIXED_UUID], ONE, interpreted_first) == ONE
     with pytest.raises(EncodeError) as caught:
-        AvroWriter(parsed(schema), interpreted_first=interpreted_first).encode({"u": "nope"})
+        AvroWriter(parse(schema), interpreted_first=interpreted_first).encode({"u": "nope"})
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
 
 
@@ -64,7 +64,7 @@ def test_nanoseconds_are_read_as_they_are_and_written_of_datetimes_too(name: str
 
 
 @pytest.mark.parametrize("name", ["duration", "big-decimal", "of-ours"])
-def test_what_has_no_value_in_python_passes_as_bytes(name: str) -> None:
+def test_logical_values_without_a_python_type_pass_as_bytes(name: str) -> None:
     schema = {"type": "fixed", "name": "D", "size": 12} if name == "duration" else {"type": "bytes"}
     assert again(record(("d", schema | {"logicalType": name})), {"d": b"x" * 12}) == {"d": b"x" * 12}
 
@@ -82,10 +82,10 @@ NO_UUIDS = (
 @BOTH
 @pytest.mark.parametrize("text", NO_UUIDS)
 def test_only_the_one_form_of_a_uuid_is_read(text: str, interpreted_first: int) -> None:
-    reader = AvroReader(parsed(logical("string", "uuid")), interpreted_first=interpreted_first)
+    reader = AvroReader(parse(logical("string", "uuid")), interpreted_first=interpreted_first)
     data = text.encode()
     with pytest.raises(DecodeError) as caught:
-        reader.decode(zigzag(len(data)) + data)
+        reader.decode(encode_zigzag(len(data)) + data)
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
 
 
@@ -93,9 +93,9 @@ def test_only_the_one_form_of_a_uuid_is_read(text: str, interpreted_first: int) 
 @given(st.uuids())
 def test_uuids_are_those_of_the_standard_library(value: UUID) -> None:
     schema = logical("string", "uuid")
-    body = AvroWriter(parsed(schema), interpreted_first=0).encode(value)
+    body = AvroWriter(parse(schema), interpreted_first=0).encode(value)
     assert body == b"\x48" + str(value).encode()
-    found = AvroReader(parsed(schema), interpreted_first=0).decode(body)
+    found = AvroReader(parse(schema), interpreted_first=0).decode(body)
     assert (found, hash(found), repr(found), found.is_safe) == (value, hash(value), repr(value), value.is_safe)
 
 
@@ -106,13 +106,13 @@ def test_uuids_are_those_of_the_standard_library(value: UUID) -> None:
 @example(1_700_000_000_123_457)
 def test_points_in_time_are_exact_to_the_unit(raw: int) -> None:
     for name, micros in (("timestamp-millis", 1000), ("timestamp-micros", 1)):
-        reader = AvroReader(parsed(logical("long", name)), interpreted_first=0)
+        reader = AvroReader(parse(logical("long", name)), interpreted_first=0)
         try:
             expected: Any = EPOCH + timedelta(microseconds=raw * micros)
         except OverflowError:
             expected = raw
-        assert reader.decode(zigzag(raw)) == expected
-        assert AvroWriter(parsed(logical("long", name)), interpreted_first=0).encode(expected) == zigzag(raw)
+        assert reader.decode(encode_zigzag(raw)) == expected
+        assert AvroWriter(parse(logical("long", name)), interpreted_first=0).encode(expected) == encode_zigzag(raw)
 
 
 @BOTH
@@ -145,9 +145,9 @@ def test_a_decimal_of_millions_of_digits_is_refused_before_it_is_converted(
     precision: int, written: Any, interpreted_first: int
 ) -> None:
     schema = nullable({"type": "bytes"}, precision)
-    plan = parsed(written or schema), parsed(schema)
+    plan = parse(written or schema), parse(schema)
     reader = AvroReader(*plan, interpreted_first=interpreted_first)
-    body = b"\x02" + zigzag(2_000_000) + b"\x7f" * 2_000_000
+    body = b"\x02" + encode_zigzag(2_000_000) + b"\x7f" * 2_000_000
     with hang_guard(), pytest.raises(DecodeError, match=f"more than {min(precision, MAX_DIGITS)} digits") as caught:
         reader.decode(body)  # converting it takes five minutes
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
@@ -169,7 +169,7 @@ def test_a_decimal_of_millions_of_digits_is_refused_before_it_is_converted(
     ids=["power", "negative", "digits", "fraction", "int", "negative int", "no number"],
 )
 def test_a_huge_number_is_refused_before_it_is_converted(number: Any, precision: int, interpreted_first: int) -> None:
-    writer = AvroWriter(parsed(nullable({"type": "bytes"}, precision)), interpreted_first=interpreted_first)
+    writer = AvroWriter(parse(nullable({"type": "bytes"}, precision)), interpreted_first=interpreted_first)
     with hang_guard(), pytest.raises(EncodeError) as caught:
         writer.encode(number)  # converting it takes minutes
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
@@ -187,18 +187,18 @@ def test_a_decimal_may_have_as_many_digits_as_are_converted(raw: Any, interprete
 
 @BOTH
 def test_bytes_of_a_sign_that_are_not_needed_are_read_however_many(interpreted_first: int) -> None:
-    reader = AvroReader(parsed(nullable({"type": "bytes"}, 4)), interpreted_first=interpreted_first)
+    reader = AvroReader(parse(nullable({"type": "bytes"}, 4)), interpreted_first=interpreted_first)
     for number, sign in ((7, b"\0"), (-7, b"\xff")):
         for more in (1, 100, 100_000):
             body = sign * more + number.to_bytes(1, "big", signed=True)
-            assert reader.decode(b"\x02" + zigzag(len(body)) + body) == Decimal(number) / 100
+            assert reader.decode(b"\x02" + encode_zigzag(len(body)) + body) == Decimal(number) / 100
 
 
 @BOTH
 @pytest.mark.parametrize("raw", [{"type": "bytes"}, {"type": "fixed", "name": "F", "size": 4}])
 def test_bytes_given_for_a_decimal_are_held_to_its_precision(raw: Any, interpreted_first: int) -> None:
-    writer = AvroWriter(parsed(record(("d", nullable(raw, 4)))), interpreted_first=interpreted_first)
-    lenient = AvroWriter(parsed(record(("d", nullable(raw, 4)))), lenient=True)
+    writer = AvroWriter(parse(record(("d", nullable(raw, 4)))), interpreted_first=interpreted_first)
+    lenient = AvroWriter(parse(record(("d", nullable(raw, 4)))), lenient=True)
     assert again(nullable(raw, 4), b"\0\0\x27\x0f", interpreted_first) == Decimal("99.99")
     for value in (b"\x7f\xff\xff\xff", bytearray(b"\0\0\x27\x10"), memoryview(b"\xff\xff\xd8\xf0")):
         with pytest.raises(EncodeError, match="more than 4 digits; lenient=True") as caught:
