@@ -105,7 +105,7 @@ class TopicImpact:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRecords:
-    """A finding from data: records of one version that the new schema cannot read, though the previous one can."""
+    """Records of one version that the new schema cannot read, though the previous one can."""
 
     finding: LocatedFinding
     causes: tuple[LocatedFinding, ...]  #: reasons why the new schema cannot read the version
@@ -202,7 +202,7 @@ class ImpactCheck:
     def _find_unreadable(
         self, schema: NewSchema, topic: TopicImpact, use: RecordedVersion
     ) -> Iterator[UnreadableRecords]:
-        """Yield the finding about records that the new schema cannot read, unless the previous one cannot either."""
+        """Yield a finding for records that the new schema cannot read and the previous one can."""
         earlier = self._load(str(use.subject), use.version or 0)
         before = schema.previous or self._load_latest()
         if earlier is None or (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def audited(topic: str, *uses: dict[str, Any], part: str = "value") -> dict[str, Any]:
+def create_audit(topic: str, *uses: dict[str, Any], part: str = "value") -> dict[str, Any]:
     """Return the entry of a part whose records carry these schemas."""
     records = sum(use["records"] for use in uses)
     counts = {"records": records, "conforming": records, "violating": 0, "tombstones": 0, "absent": 0}

@@ -19,7 +19,7 @@ from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
-from support.audits import audited, use
+from support.audits import create_audit, use
 from support.ci_formats import read_workflow_command
 from support.limited_servers import imitate_release
 from support.operations import Run, order, runner
@@ -67,7 +67,7 @@ def write(*fields: str, manifest: str = "") -> None:
 
 
 def publish(registry: Registry, *uses: dict[str, Any], topic: str = "orders", part: str = "value") -> None:
-    registry.publish_conformance(topic, audited(topic, *uses, part=part))
+    registry.publish_conformance(topic, create_audit(topic, *uses, part=part))
 
 
 def fetch(app: ASGIApp, schema_id: int, *clients: str) -> None:

@@ -1,4 +1,4 @@
-"""Usage of subjects: clients by version, records by topic, and only what the caller may know; on every database."""
+"""Usage of subjects: clients by version, and records by topic, on every database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
-from support.audits import audited, use
+from support.audits import create_audit, use
 from support.registry import in_process
 
 USAGE = "/contractlog/v1/usage"
@@ -100,7 +100,7 @@ def test_topics_are_those_of_the_name_and_of_associations(node: httpx2.Client) -
     schema_id = register(node, "orders-value", "string")
     one = use(schema_id, 1_200, "orders-value", 1)
     for topic, part in (("orders", "value"), ("orders", "key"), ("retries", "value"), ("other", "value")):
-        node.post(f"/contractlog/v1/conformance/{topic}", json=audited(topic, one, part=part))
+        node.post(f"/contractlog/v1/conformance/{topic}", json=create_audit(topic, one, part=part))
     resource = {"resourceName": "retries", "resourceNamespace": "lkc-1", "resourceId": "r-1"}
     bound = {"associations": [{"subject": "orders-value", "associationType": "value"}]}
     assert node.post("/associations", json=resource | bound).status_code == 200
@@ -116,7 +116,7 @@ def test_topics_are_those_of_the_name_and_of_associations(node: httpx2.Client) -
 def test_a_subject_of_another_context_has_clients_and_no_topic(node: httpx2.Client) -> None:
     schema_id = register(node, ":.eu:orders-value", "string")
     fetch(node, schema_id, "billing", scope="?subject=:.eu:")
-    node.post("/contractlog/v1/conformance/orders", json=audited("orders", use(1, 3, "orders-value", 1)))
+    node.post("/contractlog/v1/conformance/orders", json=create_audit("orders", use(1, 3, "orders-value", 1)))
     (result,) = usages(node, ":.eu:orders-value")
     assert clients(result) == {("billing", 1, 1)}
     assert result["topics"] == []
@@ -124,7 +124,7 @@ def test_a_subject_of_another_context_has_clients_and_no_topic(node: httpx2.Clie
 
 def test_details_of_an_audit_that_cannot_be_read_are_left_out(node: httpx2.Client) -> None:
     strange = [{"schema_id": "x"}, {}, use(2, 0, "orders-value", 2), {"schema_id": 7, "records": 5}]
-    entry = audited("orders", use(1, 3, "orders-value", 1)) | {"schemas": [use(1, 3, "orders-value", 1), *strange]}
+    entry = create_audit("orders", use(1, 3, "orders-value", 1)) | {"schemas": [use(1, 3, "orders-value", 1), *strange]}
     assert node.post("/contractlog/v1/conformance/orders", json=entry).status_code == 200
     (topic,) = usages(node, "orders-value")[0]["topics"]
     assert [(each["id"], each["subject"]) for each in topic["versions"]] == [(7, None), (1, "orders-value")]
@@ -158,7 +158,7 @@ def test_a_caller_sees_only_what_the_permissions_cover(tmp_path: Path) -> None:
         fetch(http, ids[0], "billing")
         hidden = use(ids[2], 5, "secret", 1)
         for part in ("value", "key"):
-            entry = audited("orders", use(ids[0], 3, "orders-value", 1), hidden, part=part)
+            entry = create_audit("orders", use(ids[0], 3, "orders-value", 1), hidden, part=part)
             assert http.post("/contractlog/v1/conformance/orders", json=entry).status_code == 200
         (whole,) = usages(http, "orders-value")
         assert whole["clients"]
