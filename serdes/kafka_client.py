@@ -114,7 +114,7 @@ def fetch_topics(
     """Return the metadata of a broker's topics.
 
     Raises:
-        KafkaException: no response within ``timeout_seconds`` seconds.
+        KafkaException: no response within ``timeout_seconds``.
         UsageError: the broker rejects the credentials or the TLS connection.
     """
     deadline = time.monotonic() + timeout_seconds

@@ -69,7 +69,7 @@ def read_range(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the committed records of a range in batches of ``RECORDS``, in order of offset.
 
-    Offsets that are not (or no longer) in the log are skipped. It fails after ``timeout_seconds`` seconds without
+    Offsets that are not (or no longer) in the log are skipped. It fails after ``timeout_seconds`` without
     progress.
 
     Raises:
