@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import format_inlined, format_texts
+from contractlog.compatibility.avro.canonical_form import format_inlined, format_texts
 from contractlog.compatibility.avro.changes import list_changes
 from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_DOC_LOST, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from contractlog.compatibility.avro.canonical import format_java_number
+from contractlog.compatibility.avro.canonical_form import format_java_number
 from contractlog.compatibility.avro.check_catalogue import (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,

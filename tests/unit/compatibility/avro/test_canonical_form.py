@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.avro.canonical import format_java_number
+from contractlog.compatibility.avro.canonical_form import format_java_number
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_text import Number
