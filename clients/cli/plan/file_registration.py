@@ -51,11 +51,13 @@ class FileRegistration:
         }
 
 
-def report_interruption(steps: Sequence[FileRegistration], files: int) -> None:
-    """Print what was registered before an error."""
+def report_interruption(steps: Sequence[FileRegistration], files: int, *, settings: int = 0) -> None:
+    """Print what was registered and set before an error."""
     new = sum(step.outcome == "registered" for step in steps)
-    if new:
-        print_message(f"{new:,} of {count_noun(files, 'file')} were registered before the error; run the command again")
+    if new or settings:
+        done = f"{new:,} of {count_noun(files, 'file')} were registered"
+        done += f" and {count_noun(settings, 'setting')} set" if settings else ""
+        print_message(f"{done} before the error; run the command again")
 
 
 def print_step(step: FileRegistration, referenced: ReferencedFindings | None = None) -> None:

@@ -46,6 +46,8 @@ from contractlog.compatibility.errors import (
 __all__ = ["Registration", "run"]
 
 FORMAT: Final = "contractlog.register/1"
+_WAITING: Final = "a new version of `{}` waits for {}, which cannot be registered"
+_WITHHELD: Final = "not registered as a version of `{}`, because it needs {}, which is not registered"
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
@@ -131,7 +133,7 @@ class Registration:
 
     def plan_all(self, files: Iterable[SchemaFile]) -> list[FileRegistration]:
         """Check files without registering any."""
-        return [self._take(file, self._plan, "waits for {}, which cannot be registered") for file in files]
+        return [self._take(file, self._plan, _WAITING) for file in files]
 
     def register_all(self, files: list[SchemaFile], *, keep_going: bool = False) -> Iterator[FileRegistration]:
         """Register files, or none if one is refused; with ``keep_going`` all that can be."""
@@ -155,7 +157,7 @@ class Registration:
 
     def register(self, file: SchemaFile) -> FileRegistration:
         """Register a file that was planned before, and whose level is set."""
-        return self._take(file, self._register, "not registered, because it needs {}, which is not registered")
+        return self._take(file, self._register, _WITHHELD)
 
     def skip(self, file: SchemaFile, reason: str) -> FileRegistration:
         """Return the outcome for a file that is not registered, nor those that depend on it."""
@@ -166,10 +168,10 @@ class Registration:
         """Plan or register a file, unless one that has to come before it was refused; ``reason`` then says so."""
         stopped = self._stopped.get(file.subject)
         if stopped is not None:
-            return self.skip(file, reason.format(f"the earlier version of `{file.subject}` in `{stopped}`"))
+            return self.skip(file, reason.format(file.subject, f"the earlier version in `{stopped}`"))
         missing = next((target for _, target in file.dependencies if target in self._missing), None)
         if missing is not None:
-            return self.skip(file, reason.format(f"`{missing}`"))
+            return self.skip(file, reason.format(file.subject, f"`{missing}`"))
         step = act(file)
         if step.outcome == "refused":
             self._stopped[file.subject] = file.path

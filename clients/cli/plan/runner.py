@@ -28,7 +28,7 @@ from contractlog.clients.cli.plan.file_registration import (
 from contractlog.clients.cli.plan.plan_report import plan_report
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
 from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, is_rest_of, read_plan, write_plan
+from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
@@ -77,8 +77,10 @@ def run_apply(options: Namespace) -> int:
             _print_plan(options, plan)
             print_message("nothing was applied")
             return _refusal_code(plan.refused)
-        if saved is not None and not is_rest_of(saved, plan):
+        deviation = None if saved is None else find_deviation(saved, plan)
+        if deviation is not None:
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
+            print_message(deviation)
             return exit_codes.FINDINGS
         _require_permission(options, plan)
         return _apply(options, registration, plan)
@@ -117,7 +119,7 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
                     elif outcome.outcome != "unchanged":
                         print_step(outcome)
     except BaseException:
-        report_interruption(done, len(plan.registrations))
+        report_interruption(done, len(plan.registrations), settings=sum(isinstance(each, SetConfig) for each in made))
         raise
     finally:
         if options.format == "json":
@@ -187,8 +189,9 @@ def _summarize(plan: Plan) -> str:
     if plan.refused:
         waiting = sum(each.outcome == "skipped" for each in plan.registrations)
         number = count_noun(len(plan.refused), "file") + " cannot be registered"
-        number += f", for which {count_noun(waiting, 'other file')} would wait" if waiting else ""
-        return f"{number}: fix the findings above; until then `apply` changes nothing"
+        number += f", for which {count_noun(waiting, 'other version')} would wait" if waiting else ""
+        advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
+        return f"{number}: {advice}; until then `apply` changes nothing"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:

@@ -20,7 +20,7 @@ from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registr
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
-__all__ = ["PLAN_FORMAT", "is_rest_of", "read_plan", "write_plan"]
+__all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
 
 _MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
 
@@ -89,21 +89,26 @@ def read_plan(options: Namespace) -> list[Any]:
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
 
 
-def is_rest_of(saved: Sequence[Any], plan: Plan) -> bool:
-    """Return whether the steps that are left are those of a saved plan, of which some may be done already."""
+def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
+    """Return how the steps that are left differ from a saved plan, for people; None if not.
+
+    Some steps of the saved plan may be done already.
+    """
     left = {step.key: step for step in plan.steps()}
     done: Counter[str] = Counter()  # versions registered since the plan, by subject
     for body in saved:
         kind = kind_of(body)
         current = left.pop(step_key(body), None)
+        planned = f"`{body['subject']}`: the plan has the step `{body['action']}`"
         if current is not None:
             if not current.continues(body, done) and not _is_restored_level(current, saved):
-                return False
+                return f"{planned}, and the subject has changed since"
         elif kind is None or not kind.was_done(body, plan):
-            return False
+            return f"{planned}, which the files do not need any more, or need with another text"
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
-    return all(_is_restored_level(step, saved) for step in left.values())
+    new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)
+    return None if new is None else f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
 
 
 def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:

@@ -200,9 +200,9 @@ def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
             _require_existing(path)
         return [path]
     discovered = discover_files(path)
+    problems.warnings += discovered.messages()
     if not discovered.schemas:
         raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")
-    problems.warnings += discovered.messages()
     return discovered.schemas
 
 
@@ -232,11 +232,12 @@ def _validate_subject(subject: str, path: Path) -> None:
         ) from None
 
 
-def _describe_similar(subjects: Iterable[str]) -> Iterator[str]:
+def _describe_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[str]:
     """Yield a warning about subjects whose names differ only in case."""
     by_folded: dict[str, list[str]] = {}
-    for subject in subjects:
+    for subject in groups:
         by_folded.setdefault(subject.casefold(), []).append(subject)
     for similar in by_folded.values():
         if len(similar) > 1:
-            yield f"these subjects differ only in case: {', '.join(similar)}"
+            names = ", ".join(f"`{subject}` of {groups[subject][-1].path}" for subject in similar)
+            yield f"these subjects differ only in case: {names}; rename one file if both mean the same subject"

@@ -19,6 +19,7 @@ from typing import Any, Final
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
+from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
@@ -42,6 +43,8 @@ MAX_MANIFEST_BYTES: Final = 1024 * 1024
 _MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
+
+_PATTERNS: Final = frozenset({"pattern", "not"})  #: whose messages would show regular expressions
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -161,6 +164,7 @@ def load_manifest(path: Path) -> Manifest:
     """
     try:
         text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+        reject_merge_conflict(path, text)
         _limit_dots(path, text)
         value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
     except OSError as error:
@@ -238,9 +242,13 @@ def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int]
 
     schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
     for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
-        keys = list(error.instance_path)
+        keys, path = list(error.instance_path), list(error.schema_path)
         unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
-        yield [*keys, unexpected[1]] if unexpected else keys, f"{error.message}; {_describe(schema, error.schema_path)}"
+        if unexpected:
+            yield [*keys, unexpected[1]], _describe_unknown_key(schema, path, unexpected[1])
+        else:
+            reason = "this value is not allowed" if path[-1] in _PATTERNS else error.message
+            yield keys, f"{reason}; {_describe(schema, path)}"
 
 
 def _describe(schema: Any, path: Sequence[str | int]) -> str:
@@ -251,6 +259,14 @@ def _describe(schema: Any, path: Sequence[str | int]) -> str:
         if isinstance(schema, dict) and isinstance(schema.get("description"), str):
             description = schema["description"]
     return description
+
+
+def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
+    for key in path[:-1]:
+        schema = schema[key]
+    known = list(schema.get("properties", ()))
+    close = get_close_matches(name, known, 1)
+    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
 
 
 def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:

@@ -234,6 +234,40 @@ def test_an_interrupted_promotion_is_completed_by_the_next(environments: Environ
     assert note in err
 
 
+@pytest.mark.parametrize("registered", [0, 1, 2])
+def test_a_subject_left_in_mode_import_gets_the_mode_of_the_manifest(
+    environments: Environments, tmp_path: Path, registered: int
+) -> None:
+    prod = environments.prod
+    prod.set_mode(Mode.IMPORT, "Money")
+    for number, schema in enumerate((MONEY, more(MONEY, NOTE))[:registered]):
+        schema_id = environments.dev.version("Money", number + 1).schema_id
+        prod.register("Money", draft(schema), schema_id=schema_id, version=number + 1)
+    (tmp_path / "contractlog.toml").write_text(f'{MANIFEST}[[subjects]]\nname = "Money"\nmode = "READWRITE"\n')
+    code, _, err = environments.promote("Money.avsc", "--exit-code")
+    assert code == exit_codes.FINDINGS
+    assert "note: `Money` is in mode IMPORT in prod: `--apply` sets READWRITE, as in the manifest" in err
+    assert prod.mode("Money") is Mode.IMPORT
+    code, out, err = environments.promote("Money.avsc", "--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert "`Money`: mode IMPORT -> READWRITE in prod, as in the manifest" in out
+    assert "is in mode IMPORT" not in err
+    assert prod.mode("Money") is Mode.READWRITE
+    assert environments.history(prod, "Money") == environments.history(environments.dev, "Money")
+    assert environments.promote("Money.avsc", "--exit-code")[:2] == (exit_codes.CLEAN, "")
+
+
+def test_settings_of_the_manifest_are_left_to_apply(environments: Environments, tmp_path: Path) -> None:
+    (tmp_path / "contractlog.toml").write_text(f'{MANIFEST}[[subjects]]\nname = "orders-*"\nlevel = "FULL"\n')
+    note = "1 setting of prod differs from the manifest, such as the level of `orders-value`; promotion leaves settings"
+    assert note in environments.promote()[2]
+    code, _, err = environments.promote("--apply")
+    assert (code, note in err, err.count("contractlog apply --environment=prod")) == (exit_codes.CLEAN, True, 1)
+    assert environments.prod.level("orders-value") is Level.BACKWARD
+    environments.prod.set_level(Level.FULL, "orders-value")
+    assert "settings" not in environments.promote()[2]
+
+
 def test_json_has_each_version_and_its_ids(environments: Environments) -> None:
     code, out, _ = environments.promote("Money.avsc", "--format", "json", "--apply")
     body = json.loads(out)

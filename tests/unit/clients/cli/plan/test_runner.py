@@ -114,12 +114,13 @@ def test_a_file_that_depends_on_a_refused_one_waits_for_it(
     capsys.readouterr()
     assert main(["plan", "."]) == exit_codes.FINDINGS
     output = capsys.readouterr()
-    assert "orders-value.avsc: waits for `Money.avsc`, which cannot be registered" in output.out
-    earlier = "the earlier version of `clicks-value` in `1/clicks-value.avsc`"
-    assert f"2/clicks-value.avsc: waits for {earlier}, which cannot be registered" in output.out
-    assert "2 files cannot be registered, for which 2 other files would wait: fix the findings" in output.err
+    waits = "waits for `Money.avsc`, which cannot be registered"
+    assert f"orders-value.avsc: a new version of `orders-value` {waits}" in output.out
+    waits = "waits for the earlier version in `1/clicks-value.avsc`, which cannot be registered"
+    assert f"2/clicks-value.avsc: a new version of `clicks-value` {waits}" in output.out
+    assert "2 files cannot be registered, for which 2 other versions would wait: fix the findings" in output.err
     assert main(["register", ".", "--keep-going"]) == exit_codes.FINDINGS
-    refused = "not registered, because it needs `Money.avsc`, which is not registered"
+    refused = "not registered as a version of `orders-value`, because it needs `Money.avsc`, which is not registered"
     assert f"orders-value.avsc: {refused}" in capsys.readouterr().out
 
 
@@ -145,7 +146,13 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     else:
         registry.set_level(Level.NONE, "orders-value")
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
-    assert "nothing was applied: the registry or the files have changed" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "nothing was applied: the registry or the files have changed" in error
+    assert {
+        "file": "`Money`: the plan has the step `register`, which the files do not need any more, or need with another",
+        "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
+        "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
+    }[mover] in error
     assert "orders-value" not in registry.subjects()
 
 

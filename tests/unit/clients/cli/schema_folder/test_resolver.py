@@ -166,6 +166,25 @@ def test_a_pulled_folder_is_checked_as_it_is_and_follows_edits(
     }
 
 
+@pytest.mark.parametrize(("mark", "end"), [("\ufeff", "\n"), ("", "\r\n"), ("\ufeff", "\r\n")])
+def test_a_byte_order_mark_and_the_line_ends_are_no_part_of_a_schema(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], mark: str, end: str
+) -> None:
+    put(folder, **{"a-value": record("A", "long")})
+    assert main(["register", "."]) == exit_codes.CLEAN
+    text = mark + json.dumps(record("A", "long"), indent=1).replace("\n", end)
+    (folder / "a-value.avsc").write_bytes(text.encode())
+    capsys.readouterr()
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"a-value": "registered"})
+    (folder / "a-value.avsc").write_bytes(text.replace("long", "lon").encode())
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert 'a-value.avsc:7:12: the type "lon" is not defined' in capsys.readouterr().err
+    manifest = f'{mark}[[files]]{end}path = "a"{end}subject = "b"{end}'
+    (folder / MANIFEST).write_bytes(manifest.encode())
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert "contractlog.toml:3:1: there is no key `subject` here" in capsys.readouterr().err
+
+
 CURRENCY = {"type": "enum", "name": "x.Currency", "symbols": ["EUR"], "default": "EUR"}
 
 
