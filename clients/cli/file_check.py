@@ -291,7 +291,7 @@ class SubjectChecker:
 
 
 def _apply_waivers(check: FileCheck, waivers: Sequence[Waiver]) -> FileCheck:
-    """Return the check with outcome ``waived`` if current waivers cover every incompatibility and finding from data.
+    """Return the check with outcome ``waived`` if current waivers cover all its errors.
 
     A finding from data is covered by a waiver for it, or by waivers for all its causes. Waivers are named in the notes,
     with those that have expired.

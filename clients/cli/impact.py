@@ -105,7 +105,7 @@ class TopicImpact:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRecords:
-    """A finding from data: records of one version that the new schema cannot read, though the previous one can."""
+    """A finding from data: records of one version that only the new schema cannot read."""
 
     finding: LocatedFinding
     causes: tuple[LocatedFinding, ...]  #: reasons why the new schema cannot read the version
@@ -202,7 +202,7 @@ class ImpactCheck:
     def _find_unreadable(
         self, schema: NewSchema, topic: TopicImpact, use: RecordedVersion
     ) -> Iterator[UnreadableRecords]:
-        """Yield the finding about records that the new schema cannot read, unless the previous one cannot either."""
+        """Yield the finding about unreadable records, unless the previous schema cannot read them."""
         earlier = self._load(str(use.subject), use.version or 0)
         before = schema.previous or self._load_latest()
         if earlier is None or (
@@ -225,8 +225,7 @@ class ImpactCheck:
         more = f" (and {len(causes) - 1} more reasons)" if len(causes) > 1 else ""
         share = format_share(use.records, topic.recorded.records)
         detail = (
-            f"{topic.name} has {share} records of it, as of the audit of {topic.audited_at}; "
-            f"{causes[0].finding.detail}{more}"
+            f"{share} records of {topic.name}, as of the audit of {topic.audited_at}; {causes[0].finding.detail}{more}"
         )
         first = causes[0].finding
         finding = Finding(DATA_UNREADABLE.id, first.reader_at, first.writer_at, detail, fix=first.fix)
