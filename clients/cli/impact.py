@@ -225,8 +225,7 @@ class ImpactCheck:
         more = f" (and {len(causes) - 1} more reasons)" if len(causes) > 1 else ""
         share = format_share(use.records, topic.recorded.records)
         detail = (
-            f"{topic.name} has {share} records of it, as of the audit of {topic.audited_at}; "
-            f"{causes[0].finding.detail}{more}"
+            f"{share} records of {topic.name}, as of the audit of {topic.audited_at}; {causes[0].finding.detail}{more}"
         )
         first = causes[0].finding
         finding = Finding(DATA_UNREADABLE.id, first.reader_at, first.writer_at, detail, fix=first.fix)

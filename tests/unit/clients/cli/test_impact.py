@@ -94,8 +94,8 @@ def test_records_that_the_level_does_not_compare_with_are_a_finding(registry: Re
     ) in ran.out
     assert "at /fields/1  DATA_UNREADABLE" in ran.out
     assert (
-        "the new schema cannot read what version 1 wrote: topic `orders` has 1,200 of 3,000 (40 %) records of it, as "
-        "of the audit of "
+        "the new schema cannot read what version 1 wrote: 1,200 of 3,000 (40 %) records of topic `orders`, as of "
+        "the audit of "
     ) in ran.out
     assert 'the reader\'s field "total" has no default' in ran.out
     assert "fix: " in ran.out
@@ -183,7 +183,7 @@ def test_keys_are_named_and_compared_as_keys(registry: Registry, run: Run) -> No
     Path("orders-key.avsc").write_text(order(REQUIRED).text)
     ran = run("check", "orders-key.avsc")
     assert ran.code == exit_codes.FINDINGS
-    assert "topic `orders` (keys) has 10 of 10 (100 %) records of it" in ran.out
+    assert "10 of 10 (100 %) records of topic `orders` (keys), as of" in ran.out
 
 
 def test_a_first_version_only_warns_of_records_of_others(app: ASGIApp, run: Run) -> None:
