@@ -57,6 +57,7 @@ class SchemaFormat:
     find_nonconformity: Callable[[ParsedSchema], InvalidSchema | None] = lambda _: None
     #: returns the names in a text by which schemas refer to each other; none if the text is invalid
     list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
+    write_reference: Callable[[str], str] | None = None  #: returns the least text that refers to a name
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}
     edit_tags: Callable[[str, TagsByEntity, TagsByEntity], str] | None = None  #: adds tags, then removes others

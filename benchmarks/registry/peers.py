@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from apicurio import PREFIX, VERSION, apicurio
 from reporting import resident, rounds, told
@@ -15,7 +14,6 @@ from load import Measured, get, load
 from servers import running
 
 WARM_SECONDS = 30
-CACHE = Path(__file__).parents[2] / ".cache" / "apicurio"
 
 
 def peers(database: str, durability: str, seconds: float, count: int) -> None:
@@ -23,7 +21,7 @@ def peers(database: str, durability: str, seconds: float, count: int) -> None:
     print(f"\nbeside Apicurio Registry {VERSION} on Java 25: level BACKWARD, {VERSIONS} versions per subject")
     print(f"the registry on SQLite, {durability}; Apicurio on its own H2 in memory: nothing of it is durable")
     print(f"metrics and request ids on, no authentication, no access log; {CONNECTIONS} connections, both on all cores")
-    with running("registry", database, core=None) as ours, apicurio(CACHE) as theirs:
+    with running("registry", database, core=None) as ours, apicurio() as theirs:
         sides = {"registry": (ours, ""), "Apicurio": (theirs, PREFIX)}
         for name, (server, prefix) in sides.items():
             for number in range(1, VERSIONS + 1):

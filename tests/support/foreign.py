@@ -79,7 +79,7 @@ def flink() -> Program:
 
     source = PROGRAMS / "java" / "Frames.java"
     try:
-        core = _once("flink-core", [source.parent / "flink-core.xml"], _fetched)
+        core = fetch_once("flink-core")
         path = ":".join(map(str, [flink_jar(), *sorted(core.glob("*.jar"))]))
     except subprocess.CalledProcessError as failure:
         pytest.skip(f"Flink's format: its jars could not be fetched: {failure}")
@@ -92,18 +92,24 @@ def flink() -> Program:
     return lambda *arguments: _run([*run, *arguments])
 
 
-def _fetched(folder: Path) -> None:
-    """Fetch what ``flink-core.xml`` names, by the Ivy that comes inside pyspark."""
+def fetch_once(name: str, kind: str = "jar", unpack: Callable[[Path], None] = lambda _: None) -> Path:
+    """Return the folder with what ``NAME.xml`` names, fetched by the Ivy inside pyspark, then unpacked, once."""
     from contractlog.spark_validation.java_runtime import find_java
 
     from support.java_avro import spark_jars
 
-    java = find_java()
-    ivy = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
-    with tempfile.TemporaryDirectory() as cache:
-        what = ["-ivy", str(PROGRAMS / "java" / "flink-core.xml"), "-confs", "default", "-cache", cache]
-        retrieve = ["-types", "jar", "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
-        subprocess.run([*ivy, *what, *retrieve], check=True, capture_output=True)
+    pins = PROGRAMS / "java" / f"{name}.xml"
+
+    def install(folder: Path) -> None:
+        java = find_java()
+        ivy = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
+        with tempfile.TemporaryDirectory() as cache:
+            what = ["-ivy", str(pins), "-confs", "default", "-cache", cache]
+            retrieve = ["-types", kind, "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+            subprocess.run([*ivy, *what, *retrieve], check=True, capture_output=True)
+        unpack(folder)
+
+    return _once(name, [pins], install)
 
 
 def _needed(tool: str, client: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
+from contractlog.clients.cli.subject_settings import SettingChange, apply_setting, wanted_settings
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -91,9 +91,12 @@ class SetConfig(Step):
         return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
 
     def apply(self, registration: Registration) -> None:
-        """Set it."""
-        body = config_body(self.change.setting, self.change.after)
-        registration.registry.set_config(body, self.subject)
+        """Set it.
+
+        Raises:
+            SettingIgnored: the registry does not have the setting.
+        """
+        apply_setting(registration.registry, self.change)
 
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
@@ -111,10 +114,6 @@ class SetLevel(SetConfig):
     action = "set level"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
 
-    def apply(self, registration: Registration) -> None:
-        """Set the level."""
-        registration.registry.set_level(self.change.after, self.subject)
-
 
 @dataclass(frozen=True, slots=True)
 class SetMode(SetConfig):
@@ -122,10 +121,6 @@ class SetMode(SetConfig):
 
     action = "set mode"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
-
-    def apply(self, registration: Registration) -> None:
-        """Set the mode."""
-        registration.registry.set_mode(self.change.after, self.subject)
 
 
 def setting_step(change: SettingChange) -> SetConfig:
