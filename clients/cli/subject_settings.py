@@ -172,6 +172,6 @@ def _is_same(value: Any, wanted: Any) -> bool:
 def _read_own_config(registry: Registry, subject: str) -> Mapping[str, Any]:
     try:
         config = registry.config(subject, inherited=False)
-    except (LevelNotConfigured, SubjectNotFound):  # the latter before release 7.0, and from other registries
+    except (LevelNotConfigured, SubjectNotFound):  # the latter from other registries
         config = Config()
     return config.body()

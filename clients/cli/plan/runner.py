@@ -136,7 +136,7 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     print_message(f"{count_noun(new, 'version')} registered, {_count_settings(made)} set{deletions}")
     if ignored:
         number = count_noun(len(ignored), "setting")
-        print_message(f"{number} of the manifest not set: if this registry does not have them, remove them from there")
+        print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
     if refused:
         return _refusal_code(refused)
     return exit_codes.FINDINGS if ignored else exit_codes.CLEAN

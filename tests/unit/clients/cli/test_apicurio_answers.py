@@ -5,17 +5,22 @@ Each answer that differs from the reference's has a test; ``tests/foreign/test_a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli import options as cli_options
+from contractlog.clients.cli.main import main
 from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.transport import ASGIApp
 from contractlog.compatibility.errors import LevelNotConfigured, SubjectNotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.testing import Registries
 
 from support.operations import ID, LINE, NOTE, Run, order, runner
@@ -132,7 +137,7 @@ def test_settings_that_the_registry_ignores_are_reported_by_plan_and_apply(
     assert "level of `orders-value`: BACKWARD -> FULL" in ran.out
     assert "normalize of `orders-value`: not set, because the registry failed: Name is null" in ran.out
     assert "1 version registered, 1 level set" in ran.err
-    assert "2 settings of the manifest not set" in ran.err
+    assert "2 settings could not be set" in ran.err
     assert (registry.versions("orders-value"), registry.level("orders-value")) == ([1], Level.FULL)
     ran = run("apply", "--format", "json")
     assert (ran.code, [each["setting"] for each in ran.body["ignored"]], ran.body["settings"]) == (
@@ -227,3 +232,35 @@ def test_undelete_says_that_another_version_was_registered_instead(run: Run, reg
     assert ran.code == exit_codes.USAGE
     assert "did not restore version 1 of `orders-value`, but registered version 3" in ran.err
     assert registry.mode("orders-value") is Mode.READWRITE
+
+
+def test_versions_are_promoted_with_other_ids_and_numbers_where_none_can_be_requested(
+    apicurio_answers: ASGIApp,
+    registries: Registries,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    apps = {"http://ours": registries.make({}), "http://there": apicurio_answers}
+
+    def connect(url: str, **settings: Any) -> Registry:
+        return Registry(app=apps[url], **settings)
+
+    monkeypatch.setattr(cli_options, "Registry", connect)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, orders_value=order(NOTE).text, lines_value=LINE.text)
+    environments = "".join(f'[environments.{url[7:]}]\nregistry = "{url}"\n' for url in apps)
+    (tmp_path / "contractlog.toml").write_text(environments)
+    with connect("http://ours") as ours, connect("http://there") as there:
+        ours.register("unrelated", SchemaDraft('"string"'))
+        ours.register("orders-value", SchemaDraft('"string"'))
+        ours.delete_version("orders-value", 1)
+        ours.register("orders-value", order())
+        ours.register("orders-value", order(NOTE))
+        ours.register("lines-value", replace(LINE, references=(Reference("Order", "orders-value", 2),)))
+        assert main(["promote", "ours", "there", "--apply"]) == exit_codes.CLEAN
+        assert "version 2 of ours registered as version 1 in there, id 1, which is 2 in ours" in capsys.readouterr().out
+        assert there.versions("orders-value") == [1, 2]
+        assert there.version("lines-value", 1).references[0].version == 1
+    assert main(["promote", "ours", "there", "--exit-code"]) == exit_codes.CLEAN
+    apps["http://ours"].state.close()  # type: ignore[attr-defined]
