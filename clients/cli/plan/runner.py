@@ -33,7 +33,8 @@ from contractlog.clients.cli.report_formats.renderer import output_report, repor
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
-from contractlog.compatibility.errors import UsageError
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -55,6 +56,7 @@ def _run_plan(options: Namespace) -> int:
         _, plan = make_plan(options, registry, files, unreadable)
         changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
         uncertain = find_uncertain_settings(registry, changes)
+        _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
     unreadable.raise_errors()
     if options.out is not None:
@@ -80,6 +82,7 @@ def run_apply(options: Namespace) -> int:
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
         unreadable.raise_errors("nothing was applied")
+        _warn_of_missing_context(options, registry, plan)
         if plan.refused or plan.referenced:
             _print_plan(options, plan)
             print_message("nothing was applied")
@@ -89,6 +92,21 @@ def run_apply(options: Namespace) -> int:
             return exit_codes.FINDINGS
         _require_permission(options, plan)
         return _apply(options, registration, plan)
+
+
+def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan) -> None:
+    """Say if the registry takes the context of the environment for a part of the names."""
+    if not options.context or not any(plan.latest.values()):
+        return
+    try:
+        contexts = {name.strip(":") for name in registry.contexts()}
+    except RegistryError:
+        contexts = set()
+    if options.context not in contexts:
+        print_message(
+            f"note: this registry has subjects in the context `{options.context}`, but does not list it: it may take "
+            "it for a part of their names, and references to them for references to others without it"
+        )
 
 
 def _require_permission(options: Namespace, plan: Plan) -> None:

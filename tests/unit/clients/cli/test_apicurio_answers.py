@@ -264,3 +264,27 @@ def test_versions_are_promoted_with_other_ids_and_numbers_where_none_can_be_requ
         assert there.version("lines-value", 1).references[0].version == 1
     assert main(["promote", "ours", "there", "--exit-code"]) == exit_codes.CLEAN
     apps["http://ours"].state.close()  # type: ignore[attr-defined]
+
+
+def test_a_context_that_is_taken_for_a_part_of_the_name_is_noticed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, orders_value=order().text)
+    (tmp_path / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://there"\ncontext = ".prod"\n')
+    ran = run("apply", "--environment", "prod")
+    assert (ran.code, "context" in ran.err) == (exit_codes.CLEAN, False)
+    assert "subjects in the context `.prod`, but does not list it" in run("plan", "--environment", "prod").err
+
+
+def test_a_context_that_the_registry_has_is_not_said_to_be_missing(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    run = runner(app, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, orders_value=order().text)
+    (tmp_path / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://there"\ncontext = ".prod"\n')
+    assert run("apply", "--environment", "prod").code == exit_codes.CLEAN
+    assert run("plan", "--environment", "prod").err == "nothing to change\n"
+    app.state.close()
