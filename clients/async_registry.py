@@ -12,6 +12,7 @@ from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
 from contractlog.clients.step_drivers import drive_async
+from contractlog.compatibility.errors import SubjectNotFound
 
 __all__ = ["AsyncRegistry"]
 
@@ -128,6 +129,10 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
         """Send a call of ``calls/`` and return its parsed response."""
         try:
             return await self._transport.send(call if self._context is None else call.within(self._context))
+        except SubjectNotFound:
+            if call.without_subject is None:
+                raise
+            return await self.send(call.without_subject)
         finally:
             self._operations.invalidate_after(call)
 

@@ -59,6 +59,7 @@ class SchemaFormat:
     list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
     #: returns a text with names in place of the definitions that are also in its references; None: it repeats none
     omit_shared_definitions: Callable[[str, Mapping[str, str]], str] | None = None
+    write_reference: Callable[[str], str] | None = None  #: returns the least text that refers to a name
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}
     edit_tags: Callable[[str, TagsByEntity, TagsByEntity], str] | None = None  #: adds tags, then removes others

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from contractlog.clients.calls import CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
+from contractlog.clients.calls import ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
-from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
     NotFound,
     RegistryError,
@@ -164,14 +163,6 @@ class Baseline:
             texts |= target.texts
             texts[reference.name] = target.schema.text
         return texts
-
-    def check(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> CompatibilityAnswer:  # noqa: ARG002
-        """Check a schema against the versions of a subject."""
-        parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
-        history = [
-            ParsedVersion(int(each.schema.version or 0), each.parsed) for each in self.subjects.get(str(subject), ())
-        ]
-        return CompatibilityAnswer(check_compatibility(parsed, history, self.compatibility_level).compatible)
 
     def versions(self, subject: SubjectLike) -> list[int]:
         """Return the numbers of the versions."""

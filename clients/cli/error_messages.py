@@ -10,6 +10,7 @@ from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import (
     ContractlogError,
     NotFound,
+    ServerError,
     Unauthorized,
     Unreachable,
     UnreadableAnswer,
@@ -39,6 +40,8 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
         if error.facts.get("status") in _PROXY_STATUSES:
             advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
         return f"{url} does not answer as a registry does: {error}; {advice}"
+    if isinstance(error, ServerError):
+        return f"the registry at {url} failed: {error}"
     return _rejected_message(url, argv) if isinstance(error, Unauthorized) else str(error)
 
 

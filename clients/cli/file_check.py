@@ -12,6 +12,7 @@ from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_findings import list_file_findings, locate_findings
 from contractlog.clients.cli.impact import Impact, ImpactCheck, NewSchema, UnreadableRecords
 from contractlog.clients.cli.recorded_usage import RecordedUsage
+from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import Waiver
@@ -230,13 +231,19 @@ class SubjectChecker:
         # compare with the wrong one. Nor has it the schemas that planned references are to.
         if self.planned.decide_compatibility or file.planned or (pending and not self.level.transitive):
             return result
+        if isinstance(self.registry, Baseline):
+            return result
         after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
         return self._confirm_with_registry(
-            result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
+            self.registry, result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
         )
 
-    def _confirm_with_registry(self, result: FileCheck, local: Verdict, after_files: Verdict) -> FileCheck:
-        response = self.registry.check(self.subject, result.file.draft, normalize=self.normalize)
+    def _confirm_with_registry(
+        self, registry: Registry, result: FileCheck, local: Verdict, after_files: Verdict
+    ) -> FileCheck:
+        response = check_by_registry(registry, self.subject, result.file.draft, normalize=self.normalize)
+        if response.compatible is None:
+            return replace(result, notes=(*result.notes, response.note))
         decided = replace(
             result,
             outcome="compatible" if response.compatible and after_files.compatible else "incompatible",

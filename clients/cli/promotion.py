@@ -12,6 +12,7 @@ from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.output import (
     shell_command,
 )
+from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -323,8 +324,10 @@ class Promotion:
         missing = {(version.subject, version.source_version) for version in self.missing}
         if any(key in missing for key, _ in self._references(subject, schema)):
             return
-        answer = self.target.registry.check(self.target.qualify(subject), draft)
-        if not answer.compatible:
+        answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
+        if answer.compatible is None:
+            self.notes.append(f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
+        elif not answer.compatible:
             level = self.target.registry.level(self.target.qualify(subject))
             raise _RefusedError(
                 f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"

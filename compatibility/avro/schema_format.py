@@ -88,6 +88,7 @@ AVRO_FORMAT: Final = SchemaFormat(
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text, comments=True))),
     list_names=list_avro_names,
     omit_shared_definitions=omit_shared_definitions,
+    write_reference=lambda name: canonical_value(["null", name]),
     list_top_level_fields=lambda parsed: tuple(field.name for field in getattr(parsed.root.root, "fields", ())),
     list_tags=AVRO_TAGS.list_tags,
     edit_tags=AVRO_TAGS.edit_tags,

@@ -33,7 +33,9 @@ from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLeve
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
-from contractlog.compatibility.errors import UsageError
+from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -53,11 +55,19 @@ def _run_plan(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
+        changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
+        uncertain = find_uncertain_settings(registry, changes)
+        _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
     _print_plan(options, plan)
+    if uncertain:
+        print_message(
+            f"note: whether this registry has the {'setting' if len(uncertain) == 1 else 'settings'} "
+            f"{', '.join(uncertain)} is not known: `contractlog apply` says so if it ignores them"
+        )
     if plan.refused or plan.referenced:
         return _refusal_code(plan.refused)
     differs = not plan.is_empty or any(plan.drift())
@@ -73,6 +83,7 @@ def run_apply(options: Namespace) -> int:
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
         unreadable.raise_errors("nothing was applied")
+        _warn_of_missing_context(options, registry, plan)
         if plan.refused or plan.referenced:
             _print_plan(options, plan)
             print_message("nothing was applied")
@@ -84,6 +95,21 @@ def run_apply(options: Namespace) -> int:
             return exit_codes.FINDINGS
         _require_permission(options, plan)
         return _apply(options, registration, plan)
+
+
+def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan) -> None:
+    """Say if the registry takes the context of the environment for a part of the names."""
+    if not options.context or not any(plan.latest.values()):
+        return
+    try:
+        contexts = {name.strip(":") for name in registry.contexts()}
+    except RegistryError:
+        contexts = set()
+    if options.context not in contexts:
+        print_message(
+            f"note: this registry has subjects in the context `{options.context}`, but does not list it: it may take "
+            "it for a part of their names, and references to them for references to others without it"
+        )
 
 
 def _require_permission(options: Namespace, plan: Plan) -> None:
@@ -106,37 +132,68 @@ def _require_permission(options: Namespace, plan: Plan) -> None:
 def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     done: list[FileRegistration] = [each for each in plan.registrations if each.outcome == "unchanged"]
     made: list[Step] = []
+    ignored: list[Step] = []
     try:
         for step in plan.steps():
-            outcome = step.apply(registration)
+            try:
+                outcome = step.apply(registration)
+            except SettingIgnored as error:
+                ignored.append(step)
+                _print_ignored(options, step, error)
+                continue
             made.append(step)
             if outcome is not None:
                 done.append(outcome)
-            if options.format == "text":
-                with continue_without_reader():
-                    if outcome is None:
-                        print_result(step.describe())
-                    elif outcome.outcome != "unchanged":
-                        print_step(outcome)
+            _print_made(options, step, outcome)
     except BaseException:
         report_interruption(done, len(plan.registrations), settings=sum(isinstance(each, SetConfig) for each in made))
         raise
     finally:
         if options.format == "json":
-            order = {each.file.key: number for number, each in enumerate(plan.registrations)}
-            done.sort(key=lambda each: order[each.file.key])
-            levels = [
-                {"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)
-            ]
-            others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
-            files = [each.body() for each in done]
-            body = {"format": APPLY_FORMAT, "levels": levels, "settings": others, "files": files}
-            print_json(body | {"deleted": [each.subject for each in made if isinstance(each, DeleteSubject)]})
+            print_json(_apply_body(plan, done, made, ignored))
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
     deletions = f", {count_noun(len(plan.deletions), 'subject')} soft-deleted" if plan.deletions else ""
-    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set{deletions}")
-    return _refusal_code(refused) if refused else exit_codes.CLEAN
+    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(made)} set{deletions}")
+    if ignored:
+        number = count_noun(len(ignored), "setting")
+        print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
+    if refused:
+        return _refusal_code(refused)
+    return exit_codes.FINDINGS if ignored else exit_codes.CLEAN
+
+
+def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None) -> None:
+    if options.format != "text":
+        return
+    with continue_without_reader():
+        if outcome is None:
+            print_result(step.describe())
+        elif outcome.outcome != "unchanged":
+            print_step(outcome)
+
+
+def _print_ignored(options: Namespace, step: Step, error: SettingIgnored) -> None:
+    if options.format == "text":
+        with continue_without_reader():
+            print_result(with_tone(Tone.BAD, escape_line(f"{error.facts['setting']} of `{step.subject}`: {error}")))
+
+
+def _apply_body(
+    plan: Plan, done: list[FileRegistration], made: Sequence[Step], ignored: Sequence[Step]
+) -> dict[str, Any]:
+    order = {each.file.key: number for number, each in enumerate(plan.registrations)}
+    done = sorted(done, key=lambda each: order[each.file.key])
+    levels = [{"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)]
+    others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
+    return {
+        "format": APPLY_FORMAT,
+        "levels": levels,
+        "settings": others,
+        "ignored": [each.body() for each in ignored],
+        "files": [each.body() for each in done],
+        "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
+    }
 
 
 def _print_plan(options: Namespace, plan: Plan) -> None:
@@ -198,17 +255,13 @@ def _summarize(plan: Plan) -> str:
         return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
     new = count_noun(sum(each.outcome == "would register" for each in plan.registrations), "version")
     deletions = f", {count_noun(len(plan.deletions), 'subject')} would be soft-deleted" if plan.deletions else ""
-    return f"{new} would be registered, {_count_settings(plan)} would be set{deletions}"
+    return f"{new} would be registered, {_count_settings(plan.settings)} would be set{deletions}"
 
 
-def _count_settings(plan: Plan) -> str:
-    levels = len(_level_changes(plan))
-    others = len(plan.settings) - levels
+def _count_settings(steps: Sequence[Step]) -> str:
+    levels = sum(isinstance(step, SetLevel) for step in steps)
+    others = sum(isinstance(step, SetConfig) for step in steps) - levels
     return count_noun(levels, "level") + (f" and {count_noun(others, 'other setting')}" if others else "")
-
-
-def _level_changes(plan: Plan) -> list[SetLevel]:
-    return [step for step in plan.settings if isinstance(step, SetLevel)]
 
 
 def _refusal_code(refused: list[FileRegistration]) -> int:

@@ -14,7 +14,7 @@ from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
+from contractlog.clients.cli.subject_settings import SettingChange, apply_setting, wanted_settings
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -92,9 +92,12 @@ class SetConfig(Step):
         return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
 
     def apply(self, registration: Registration) -> None:
-        """Set it."""
-        body = config_body(self.change.setting, self.change.after)
-        registration.registry.set_config(body, self.subject)
+        """Set it.
+
+        Raises:
+            SettingIgnored: the registry does not have the setting.
+        """
+        apply_setting(registration.registry, self.change)
 
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
@@ -112,10 +115,6 @@ class SetLevel(SetConfig):
     action = "set level"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
 
-    def apply(self, registration: Registration) -> None:
-        """Set the level."""
-        registration.registry.set_level(self.change.after, self.subject)
-
 
 @dataclass(frozen=True, slots=True)
 class SetMode(SetConfig):
@@ -123,10 +122,6 @@ class SetMode(SetConfig):
 
     action = "set mode"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
-
-    def apply(self, registration: Registration) -> None:
-        """Set the mode."""
-        registration.registry.set_mode(self.change.after, self.subject)
 
 
 def setting_step(change: SettingChange) -> SetConfig:
