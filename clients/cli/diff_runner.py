@@ -127,7 +127,7 @@ def _diff_folders(
     changed = []
     for subject in sorted(earlier.subjects.keys() & later.subjects.keys()):
         before, after = (
-            DiffSide(version.path, version.schema.text, version.parsed)
+            DiffSide(version.name, version.schema.text, version.parsed)
             for version in (earlier.subjects[subject][-1], later.subjects[subject][-1])
         )
         difference = compare(before, after)
@@ -138,7 +138,7 @@ def _diff_folders(
 
 def _list_only(folder: Baseline, other: Baseline) -> list[tuple[str, str]]:
     return [
-        (subject, versions[-1].path)
+        (subject, versions[-1].name)
         for subject, versions in sorted(folder.subjects.items())
         if subject not in other.subjects
     ]
@@ -208,7 +208,7 @@ def _group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]
 
 
 def _list_levels(levels: Sequence[Level]) -> str:
-    return "all" if len(levels) == len(Level) else ", ".join(levels)
+    return "all" if len(levels) == len(Level) else ", ".join(f"`{level}`" for level in levels)
 
 
 def _print_folders(difference: _FolderDiff) -> None:

@@ -109,24 +109,26 @@ def describe_verdict(check: FileCheck) -> str:
         return f"compatible: level NONE allows any schema in {subject}"
     if not check.compared:
         return f"compatible: {subject} has no version yet"
-    with_what = _join_versions(check.compared)
+    compared = _join_versions(check.compared, subject)
     outcome, addition = (
         ("incompatible", ", and waived by the manifest") if check.outcome == "waived" else (check.outcome, "")
     )
-    return f"{outcome} with {with_what} of {subject} at level {check.level}{addition}"
+    level = f"level {check.level}" if subject in compared else f"level {check.level} of {subject}"
+    return f"{outcome} with {compared} at {level}{addition}"
 
 
-def _join_versions(names: tuple[str, ...]) -> str:
-    """Join registered versions as one range, and preceding files as another.
+def _join_versions(names: tuple[str, ...], subject: str) -> str:
+    """Join registered versions of a subject as one range, and preceding files as another.
 
-    >>> _join_versions(("version 1", "version 2", "orders.avsc"))
-    'versions 1 to 2 and orders.avsc'
+    >>> _join_versions(("version 1", "version 2", "orders.avsc"), "`orders`")
+    'versions 1 to 2 of `orders` and orders.avsc'
     """
     numbers = [match[1] for match in map(_VERSION.fullmatch, names) if match]
     files = names[len(numbers) :]
-    listed = (
-        [f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"] if numbers else []
-    )
+    listed = []
+    if numbers:
+        versions = f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"
+        listed.append(f"{versions} of {subject}")
     if files:
         listed.append(files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}")
     return " and ".join(listed)

@@ -45,7 +45,7 @@ def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict
     """Return the versions of each subject that a lock names, ascending.
 
     The text of a version is that of its file. If the file was edited or removed, the text is fetched from the registry,
-    and must have the locked hash.
+    and must have the locked hash or guid.
 
     Args:
         folder: the folder of the lock.
@@ -108,7 +108,7 @@ def _read_text(folder: Path, locked: LockedSchema) -> str | None:
 
 
 def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
-    """Fetch the text of a version, which must have the locked hash.
+    """Fetch the text of a version, which must have the locked hash or guid.
 
     Raises:
         UsageError: the registry has no such schema, or another one.
@@ -118,9 +118,10 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     context = locked_context(folder)
     home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
     try:
-        text = registry.version(home, int(schema.version or 0), deleted=True).text
+        registered = registry.version(home, int(schema.version or 0), deleted=True)
+        text, guid = registered.text, registered.guid
     except NotFound:
-        text = ""
+        text, guid = "", None
     except Unreachable as error:
         raise UsageError(
             f"`{path}` has changed since the pull; its earlier text is in the registry only, which is needed for "
@@ -129,6 +130,8 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     for written in (format_json(text), text):  # `pull` formats what is JSON
         if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
             return written
+    if guid is not None and guid == schema.guid:  # the pulled file had a formatting of its own
+        return text
     raise UsageError(
         f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
         f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"

@@ -250,7 +250,7 @@ def _fetch_dependencies(
 def _write_version(
     path: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
 ) -> PulledFile:
-    """Write a version to its file, unless the file was edited since the last pull.
+    """Write a version to its file, unless the file was edited or formatted since the last pull.
 
     Args:
         path: the file.
@@ -266,7 +266,8 @@ def _write_version(
         if before not in {None, content} and digests is not None:
             pulled = digests.get(path.relative_to(out).as_posix())
             if pulled != sha256(before or b"").hexdigest():
-                return PulledFile(path, subject, schema, "edited")
+                is_version = format_json((before or b"").decode("utf-8", "replace")) == text
+                return PulledFile(path, subject, schema, "unchanged" if is_version else "edited")
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_atomically(path) as file:
@@ -322,7 +323,8 @@ def _print_file(written: PulledFile) -> None:
     if is_quiet():
         return
     for reference in written.schema.references:
-        print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
+        alias = "" if reference.name == reference.subject else f" as `{reference.name}`"
+        print_result(f"    refers to version {reference.version} of `{reference.subject}`{alias}")
 
 
 def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
@@ -335,5 +337,4 @@ def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
             "or pass --force to overwrite them"
         )
         return
-    environment = [] if options.environment is None else [f"--environment={options.environment}"]
-    print_message(f"{message}; check them: {shell_command('check', out, *environment)}")
+    print_message(f"{message}; check them: {shell_command('check', out, environment=options.environment)}")

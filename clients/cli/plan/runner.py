@@ -16,6 +16,7 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
@@ -131,8 +132,9 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
             print_json(body | {"deleted": [each.subject for each in made if isinstance(each, DeleteSubject)]})
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} soft-deleted" if plan.deletions else ""
-    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set{deletions}")
+    if plan.is_empty and options.format == "text":
+        _print_drift(plan)
+    print_message(_summarize(plan) if plan.is_empty else _count_changes(plan, new, ""))
     return _refusal_code(refused) if refused else exit_codes.CLEAN
 
 
@@ -159,9 +161,14 @@ def _print_steps(plan: Plan) -> None:
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
+    _print_drift(plan)
+
+
+def _print_drift(plan: Plan) -> None:
     for subject, version, latest in plan.drift():
-        text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
+        text = f"version {latest} of the registry is not in the files, which have version {version}"
+        advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
@@ -181,15 +188,21 @@ def _summarize(plan: Plan) -> str:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
         return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
-    new = count_noun(sum(each.outcome == "would register" for each in plan.registrations), "version")
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} would be soft-deleted" if plan.deletions else ""
-    return f"{new} would be registered, {_count_settings(plan)} would be set{deletions}"
+    new = sum(each.outcome == "would register" for each in plan.registrations)
+    return _count_changes(plan, new, "would be ")
 
 
-def _count_settings(plan: Plan) -> str:
+def _count_changes(plan: Plan, new: int, tense: str) -> str:
+    """Return the numbers of new versions, settings and deletions as a phrase."""
     levels = len(_level_changes(plan))
     others = len(plan.settings) - levels
-    return count_noun(levels, "level") + (f" and {count_noun(others, 'other setting')}" if others else "")
+    kind = "other setting" if levels else "setting"
+    settings = [count_noun(levels, "level")] if levels else []
+    settings += [count_noun(others, kind)] if others else []
+    parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
+    parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
+    parts += [f"{count_noun(len(plan.deletions), 'subject')} {tense}soft-deleted"] if plan.deletions else []
+    return ", ".join(parts) or "nothing was changed"
 
 
 def _level_changes(plan: Plan) -> list[SetLevel]:
