@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from hypothesis import strategies as st
@@ -14,13 +15,15 @@ HOSTILE: Final = (
     "%0A::error::", "]]>", "<![CDATA[", "<script>", "</failure>", "&lt;", "&#0;", "`", "```", "````\n", "~~~\n",
     "|", "@everyone", "#1", "**", "_a_", "[x](https://example.org)", "![x](y)", "www.example.org",
     "https://example.org", "me@example.org", "<!--", "-->", "1. ", "- ", "> ", "    code", "\\", "\x00", "\x08",
-    "\x1b[2J", "\u202e", "\u2028", "\u200b", "\ufeff", "\ufffe", "\u00e9", "\U0001f600", "\r\n", "\t", " ", "'",
+    "\x1b[2J", "\x85", "\x85::error::x", "\x9b2J", "\x9d", "\ud800", "\udc80", "\u2066", "\u2069",
+    "\u202e", "\u2028", "\u200b", "\ufeff", "\ufffe", "\u00e9", "\U0001f600", "\r\n", "\t", " ", "'",
     '"', ",", ":", "=", "%", "%25",
 )  # fmt: skip
 
 plain_texts = st.text(st.characters(codec="utf-8"), max_size=8)
 hostile_texts = st.lists(st.sampled_from(HOSTILE) | plain_texts, max_size=5).map("".join)
-hostile_paths = hostile_texts.map(lambda text: text.replace("\x00", "").lstrip("/") + "\udcff.avsc")
+#: Names of files: without NUL, and with no other surrogates than those of bytes that are not UTF-8.
+hostile_paths = hostile_texts.map(lambda text: re.sub("[\x00\ud800]", "", text).lstrip("/") + "\udcff.avsc")
 positions = st.none() | st.integers(1, 10_000)
 findings = st.builds(
     ReportedFinding,
