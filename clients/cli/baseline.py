@@ -30,7 +30,7 @@ __all__ = ["Baseline"]
 
 @dataclass
 class _BaselineVersion:
-    path: str
+    name: str  #: for users: the file that it comes from, or the number of a locked version
     schema: RegisteredSchema
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
@@ -70,7 +70,7 @@ class Baseline:
                 references=file.draft.references,
             )
             versions = baseline.subjects.setdefault(file.subject, [])
-            versions.append(_BaselineVersion(str(file.path), schema, parsed, texts))
+            versions.append(_BaselineVersion(f"version {schema.version}", schema, parsed, texts))
         return baseline
 
     @classmethod
@@ -108,8 +108,8 @@ class Baseline:
         return baseline
 
     def describe_version(self, subject: str, number: int) -> str:
-        """Return the name of a version for users: the file that it comes from."""
-        return self._version(subject, number).path
+        """Return the name of a version for users."""
+        return self._version(subject, number).name
 
     def lookup(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
         """Return the version with this content.

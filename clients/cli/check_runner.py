@@ -136,8 +136,11 @@ def _print_summary(
     waived = sum(examined.outcome == "waived" for examined in checks)
     new = sum(examined.outcome == "compatible" for examined in checks) + waived
     if options.against:
-        changed = count_noun(new + len(incompatible), "changed file")
-        print_message(f"{changed}, {len(incompatible):,} incompatible with {options.against}")
+        number = new + len(incompatible)
+        changed = count_noun(number, "changed file")
+        against = "the lock" if options.against == "lock" else options.against
+        count = f"{changed}, {len(incompatible):,} incompatible with {against}"
+        print_message(count if number else f"no file differs from {against}")
     elif incompatible:
         files = count_noun(len(checks), "file")
         or_waive = " or waive" if any(examined.outcome == "data_unreadable" for examined in incompatible) else ""

@@ -129,7 +129,7 @@ def _group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]
 
 
 def _list_levels(levels: Sequence[Level]) -> str:
-    return "all" if len(levels) == len(Level) else ", ".join(levels)
+    return "all" if len(levels) == len(Level) else ", ".join(f"`{level}`" for level in levels)
 
 
 def _print_folders(difference: FolderDiff) -> None:

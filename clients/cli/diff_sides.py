@@ -148,7 +148,7 @@ def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> Fold
     latest = {subject: versions[-1] for subject, versions in sorted(baseline.subjects.items())}
     return FolderSide(
         side.name,
-        {subject: DiffSide(each.path, each.schema.text, each.parsed) for subject, each in latest.items()},
+        {subject: DiffSide(each.name, each.schema.text, each.parsed) for subject, each in latest.items()},
         {file.subject: file.path.relative_to(side.path).as_posix() for file, _ in files},
         frozenset(unnamed),
     )

@@ -57,7 +57,9 @@ def _unreachable_message(url: str, reason: str) -> str:
 def _rejected_message(url: str, argv: Iterable[str]) -> str:
     """Return the message for an unauthenticated caller, with the credentials that were used."""
     security = Security.from_environment()
-    user = next(_users_of_url(url, (*argv, registry_url())), None)
+    arguments = list(argv)
+    names_environment = any(each.partition("=")[0] == "--environment" for each in arguments)  # of the manifest
+    user = next(_users_of_url(url, arguments if names_environment else (*arguments, registry_url())), None)
     if user is not None:
         return f"the registry at {url} rejected user `{user}` and the password, both taken from the URL that was given"
     if security.user is not None:

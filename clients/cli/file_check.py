@@ -68,7 +68,7 @@ class FileCheck:
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
-        registered = self.registered
+        registered = self.registered if self.registered and self.registered.schema_id else None  # 0: only in files
         return {
             "file": str(self.file.path),
             "subject": self.file.subject,

@@ -124,7 +124,10 @@ def describe_verdict(check: FileCheck) -> str:
 
 
 def _describe_comparison(check: FileCheck) -> str:
-    compared = f"with {_join_versions(check.compared)} of `{check.file.subject}` at level {check.level}"
+    subject = f"`{check.file.subject}`"
+    versions = _join_versions(check.compared, subject)
+    level = f"level {check.level}" if subject in versions else f"level {check.level} of {subject}"
+    compared = f"with {versions} at {level}"
     if check.needs_level_change:
         return f"incompatible {compared}, and waived by the manifest"
     if check.outcome == "data_unreadable":
@@ -134,17 +137,18 @@ def _describe_comparison(check: FileCheck) -> str:
     return f"{check.outcome} {compared}"
 
 
-def _join_versions(names: tuple[str, ...]) -> str:
-    """Join registered versions as one range, and preceding files as another.
+def _join_versions(names: tuple[str, ...], subject: str) -> str:
+    """Join registered versions of a subject as one range, and preceding files as another.
 
-    >>> _join_versions(("version 1", "version 2", "orders.avsc"))
-    'versions 1 to 2 and orders.avsc'
+    >>> _join_versions(("version 1", "version 2", "orders.avsc"), "`orders`")
+    'versions 1 to 2 of `orders` and orders.avsc'
     """
     numbers = [match[1] for match in map(_VERSION.fullmatch, names) if match]
     files = names[len(numbers) :]
-    listed = (
-        [f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"] if numbers else []
-    )
+    listed = []
+    if numbers:
+        versions = f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"
+        listed.append(f"{versions} of {subject}")
     if files:
         listed.append(files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}")
     return " and ".join(listed)

@@ -53,7 +53,7 @@ def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict
     """Return the versions of each subject that a lock names, ascending.
 
     The text of a version is that of its file. If the file was edited or removed, the text is fetched from the registry,
-    and must have the locked hash.
+    and must have the locked hash or guid.
 
     Args:
         folder: the folder of the lock.
@@ -116,7 +116,7 @@ def _read_text(folder: Path, locked: LockedSchema) -> str | None:
 
 
 def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
-    """Fetch the text of a version, which must have the locked hash.
+    """Fetch the text of a version, which must have the locked hash or guid.
 
     Raises:
         UsageError: the registry has no such schema, or another one.
@@ -126,9 +126,11 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     context = locked_context(folder)
     home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
     texts: tuple[str, ...] = ()
+    guid = None
     try:
         existing = registry.version(home, int(schema.version or 0), deleted=True)
         texts = format_file_text(registry, existing, str(home)), format_text(existing), existing.text
+        guid = existing.guid
     except NotFound:
         pass
     except Unreachable as error:
@@ -139,6 +141,8 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     for written in texts:  # the last two are of earlier releases
         if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
             return written
+    if guid is not None and guid == schema.guid:  # the pulled file had a formatting of its own
+        return texts[-1]
     raise UsageError(
         f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
         f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"

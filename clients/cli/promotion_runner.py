@@ -192,5 +192,7 @@ def _print_rest(argv: Sequence[str], promotion: Promotion, done: list[PromotedVe
     elif not promotion.missing:
         print_message(f"nothing to promote: {target} has {count_noun(promotion.versions, 'version')}, all of {source}")
     else:
-        command = " ".join(map(quote_word, ["contractlog", "promote", *argv, "--apply"]))
+        command = " ".join(
+            map(quote_word, ["contractlog", "promote", *(each for each in argv if each != "--exit-code"), "--apply"])
+        )
         print_message(f"{missing} would be registered in {target}: {command}")

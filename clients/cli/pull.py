@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -272,7 +273,7 @@ def _fetch_dependencies(
 
 
 def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path) -> PullOutcome:
-    """Write the text of a version to its file, unless the file was edited since the last pull.
+    """Write the text of a version to its file, unless the file was edited or formatted since the last pull.
 
     Args:
         path: the file.
@@ -286,7 +287,8 @@ def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path
         if before not in {None, content} and digests is not None:
             pulled = digests.get(path.relative_to(out).as_posix())
             if pulled != sha256(before or b"").hexdigest():
-                return "edited"
+                is_version = format_json((before or b"").decode("utf-8", "replace")) == text
+                return "unchanged" if is_version else "edited"
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_atomically(path) as file:
@@ -337,7 +339,8 @@ def _print_file(written: PulledFile) -> None:
     if is_quiet():
         return
     for reference in written.schema.references:
-        print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
+        alias = "" if reference.name == reference.subject else f" as `{reference.name}`"
+        print_result(f"    refers to version {reference.version} of `{reference.subject}`{alias}")
 
 
 def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
@@ -350,5 +353,4 @@ def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
             "or pass --force to overwrite them"
         )
         return
-    environment = [] if options.environment is None else [f"--environment={options.environment}"]
-    print_message(f"{message}; check them: {shell_command('check', out, *environment)}")
+    print_message(f"{message}; check them: {shell_command('check', out, environment=options.environment)}")

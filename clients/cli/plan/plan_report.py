@@ -26,10 +26,7 @@ def plan_report(
         (
             "Settings",
             ("subject", "setting", "now", "planned"),
-            tuple(
-                (each.subject, each.change.setting, str(each.change.before), str(each.change.after))
-                for each in settings
-            ),
+            tuple((each.subject, each.change.setting, *each.format_values()) for each in settings),
         ),
         (
             "Soft deletions",
@@ -46,7 +43,7 @@ def plan_report(
     filled = tuple(table for table in tables if table[2])
     path = "." if plan.manifest is None else relative_path(plan.manifest.path, root)
     outcome: Literal["passed", "failed"] = "failed" if plan.referenced else "passed"
-    changes = (
-        (ReportedFile(path, outcome, "changes other than versions", tables=filled, listed=True),) if filled else ()
-    )
+    only_drift = [table[0] for table in filled] == ["Drift"]
+    verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
+    changes = (ReportedFile(path, outcome, verdict, tables=filled, listed=True),) if filled else ()
     return replace(report, command="contractlog plan", files=(*report.files, *changes))

@@ -17,6 +17,7 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.file_registration import (
@@ -153,8 +154,9 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
             print_json(_apply_body(plan, done, made, ignored))
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} soft-deleted" if plan.deletions else ""
-    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(made)} set{deletions}")
+    if plan.is_empty and options.format == "text":
+        _print_drift(plan)
+    print_message(_summarize(plan) if plan.is_empty else _count_changes(new, made, ""))
     if ignored:
         number = count_noun(len(ignored), "setting")
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
@@ -222,9 +224,14 @@ def _print_steps(plan: Plan) -> None:
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
+    _print_drift(plan)
+
+
+def _print_drift(plan: Plan) -> None:
     for subject, version, latest in plan.drift():
-        text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
+        text = f"version {latest} of the registry is not in the files, which have version {version}"
+        advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
@@ -253,15 +260,21 @@ def _summarize(plan: Plan) -> str:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
         return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
-    new = count_noun(sum(each.outcome == "would register" for each in plan.registrations), "version")
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} would be soft-deleted" if plan.deletions else ""
-    return f"{new} would be registered, {_count_settings(plan.settings)} would be set{deletions}"
+    new = sum(each.outcome == "would register" for each in plan.registrations)
+    return _count_changes(new, [*plan.settings, *plan.deletions], "would be ")
 
 
-def _count_settings(steps: Sequence[Step]) -> str:
+def _count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
+    """Return the numbers of new versions, settings and deletions as a phrase."""
     levels = sum(isinstance(step, SetLevel) for step in steps)
     others = sum(isinstance(step, SetConfig) for step in steps) - levels
-    return count_noun(levels, "level") + (f" and {count_noun(others, 'other setting')}" if others else "")
+    deletions = sum(isinstance(step, DeleteSubject) for step in steps)
+    settings = [count_noun(levels, "level")] if levels else []
+    settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
+    parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
+    parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
+    parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
+    return ", ".join(parts) or "nothing was changed"
 
 
 def _refusal_code(refused: list[FileRegistration]) -> int:

@@ -88,8 +88,12 @@ class SetConfig(Step):
 
     def describe(self) -> str:
         """Return one line for people."""
-        before, after = map(_format_value, (self.change.before, self.change.after))
+        before, after = self.format_values()
         return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
+
+    def format_values(self) -> tuple[str, str]:
+        """Return the value before and the one after as texts for people."""
+        return _format_value(self.change.before), _format_value(self.change.after)
 
     def apply(self, registration: Registration) -> None:
         """Set it.

@@ -177,9 +177,10 @@ def report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
     """Return a file that cannot be read, with the position from its message."""
     name = relative_path(path, root)
     line = column = None
-    match = _POSITION.fullmatch(message.removeprefix(f"{path}:"))
-    if match and message.startswith(f"{path}:"):
-        line, column, message = int(match[1]), int(match[2]), match[3]
+    if message.startswith(f"{path}:"):
+        message = message.removeprefix(f"{path}:").lstrip()
+        if match := _POSITION.fullmatch(message):
+            line, column, message = int(match[1]), int(match[2]), match[3]
     finding = ReportedFinding(name, line, column, UNREADABLE_FILE.id, "error", message)
     return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
 

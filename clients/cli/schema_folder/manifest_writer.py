@@ -74,7 +74,8 @@ def format_manifest(
 
 def _format_environment(name: str, environment: Environment) -> str:
     context = f"context = {_quote(environment.context)}\n" if environment.context else ""
-    return f"[environments.{_quote(name)}]\nregistry = {_quote(environment.registry)}\n{context}"
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quote(name)
+    return f"[environments.{key}]\nregistry = {_quote(environment.registry)}\n{context}"
 
 
 def _format_rules(rules: Iterable[FileRule]) -> Iterator[str]:

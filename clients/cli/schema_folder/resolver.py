@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
@@ -133,7 +133,7 @@ class FileResolver:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
             target = self._resolved[self._first_keys[path]]
             for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
-                if not _have_same_value(texts.setdefault(inner, text), text):
+                if not _differ_in_formatting_only(texts.setdefault(inner, text), text):
                     raise UsageError(
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
@@ -221,14 +221,9 @@ def _require_context(file: SchemaFile, registered: RegisteredSchema) -> Register
     return registered
 
 
-def _have_same_value(text: str, other: str) -> bool:
+def _differ_in_formatting_only(text: str, other: str) -> bool:
     """Return whether two schema texts differ in formatting at most: a pulled file is formatted."""
-    if text == other:
-        return True
-    try:
-        return bool(json.loads(text) == json.loads(other))
-    except (ValueError, RecursionError):
-        return False
+    return text == other or format_json(text) == format_json(other)
 
 
 def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:

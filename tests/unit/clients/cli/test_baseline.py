@@ -52,6 +52,11 @@ def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, d
 def test_files_of_a_revision_are_unchanged(repository: Path, capsys: pytest.CaptureFixture[str], folder: str) -> None:
     unchanged = {"Money": "unchanged", "orders-value": "unchanged"}
     assert checked(capsys, folder, "--against", "git:HEAD") == (exit_codes.CLEAN, unchanged)
+    main(["check", folder, "--against", "git:HEAD", "--format", "json"])
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert {(file["version"], file["schema_id"]) for file in files} == {(None, None)}, "a revision has no ids"
+    main(["check", folder, "--against", "git:HEAD"])
+    assert capsys.readouterr().err == "no file differs from git:HEAD\n"
 
 
 def test_a_change_of_a_shared_type_is_judged_in_all_its_users(
@@ -64,7 +69,7 @@ def test_a_change_of_a_shared_type_is_judged_in_all_its_users(
     fine = dict.fromkeys(broken, "compatible")
     assert checked(capsys, "in", "--against", "git:HEAD", "--level", "FORWARD") == (exit_codes.CLEAN, fine)
     main(["check", "in", "--against", "git:HEAD"])
-    assert "incompatible with git:HEAD:in/Money.avsc of `Money` at level BACKWARD" in capsys.readouterr().out
+    assert "incompatible with git:HEAD:in/Money.avsc at level BACKWARD of `Money`" in capsys.readouterr().out
 
 
 def test_another_folder_takes_the_place_of_a_revision(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,6 +170,10 @@ def test_files_are_compared_with_the_locked_versions(
     broken = (exit_codes.FINDINGS, {"orders-value": "incompatible"})
     assert checked(capsys, "in", "--against", "lock") == broken
     assert checked(capsys, "in/orders-value.avsc", "--against", "lock") == broken
+    main(["check", "in", "--against", "lock"])
+    output = capsys.readouterr()
+    assert "in/orders-value.avsc: incompatible with version 1 of `orders-value` at level BACKWARD" in output.out
+    assert output.err == "1 changed file, 1 incompatible with the lock\n"
     put(pulled, **{"other-value": "int"})
     main(["check", "in/other-value.avsc", "--against", "lock"])
     assert "no longer in the folder" not in capsys.readouterr().err
@@ -176,6 +185,19 @@ def test_files_are_compared_with_the_locked_versions(
     monkeypatch.setattr("contractlog.clients.cli.schema_folder.command_files.connect", lambda _: nullcontext(offline))
     assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
     assert "its earlier text is in the registry only" in capsys.readouterr().err
+
+
+def test_a_locked_version_is_known_by_its_guid_if_its_file_had_a_formatting_of_its_own(
+    pulled: Path, registry: Registry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.delete_version("orders-value", 2)
+    put(pulled, **{"orders-value": ORDER})
+    assert main(["pull", "orders-value", "--out", "in"]) == exit_codes.CLEAN
+    assert json.loads((pulled / "orders-value.avsc").read_text()) == ORDER
+    capsys.readouterr()
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "unchanged"})
+    put(pulled, **{"orders-value": {**ORDER, "doc": "edited"}})
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "compatible"})
 
 
 def test_a_registry_with_other_versions_is_not_taken_for_the_locked_one(

@@ -90,6 +90,9 @@ def test_promote_shows_the_missing_versions_and_writes_nothing(environments: Env
     assert "`Money`: version 1 of dev would become version 1 in prod, with id 3 as in dev" in out
     assert out.index("`Money`: version 2") < out.index("`orders-value`: version 3")
     assert "5 versions would be registered in prod: contractlog promote dev prod --apply" in err
+    code, _, err = environments.promote("--exit-code")
+    assert code == exit_codes.FINDINGS
+    assert "contractlog promote dev prod --apply" in err, "--exit-code has no effect on what was applied"
     assert environments.prod.subjects() == []
     assert environments.promote("--exit-code")[0] == exit_codes.FINDINGS
 

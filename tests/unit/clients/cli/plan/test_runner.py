@@ -240,7 +240,27 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
-    assert "drift: `Money`: version 2 of the registry is not in the files" in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert "drift: `Money`: version 2 of the registry is not in the files, which have version 1" in output.out
+    assert "add it to the files, or delete it: contractlog delete Money:2" in output.out
+    for verb in ("plan", "apply"):
+        assert main([verb, "."]) == exit_codes.CLEAN
+        assert "nothing to change; the registry has drifted from the files" in capsys.readouterr().err
+
+
+def test_a_summary_counts_only_what_changes(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    assert capsys.readouterr().err == "2 versions registered, 1 level set\n"
+    put(folder, **{"a-value": "int"})
+    main(["plan", "."])
+    assert capsys.readouterr().err == "1 version would be registered\n"
+    (folder / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nnormalize = true\nlevel = "NONE"\n')
+    main(["apply", "."])
+    assert capsys.readouterr().err == "1 version registered, 1 level and 1 other setting set\n"
+    main(["apply", "."])
+    assert capsys.readouterr().err == "nothing to change\n"
 
 
 def test_an_interrupted_apply_is_completed_by_the_next(registry: Registry, folder: Path) -> None:
