@@ -42,7 +42,7 @@ from terminal_output import TerminalOutput
 
 __all__ = ["main"]
 
-REJECTED_SCHEMAS: Final = EXAMPLES / "flights" / "refused"
+REJECTED_SCHEMAS: Final = EXAMPLES / "flights" / "rejected"
 COMPACTION_TIMEOUT_SECONDS: Final = 20.0
 CATCH_UP_TIMEOUT_SECONDS: Final = 300.0
 INTERRUPTED_EXIT_CODE: Final = 130

@@ -141,7 +141,7 @@ AVRO_LINT_RULES: Final = (
     LintRule(
         "LINT_AVRO_DEFAULT_MISPLACED",
         Severity.WARNING,
-        "A default stands inside the type of a field, where it has no effect",
+        "A default is inside the type of a field, where it has no effect",
         (Field,),
         declarations.check_default_misplaced,
         bad=_record('"name": "lines", "type": {"type": "array", "items": "string", "default": []}'),
@@ -234,7 +234,7 @@ AVRO_LINT_RULES: Final = (
     LintRule(
         "LINT_AVRO_LOGICAL_TYPE_MISPLACED",
         Severity.ERROR,
-        "A logical type stands beside the type of a field, where it has no effect",
+        "A logical type is beside the type of a field, where it has no effect",
         (Field,),
         value_types.check_misplaced_logical_type,
         bad=_record('"name": "day", "type": "int", "logicalType": "date"'),

@@ -321,7 +321,7 @@ JSON_LINT_RULES: Final = (
     LintRule(
         "LINT_JSON_REFERENCE_SIBLINGS",
         Severity.ERROR,
-        "Keywords stand beside a reference, where drafts up to 7 ignore them",
+        "Keywords are beside a reference, where drafts up to 7 ignore them",
         ("$ref",),
         checks.check_reference_siblings,
         bad=_object(
@@ -379,7 +379,7 @@ JSON_LINT_RULES: Final = (
     LintRule(
         "LINT_JSON_CONDITION_MISSING",
         Severity.ERROR,
-        "A then or else stands without an if, and has no effect",
+        "A then or else without an if has no effect",
         (ANY_SCHEMA,),
         checks.check_conditional,
         bad=_schema('"type": "string", "then": {"minLength": 1}'),
