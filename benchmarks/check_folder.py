@@ -5,8 +5,8 @@ The folder has 500 Avro files with 2,000 references. The commands and the regist
 python benchmarks/check_folder.py [--files 500] [--rounds 3] [--changed 50]
 
 Seen on two cores that other work shared: registered in 15.8 s; checked in 2.9 s (1.2 s of the command's CPU). Before
-files were looked up in batches, the same check took 7.6 s (1.8 s). With 50 changed files, the command takes 1.4 s of CPU with their
-impact, and 1.7 s before it had any, in turns on a machine that other work filled: the difference is noise.
+files were looked up in batches, the same check took 7.6 s (1.8 s). With 50 changed files, whose
+impact is requested, the command takes 1.4 s of CPU; before it showed any impact, 1.7 s (the difference is noise).
 """
 
 from __future__ import annotations
