@@ -191,12 +191,13 @@ def fetches(
 
 def usage(subjects: Iterable[SubjectLike], *, days: int | None = None) -> Call[list[ResponseBody | RegistryError]]:
     """Return the clients and the topics of each subject by version; at most 500 subjects per call."""
+    names = [str(subject) for subject in subjects]
 
     def read(body: Any) -> list[ResponseBody | RegistryError]:
-        return [_parse_error(result) or dict(result) for result in body["results"]]
+        results = zip(body["results"], names, strict=True)
+        return [_parse_error(result) or dict(result) for result, _ in results]
 
-    body = {"subjects": [str(subject) for subject in subjects]}
-    return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), body)
+    return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), {"subjects": names})
 
 
 def _version_name(version: tuple[SubjectLike, VersionLike]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from contractlog.compatibility.errors import Denied, Overloaded, RegistryError, ServerError, TooManyRequests
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.registry.access.current_caller import may_read, may_read_everything
 from contractlog.registry.access.permissions import Permission, topic_permission_subject
 from contractlog.registry.execution.thread_pools import ThreadPools
@@ -21,6 +21,9 @@ from contractlog.registry.storage.store import Store
 
 __all__ = ["ClientUse", "SubjectUsage", "TopicUse", "UsageService", "VersionRecords"]
 
+_Id = Annotated[int, msgspec.Meta(ge=0, le=MAX_ID)]
+_Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+_VersionNumber = Annotated[int, msgspec.Meta(ge=1, le=MAX_VERSION)]
 _MAX_TOTALS: Final = 10_000  #: pairs of a schema and a client that are considered per subject
 _MAX_CLIENTS: Final = 100  #: listed per subject
 _MAX_VERSIONS: Final = 100  #: listed per topic
@@ -40,10 +43,10 @@ class ClientUse:
 class VersionRecords(msgspec.Struct, frozen=True):
     """Records of a topic with one schema id, as audits write it (``SchemaUse``)."""
 
-    schema_id: int
-    records: int
+    schema_id: _Id
+    records: _Count
     subject: str | None = None  #: None if the registry does not have the id, or the caller may not read the subject
-    version: int | None = None
+    version: _VersionNumber | None = None
     expected: bool = True  #: whether the topic's strategy allows the subject
 
 
@@ -139,14 +142,13 @@ def _read_audits(snapshot: Snapshot, topic: str, part: str) -> list[TopicUse]:
 
 
 def _parse_versions(schemas: Sequence[Any]) -> list[VersionRecords]:
-    """Return what has records, without malformed entries: details of audits are stored unverified."""
+    """Return what has records, without malformed entries: details are stored unverified."""
     uses = []
     for schema in schemas:
         try:
             use = msgspec.convert(schema, VersionRecords)
         except msgspec.ValidationError:
             continue
-        if use.records > 0:
-            readable = use.subject is not None and may_read(Subject.parse(use.subject))
-            uses.append(use if readable else msgspec.structs.replace(use, subject=None, version=None))
+        readable = use.subject is not None and may_read(Subject.parse(use.subject))
+        uses.append(use if readable else msgspec.structs.replace(use, subject=None, version=None))
     return uses

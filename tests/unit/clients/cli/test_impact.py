@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,17 @@ def registry(app: ASGIApp) -> Registry:
 
 
 @pytest.fixture
-def run(app: ASGIApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def answering(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[ASGIApp], Run]:
+    """Return a function that runs verbs in an empty folder against an app."""
     monkeypatch.chdir(tmp_path)
-    return runner(app, monkeypatch, capsys)
+    return lambda app: runner(app, monkeypatch, capsys)
+
+
+@pytest.fixture
+def run(app: ASGIApp, answering: Callable[[ASGIApp], Run]) -> Run:
+    return answering(app)
 
 
 def write(*fields: str, manifest: str = "") -> None:
@@ -174,6 +182,17 @@ def test_records_of_another_subject_count_unless_the_topic_s_strategy_excludes_t
     assert [each["compared_with"] for each in body["findings"]] == ["version 1 of `com.acme.Order`"]
     readable = {each["schema_id"]: each["readable"] for each in body["impact"]["topics"][0]["versions"]}
     assert readable == {3: False, int(stray): False, 9: None}
+
+
+def test_a_later_audit_changes_the_numbers_and_not_the_identity_of_a_finding(registry: Registry, run: Run) -> None:
+    write(REQUIRED)
+    reports = []
+    for records in (1_200, 7):
+        publish(registry, use(1, records, SUBJECT, 1))
+        reports.append(run("check", ".", "--format", "gitlab").body[0])
+    assert [f"{records:,} of {records:,} (100 %) records" in report["description"] for records, report in
+            zip((1_200, 7), reports, strict=True)] == [True, True]  # fmt: skip
+    assert len({report["fingerprint"] for report in reports}) == 1
 
 
 def test_keys_are_named_and_compared_as_keys(registry: Registry, run: Run) -> None:
@@ -347,6 +366,33 @@ def test_what_a_registry_does_not_tell_is_null_and_explained_only_with_verbose(
     assert "impact" not in ran.out + ran.err
     assert ("impact unknown: " in run("check", ".", "--verbose").err) == (profile is not None)
     app.state.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error_code": 42281, "message": "no"}, "impact unknown: no"),
+        ({"results": [{"topics": [{"topic": "orders"}]}]}, ""),
+        ({"results": []}, ""),
+        ([], ""),
+    ],
+)
+def test_a_registry_whose_answer_about_usage_cannot_be_used_fails_no_check(
+    app: ASGIApp, registry: Registry, answering: Callable[[ASGIApp], Run], body: Any, words: str
+) -> None:
+    async def proxy(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] != "/contractlog/v1/usage":
+            await app(scope, receive, send)
+            return
+        status = 422 if "error_code" in body else 200
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+    write(TOTAL, NOTE)
+    run = answering(proxy)
+    assert checked(run, exit_codes.CLEAN)["impact"] is None
+    assert ("impact unknown" in run("check", ".").err) == bool(words)
+    assert words in run("check", ".").err
 
 
 def test_files_without_changes_and_comparisons_without_a_registry_request_no_usage(

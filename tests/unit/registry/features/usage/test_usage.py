@@ -123,7 +123,8 @@ def test_a_subject_of_another_context_has_clients_and_no_topic(node: httpx2.Clie
 
 
 def test_details_of_an_audit_that_cannot_be_read_are_left_out(node: httpx2.Client) -> None:
-    strange = [{"schema_id": "x"}, {}, use(2, 0, "orders-value", 2), {"schema_id": 7, "records": 5}]
+    strange = [{"schema_id": "x"}, {}, use(2, 0, "orders-value", 2), {"schema_id": 7, "records": 5},
+               use(3, 10**30, "orders-value", 3), use(4, 1, "orders-value", -1), use(-1, 1, None, None)]  # fmt: skip
     entry = create_audit("orders", use(1, 3, "orders-value", 1)) | {"schemas": [use(1, 3, "orders-value", 1), *strange]}
     assert node.post("/contractlog/v1/conformance/orders", json=entry).status_code == 200
     (topic,) = usages(node, "orders-value")[0]["topics"]
