@@ -58,12 +58,16 @@ class FileResolver:
     manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
+    _normalized: dict[str, bool] = field(default_factory=dict)  #: by subject, as the manifest has it
     _has_batches: bool = True
 
     def normalizes(self, subject: str) -> bool:
         """Return whether normalized texts of a subject are compared and stored."""
-        rule = None if self.manifest is None else self.manifest.find_settings(subject)
-        return self.normalize or (rule or {}).get("normalize") is True
+        if self.normalize or self.manifest is None:
+            return self.normalize
+        if subject not in self._normalized:
+            self._normalized[subject] = (self.manifest.find_settings(subject) or {}).get("normalize") is True
+        return self._normalized[subject]
 
     def resolve_all(
         self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -173,7 +177,10 @@ class FileResolver:
         except InvalidSchema as error:
             raise UsageError(invalid_file_message(file, error)) from None
         except NotFound as error:
-            raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
+            raise UsageError(
+                f"{file.path}: a schema that it refers to is not registered: {error} Correct --reference, or "
+                "`references` in contractlog.toml"
+            ) from None
 
     def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
         """Return the version of the file's subject that has its content, or None."""

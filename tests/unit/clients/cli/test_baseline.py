@@ -6,6 +6,7 @@ import json
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -57,6 +58,44 @@ def test_files_of_a_revision_are_unchanged(repository: Path, capsys: pytest.Capt
     assert {(file["version"], file["schema_id"]) for file in files} == {(None, None)}, "a revision has no ids"
     main(["check", folder, "--against", "git:HEAD"])
     assert capsys.readouterr().err == "no file differs from git:HEAD\n"
+
+
+def test_errors_name_the_file_of_the_revision(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository / "in", Money={**MONEY, "fields": 7})
+    git(repository, "commit", "-qam", "wrong")
+    put(repository / "in", Money=MONEY)
+    assert main(["check", "in", "--against", "git:HEAD"]) == exit_codes.USAGE
+    assert 'contractlog: git:HEAD:in/Money.avsc:1:1: a record needs "fields", a list' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("against", ["git:HEAD", "copy/in"])
+@pytest.mark.parametrize("checked_path", ["in", "in/my.avsc"])
+def test_the_rules_of_a_manifest_above_the_folder_hold_for_both_sides(
+    repository: Path, capsys: pytest.CaptureFixture[str], against: str, checked_path: str
+) -> None:
+    put(repository / "in", my=MONEY)
+    (repository / "in" / "Money.avsc").unlink()
+    (repository / "in" / "orders-value.avsc").unlink()
+    (repository / "contractlog.toml").write_text('[[files]]\npath = "in/my.avsc"\nsubjects = ["my-value"]\n')
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    copytree(repository / "in", repository / "copy" / "in")
+    against += "/my.avsc" if against.startswith("copy") and checked_path != "in" else ""
+    assert checked(capsys, checked_path, "--against", against) == (exit_codes.CLEAN, {"my-value": "unchanged"})
+
+
+def test_a_reference_that_is_not_registered_is_named_with_the_way_out(
+    repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("schema_folder.command_files", "check_runner"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+    (repository / "contractlog.toml").write_text(
+        '[[files]]\npath = "in/orders-value.avsc"\n[files.references]\nMoney = "money:1"\n'
+    )
+    for arguments, name in (((), "in"), (("--against", "git:HEAD"), "git:HEAD:in")):
+        assert main(["check", "in", *arguments]) == exit_codes.USAGE
+        message = f"{name}/orders-value.avsc: a schema that it refers to is not registered: Subject 'money' not found. "
+        assert f"{message}Correct --reference, or `references`" in capsys.readouterr().err
 
 
 def test_a_change_of_a_shared_type_is_judged_in_all_its_users(
