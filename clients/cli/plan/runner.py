@@ -183,7 +183,9 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
 
 def _summarize(plan: Plan) -> str:
     if plan.refused:
-        return f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above"
+        skipped = sum(each.outcome == "skipped" for each in plan.registrations)
+        others = f", and {skipped:,} would be skipped" if skipped else ""
+        return f"{count_noun(len(plan.refused), 'file')} cannot be registered{others}: fix the findings above"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
