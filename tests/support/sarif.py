@@ -1,4 +1,4 @@
-"""SARIF, validated with a model generated from the official JSON Schema, and with the text of the specification.
+"""SARIF, validated with a model generated from the official JSON Schema.
 
 ``pydantic-sarif`` is a strict model, generated from the official JSON Schema of version 2.1.0: required and unknown
 properties, types, enumerations, bounds and patterns. It lacks what the generator does not translate: unique items,

@@ -1,4 +1,4 @@
-"""A git repository of schemas, two registries with users, and a record of all that the command prints and writes."""
+"""A git repository of schemas, two registries with users, and a record of all output."""
 
 from __future__ import annotations
 

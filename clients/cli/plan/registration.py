@@ -224,10 +224,12 @@ def _summarize(steps: list[FileRegistration], refused: list[FileRegistration]) -
     new = sum(step.outcome == "registered" for step in steps)
     unchanged = sum(step.outcome == "unchanged" for step in steps)
     planned = sum(step.outcome == "would register" for step in steps)
+    skipped = sum(step.outcome == "skipped" for step in steps)
     parts = [
         f"{count_noun(new, 'file')} registered" if new else "",
         f"{count_noun(planned, 'file')} would be registered" if planned else "",
         f"{unchanged:,} registered already" if unchanged else "",
+        f"{skipped:,} skipped" if skipped else "",
         f"{len(refused):,} refused" if refused else "",
     ]
     if refused and not (new or planned):
