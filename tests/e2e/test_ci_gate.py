@@ -83,6 +83,7 @@ def test_json_tells_the_same(gate: Gate) -> None:
         "findings",
         "messages",
         "notes",
+        "impact",
     }
     assert (file["outcome"], file["level"], file["compared_with"]) == ("incompatible", "BACKWARD", ["version 1"])
     assert file["messages"]
