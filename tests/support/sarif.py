@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog
 
 
-def closed(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+def closed_object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
     """Return the schema of an object with these properties only."""
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
@@ -30,18 +30,18 @@ def several(items: Any, **more: Any) -> dict[str, Any]:
 TEXT: Final = {"type": "string"}
 POSITIVE: Final = {"type": "integer", "minimum": 1}
 LEVEL: Final = {"enum": ["none", "note", "warning", "error"]}
-MESSAGE: Final = closed({"text": TEXT, "markdown": TEXT, "id": TEXT, "arguments": several(TEXT)}, "text")
-MULTIFORMAT: Final = closed({"text": TEXT, "markdown": TEXT}, "text")
-ARTIFACT_LOCATION: Final = closed(
+MESSAGE: Final = closed_object({"text": TEXT, "markdown": TEXT, "id": TEXT, "arguments": several(TEXT)}, "text")
+MULTIFORMAT: Final = closed_object({"text": TEXT, "markdown": TEXT}, "text")
+ARTIFACT_LOCATION: Final = closed_object(
     {"uri": TEXT, "uriBaseId": TEXT, "index": {"type": "integer", "minimum": -1}, "description": MESSAGE}
 )
-REGION: Final = closed(
+REGION: Final = closed_object(
     dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), POSITIVE) | {"message": MESSAGE}
 )
-PHYSICAL: Final = closed({"artifactLocation": ARTIFACT_LOCATION, "region": REGION})
-LOGICAL: Final = closed({"name": TEXT, "fullyQualifiedName": TEXT, "decoratedName": TEXT, "kind": TEXT})
-LOCATION: Final = closed({"physicalLocation": PHYSICAL, "logicalLocations": several(LOGICAL, uniqueItems=True)})
-RULE: Final = closed(
+PHYSICAL: Final = closed_object({"artifactLocation": ARTIFACT_LOCATION, "region": REGION})
+LOGICAL: Final = closed_object({"name": TEXT, "fullyQualifiedName": TEXT, "decoratedName": TEXT, "kind": TEXT})
+LOCATION: Final = closed_object({"physicalLocation": PHYSICAL, "logicalLocations": several(LOGICAL, uniqueItems=True)})
+RULE: Final = closed_object(
     {
         "id": TEXT,
         "name": TEXT,
@@ -49,11 +49,11 @@ RULE: Final = closed(
         "fullDescription": MULTIFORMAT,
         "help": MULTIFORMAT,
         "helpUri": TEXT,
-        "defaultConfiguration": closed({"level": LEVEL, "enabled": {"type": "boolean"}}),
+        "defaultConfiguration": closed_object({"level": LEVEL, "enabled": {"type": "boolean"}}),
     },
     "id",
 )
-RESULT: Final = closed(
+RESULT: Final = closed_object(
     {
         "ruleId": TEXT,
         "ruleIndex": {"type": "integer", "minimum": -1},
@@ -66,12 +66,12 @@ RESULT: Final = closed(
     },
     "message",
 )
-NOTIFICATION: Final = closed({"message": MESSAGE, "level": LEVEL, "locations": several(LOCATION)}, "message")
-RUN: Final = closed(
+NOTIFICATION: Final = closed_object({"message": MESSAGE, "level": LEVEL, "locations": several(LOCATION)}, "message")
+RUN: Final = closed_object(
     {
-        "tool": closed(
+        "tool": closed_object(
             {
-                "driver": closed(
+                "driver": closed_object(
                     {
                         "name": TEXT,
                         "version": TEXT,
@@ -85,7 +85,7 @@ RUN: Final = closed(
             "driver",
         ),
         "invocations": several(
-            closed(
+            closed_object(
                 {"executionSuccessful": {"type": "boolean"}, "toolExecutionNotifications": several(NOTIFICATION)},
                 "executionSuccessful",
             )
@@ -100,7 +100,7 @@ RUN: Final = closed(
 #: The part of SARIF that code scanning reads, written after the text of the specification, version 2.1.0, sections 3.13
 #: to 3.58: names, types, required and allowed properties. It is stricter than the official JSON Schema, which allows
 #: further properties that we do not write.
-SARIF: Final = closed({"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": several(RUN)}, "version", "runs")
+SARIF: Final = closed_object({"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": several(RUN)}, "version", "runs")
 
 _VALIDATOR: Final = Draft202012Validator(SARIF)
 _URI_REFERENCE: Final = re.compile(r"(?:file:///)?(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+")  # RFC 3986
