@@ -130,7 +130,8 @@ def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server:
     gate.put("1/{}-value.avsc", order())
     gate.put("2/{}-value.avsc", order(TOTAL))
     third = gate.put("3/{}-value.avsc", order(NOTE))
-    assert f"{third}: not registered, because an earlier version" in told(gate.run("register", ".", "--keep-going"), 1)
+    outcome = told(gate.run("register", ".", "--keep-going"), 1)
+    assert f"{third}: not registered as a version of `{gate.subject}`, because it needs the earlier version" in outcome
     assert server.versions(gate.subject) == [1]
 
 

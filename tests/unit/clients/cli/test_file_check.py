@@ -167,7 +167,7 @@ def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
 
 def test_a_reference_that_is_not_registered_is_told_with_its_file(registry: Registry) -> None:
     what = SchemaFile(Path("x.avsc"), SUBJECT, SchemaDraft('"A"', references=(Reference("A", "gone", 1),)))
-    with pytest.raises(UsageError, match=r"^x\.avsc: what it depends on .*gone"):
+    with pytest.raises(UsageError, match=r"^x\.avsc: a schema that it refers to is not registered: .*gone"):
         FileResolver(registry).resolve(what)
 
 

@@ -63,7 +63,7 @@ def test_settings_are_shown_and_set(old_orders: Registry, run_old: Run) -> None:
 
 def test_a_version_is_deleted_and_restored(old_orders: Registry, run_old: Run) -> None:
     ran = run_old("delete", "orders-value:1", "--yes")
-    assert ran.code == exit_codes.USAGE
+    assert ran.code == exit_codes.FINDINGS
     assert "is referenced by version 1 of `lines-value`" in ran.err
     assert run_old("delete", "orders-value:2", "--yes").code == exit_codes.CLEAN
     ran = run_old("undelete", "orders-value:2")
