@@ -22,11 +22,11 @@ from typing import Any
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
-from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 
 VERSIONS = 10  #: per subject
 FIRST_TIMESTAMP = 1_700_000_000_000
@@ -44,19 +44,21 @@ def create_schema_text(number: int) -> tuple[SchemaType, str]:
     return SchemaType.AVRO, json.dumps(body, separators=(",", ":"))
 
 
-def create_snapshot(schemas: int) -> RegistrySnapshot:
+def create_snapshot(schemas: int) -> RegistryContents:
     """Return the state of a registry of that many schemas."""
-    state = RegistrySnapshot()
+    state = RegistryContents()
     for number in range(1, schemas + 1):
         subject, version = Subject(".", f"topic-{(number - 1) // VERSIONS}-value"), (number - 1) % VERSIONS + 1
         kind, text = create_schema_text(number)
         has_reference = number % 20 == 0 and version > 1
         references = (Reference("other", str(subject), version - 1),) if has_reference else ()
-        state.schemas[".", number] = SnapshotSchema(
+        state.schemas[".", number] = TransferredSchema(
             ".", number, kind, text, references, created_at=FIRST_TIMESTAMP + number
         )
         deleted = FIRST_TIMESTAMP + 2 * number if number % 50 == 0 else None
-        state.versions[subject, version] = SnapshotVersion(subject, version, number, FIRST_TIMESTAMP + number, deleted)
+        state.versions[subject, version] = TransferredVersion(
+            subject, version, number, FIRST_TIMESTAMP + number, deleted
+        )
     state.raise_counters()
     return state
 
@@ -90,13 +92,13 @@ def main() -> None:
         with open_for_import(url) as store:
             with print_duration("importing"):
                 report = TransferReport()
-                import_snapshot(store, read, report)
+                import_contents(store, read, report)
             print(f"{'whole import':<32} {time.monotonic() - start_time:8.1f} s (parsed twice)")
             with print_duration("importing again"):
                 second_report = TransferReport()
-                import_snapshot(store, read, second_report)
+                import_contents(store, read, second_report)
         with print_duration("exporting"), open_for_export(url) as snapshot:
-            count = sum(1 for _ in format_state_lines(read_database(snapshot)))
+            count = sum(1 for _ in format_content_lines(read_database(snapshot)))
     assert report.conflicts == second_report.conflicts == []
     assert not any(second_report.done.values())
     print(f"{count:,} lines, at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB of memory")

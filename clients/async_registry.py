@@ -12,6 +12,7 @@ from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
 from contractlog.clients.step_drivers import drive_async
+from contractlog.compatibility.errors import SubjectNotFound
 
 __all__ = ["AsyncRegistry"]
 
@@ -104,6 +105,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     lookup_many = async_endpoint(extensions.lookup_many)
     check_many = async_endpoint(extensions.check_many)
     fetches = async_endpoint(extensions.fetches)
+    usage = async_endpoint(extensions.usage)
 
     schema_by_id = async_sequence_endpoint(CachedLookups.schema_by_id)
     schema_by_guid = async_sequence_endpoint(CachedLookups.schema_by_guid)
@@ -127,6 +129,10 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
         """Send a call of ``calls/`` and return its parsed response."""
         try:
             return await self._transport.send(call if self._context is None else call.within(self._context))
+        except SubjectNotFound:
+            if call.without_subject is None:
+                raise
+            return await self.send(call.without_subject)
         finally:
             self._operations.invalidate_after(call)
 

@@ -11,16 +11,18 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 __all__ = [
     "INDEX_FILES",
     "LOCK",
+    "MAX_SCHEMA_FILE_BYTES",
     "IndexEntry",
     "LockedSchema",
     "PulledSchema",
@@ -34,6 +36,8 @@ __all__ = [
 ]
 
 LOCK: Final = "contractlog.lock"
+MAX_SCHEMA_FILE_BYTES: Final = 16 * 1024 * 1024  #: of a pulled file
+_MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
 _EARLIER_INDEX: Final = "pulled.json"
 INDEX_FILES: Final = {LOCK: "contractlog.lock/1", _EARLIER_INDEX: "contractlog.pulled/1"}  #: name -> format
 
@@ -164,7 +168,7 @@ def _read_body(folder: Path, *, required: bool) -> dict[str, Any]:
         return {}
     way_out = f"restore it, or remove it and run `contractlog pull --out {folder}`"
     try:
-        body = json.loads(path.read_bytes())
+        body = json.loads(read_bounded_file(path, _MAX_INDEX_BYTES))
         json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again
     except FileNotFoundError:
         raise UsageError(f"`{path}` does not exist: `contractlog pull` writes it") from None
@@ -182,9 +186,15 @@ def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
     for entry in entries:
         file = entry.get("file", "")
         named = isinstance(entry.get("subject"), str) and type(entry.get("version")) is int
-        if not named or not isinstance(file, str) or "\0" in file:
+        if not named or not isinstance(file, str) or "\0" in file or not _is_inside(file):
             raise _entry_error(folder, entry)
     return entries
+
+
+def _is_inside(file: str) -> bool:
+    """Return True if a relative path leads to no file outside of its folder."""
+    path = PurePosixPath(file)
+    return not path.is_absolute() and ".." not in path.parts
 
 
 def _entry_error(folder: Path, entry: Mapping[str, Any]) -> UsageError:
@@ -198,7 +208,7 @@ def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
     body = dict(entry)
     if file is not None:
         try:
-            content = (folder / file).read_bytes()
+            content = read_bounded_file(folder / file, MAX_SCHEMA_FILE_BYTES)
         except OSError as error:
             raise UsageError(f"`{folder / file}` cannot be read: {error.strerror or error}") from None
         if sha256(content).hexdigest() != entry.get("sha256"):

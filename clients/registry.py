@@ -16,6 +16,7 @@ from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
 from contractlog.clients.step_drivers import drive
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
+from contractlog.compatibility.errors import SubjectNotFound
 
 __all__ = ["Registry", "RegistryBase"]
 
@@ -165,6 +166,7 @@ class Registry(RegistryBase[Transport]):
     lookup_many = endpoint(extensions.lookup_many)
     check_many = endpoint(extensions.check_many)
     fetches = endpoint(extensions.fetches)
+    usage = endpoint(extensions.usage)
 
     schema_by_id = sequence_endpoint(CachedLookups.schema_by_id)
     schema_by_guid = sequence_endpoint(CachedLookups.schema_by_guid)
@@ -188,6 +190,10 @@ class Registry(RegistryBase[Transport]):
         """Send a call of ``calls/`` and return its parsed response."""
         try:
             return self._transport.send(call if self._context is None else call.within(self._context))
+        except SubjectNotFound:
+            if call.without_subject is None:
+                raise
+            return self.send(call.without_subject)
         finally:
             self._operations.invalidate_after(call)
 

@@ -17,9 +17,9 @@ from contractlog.clients.calls import Call
 from contractlog.clients.response import Response, parse_response
 from contractlog.compatibility.errors import (
     NotFound,
+    ServerError,
     Unauthorized,
     Unreachable,
-    UnreadableAnswer,
 )
 
 __all__ = ["Attempt", "NoResponse", "PreferredAddress", "Retries", "RetryLoop", "send_with_retries"]
@@ -135,7 +135,7 @@ def send_with_retries(
         raise _unreachable_error(" or ".join(urls), outcome)
     try:
         return parse_response(call, outcome)
-    except (Unauthorized, NotFound, UnreadableAnswer) as error:
+    except (Unauthorized, NotFound, ServerError) as error:
         error.facts["url"] = urls[address]  # for messages: the registry that responded
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -24,6 +25,7 @@ __all__ = [
     "Security",
     "TokenSource",
     "describe_unknown_key",
+    "environment_variables",
     "registry_url",
 ]
 
@@ -38,6 +40,20 @@ def registry_url(option: str | None = None, environ: Mapping[str, str] | None = 
     variables = os.environ if environ is None else environ
     candidates = (option, *map(variables.get, URL_VARIABLES))
     return next((text for text in candidates if text), DEFAULT_URL)
+
+
+def environment_variables(name: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of one environment of a manifest, which end in its name, without this ending.
+
+    >>> environment_variables("prod", {"CONTRACTLOG_REGISTRY_USER": "a", "CONTRACTLOG_REGISTRY_USER_PROD": "b"})
+    {'CONTRACTLOG_REGISTRY_USER': 'b'}
+    """
+    suffix = "_" + re.sub(r"\W", "_", name).upper()
+    return {
+        variable.removesuffix(suffix): value
+        for variable, value in (os.environ if environ is None else environ).items()
+        if variable.startswith(_VARIABLE_PREFIX) and variable.endswith(suffix)
+    }
 
 
 def describe_unknown_key(key: str, valid_keys: Iterable[str]) -> str:

@@ -87,7 +87,7 @@ def check_compatibility(
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
     memo: Memo | None = None,
-    within: StepBudget | None = None,
+    budget: StepBudget | None = None,
 ) -> Verdict:
     """Check a candidate against its history at a level.
 
@@ -99,13 +99,13 @@ def check_compatibility(
         also: ids of checks that break compatibility in addition to those of the policy.
         memo: results of earlier calls, which make this one cheap; it never changes a verdict, except for schemas that
             are too complex to be compared without it.
-        within: the step budget of the enclosing operation; exhausting it yields a finding.
+        budget: the step budget of the enclosing operation; exhausting it yields a finding.
     """
     if level is Level.NONE:
         return Verdict(level)
     selected = history if level.transitive else history[-1:]
-    steps = StepBudget(detailed_step_budget(len(selected)), within)
-    quick = _unproven_versions(candidate, selected, level, policy=policy, memo=memo or Memo(), within=within)
+    steps = StepBudget(detailed_step_budget(len(selected)), budget)
+    quick = _unproven_versions(candidate, selected, level, policy=policy, memo=memo or Memo(), budget=budget)
     unproven = reversed(selected) if also else quick
     for earlier in unproven:
         failed = tuple(_compare_version(candidate, earlier, level, policy, also, steps=steps))
@@ -129,7 +129,7 @@ def _unproven_versions(
     *,
     policy: Policy,
     memo: Memo,
-    within: StepBudget | None,
+    budget: StepBudget | None,
 ) -> Iterator[PreviousVersion]:
     """Yield the versions that the fast check does not pass, newest first; they need a detailed comparison.
 
@@ -142,7 +142,7 @@ def _unproven_versions(
         yield from reversed(history)
         return
     limit = min(STEP_LIMIT, _STEPS + _STEPS_PER_VERSION * len(history))
-    steps = StepBudget(limit if within is None else within.allow(limit))
+    steps = StepBudget(limit if budget is None else budget.allow(limit))
     shapes = [earlier.shape(memo) for earlier in history]
 
     def follows(others: Sequence[Any]) -> bool:
@@ -150,8 +150,8 @@ def _unproven_versions(
         try:
             return _passes_fast_check(candidate_shape, others, level, policy=policy, memo=memo, steps=steps)
         finally:
-            if within is not None:
-                within.spend(steps_before - steps.left)
+            if budget is not None:
+                budget.spend(steps_before - steps.left)
 
     if all(shapes) and follows(shapes):
         return

@@ -514,8 +514,8 @@ class RetiredIdTaken(OverwriteNotPermitted):
     """The id was hard-deleted and belonged to different content."""
 
     template = (
-        "Overwrite new schema with id {id} in context {context} is not permitted. The id was deleted for good, and "
-        "stood for another schema: {way_out}"
+        "Overwrite new schema with id {id} in context {context} is not permitted. The id was hard-deleted, and "
+        "belonged to another schema: {way_out}"
     )
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
-from contractlog.compatibility.check_catalogue import COMMON_CHECKS
+from contractlog.compatibility.check_spec import COMMON_CHECKS
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
@@ -39,9 +40,11 @@ __all__ = [
     "list_inline_tags",
     "list_names",
     "list_top_level_fields",
+    "omit_shared_definitions",
     "parse_schema",
     "passes_fast_check",
     "reads_all_versions",
+    "repeats_definitions",
     "select_breaking",
     "strip_annotations",
     "supported_types",
@@ -162,8 +165,36 @@ def allows_comments(schema_type: SchemaType) -> bool:
 
 
 def list_names(schema_type: SchemaType, text: str) -> SchemaNames:
-    """Return the names in a text by which schemas refer to each other; none if the text is invalid."""
+    """Return the names in a schema text by which schemas refer to each other; none if the text is invalid."""
     return FORMATS[schema_type].list_names(text) if schema_type in FORMATS else SchemaNames()
+
+
+def repeats_definitions(schema_type: SchemaType) -> bool:
+    """Return whether texts of a format may have definitions that their references have, too."""
+    return schema_type in FORMATS and FORMATS[schema_type].omit_shared_definitions is not None
+
+
+def omit_shared_definitions(draft: SchemaDraft, referenced: Mapping[str, str]) -> str:
+    """Return the text of a valid schema with names in place of definitions that its references have, too.
+
+    Registries write a type that is nested in a referenced one at its first use. The result has the same canonical text.
+
+    Args:
+        draft: the schema.
+        referenced: name -> text of every dependency.
+    """
+    omit = FORMATS[draft.type].omit_shared_definitions if draft.type in FORMATS else None
+    text = draft.text if omit is None else omit(draft.text, referenced)
+    if text != draft.text:
+        try:
+            before, after = (
+                parse_schema(each, referenced, strict=False) for each in (draft, replace(draft, text=text))
+            )
+        except InvalidSchema:
+            return draft.text
+        if before.canonical != after.canonical:
+            return draft.text
+    return text
 
 
 def list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:
@@ -177,7 +208,9 @@ def list_inline_tags(schema_type: SchemaType, text: str) -> Mapping[Entity, tupl
 
 
 def edit_tags(schema_type: SchemaType, text: str, add: TagsByEntity = _NO_TAGS, remove: TagsByEntity = _NO_TAGS) -> str:
-    """Return a text with tags added, then others removed; apart from whitespace nothing else changes.
+    """Return a schema text with tags added, then others removed.
+
+    Apart from whitespace nothing else changes.
 
     Raises:
         InvalidSchema: there is no such record or field, or the type has no tags.

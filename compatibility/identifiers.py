@@ -5,12 +5,14 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from typing import Final, NewType
+from urllib.parse import quote
 
 from contractlog.compatibility.errors import InvalidSubject
 
 __all__ = [
     "DEFAULT_CONTEXT",
     "GLOBAL_CONTEXT",
+    "MAX_ENCODED_SUBJECT",
     "MAX_ID",
     "MAX_VERSION",
     "SchemaId",
@@ -27,11 +29,15 @@ Version = NewType("Version", int)
 
 MAX_VERSION: Final = 2**31 - 1
 MAX_ID: Final = 2**31 - 1
+#: bytes of a subject in a URL, percent-encoded; a longer one could not be requested (a request head has 65,536 bytes)
+MAX_ENCODED_SUBJECT: Final = 60_000
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
 
 _EVERY_CONTEXT: Final = ":*:"  #: prefix of a qualified name that means every context
 _RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
+_BYTES_PER_CHARACTER: Final = 12  #: most that percent-encoding makes of a character: four bytes of UTF-8
+_MAX_SHOWN: Final = 60  #: characters of a subject that is too long, in a message
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,13 +74,23 @@ class Subject:
         plain = str(self)
         return plain.startswith(":") and (plain.startswith(_EVERY_CONTEXT) or Subject.parse(plain) != self)
 
+    @property
+    def too_long(self) -> bool:
+        """True if the subject takes more than ``MAX_ENCODED_SUBJECT`` bytes in a URL."""
+        length = len(self.context) + len(self.name)
+        return length * _BYTES_PER_CHARACTER > MAX_ENCODED_SUBJECT and (
+            len(quote(str(self), safe="", errors="surrogatepass")) > MAX_ENCODED_SUBJECT
+        )
+
     def validate(self) -> Subject:
         """Return the subject itself if its name is valid.
 
         Raises:
-            InvalidSubject: a control character, a reserved name, or a name in the default context whose plain form
-                means another subject or the wildcard.
+            InvalidSubject: a control character, a reserved name, a name in the default context whose plain form
+                means another subject or the wildcard, or a name too long for a URL.
         """
+        if self.too_long:
+            raise InvalidSubject(subject=f"{str(self)[:_MAX_SHOWN]}…")
         if (
             self.name in _RESERVED
             or self.ambiguous

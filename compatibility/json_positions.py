@@ -1,4 +1,4 @@
-"""Mapping of JSON Pointers to line and column in a text; one pass, no recursion."""
+"""Mapping of JSON Pointers to line and column in a JSON text; one pass, no recursion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _TokenRole(Enum):
 
 
 class Position(NamedTuple):
-    """A position in a text, counted from 1; columns in characters."""
+    """A position in a JSON text, counted from 1; columns in characters."""
 
     line: int
     column: int
@@ -84,7 +84,7 @@ def locate_pointer(text: str, pointer: str) -> Position:
 
 
 def locate_pointers(text: str, pointers: Sequence[str]) -> list[Position]:
-    """Locate many pointers in one pass over a text; one pass per pointer would take quadratic time."""
+    """Locate many pointers in one pass over a JSON text; one pass per pointer would take quadratic time."""
     root = _PointerNode()
     paths = [parse_pointer(pointer) for pointer in pointers]
     for path in paths:

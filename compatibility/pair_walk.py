@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
-from contractlog.compatibility.check_catalogue import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.check_spec import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixpoint import Fixpoint
 from contractlog.compatibility.json_text import join_pointer

@@ -73,10 +73,10 @@ def classify_change_between(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
-    within: StepBudget | None = None,
+    budget: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify the change from one schema to another; two comparisons decide all levels."""
-    return classify_change(candidate, [ParsedVersion(1, earlier)], policy=policy, also=also, within=within)
+    return classify_change(candidate, [ParsedVersion(1, earlier)], policy=policy, also=also, budget=budget)
 
 
 def classify_change(
@@ -85,7 +85,7 @@ def classify_change(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
-    within: StepBudget | None = None,
+    budget: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify a candidate against its history, comparing it once per version and direction.
 
@@ -94,9 +94,9 @@ def classify_change(
         history: the live versions, oldest first; if empty, every level allows the candidate.
         policy: the differences that break compatibility.
         also: ids of checks that break compatibility in addition to those of the policy.
-        within: the step budget of the enclosing operation; exhausting it yields a finding.
+        budget: the step budget of the enclosing operation; exhausting it yields a finding.
     """
-    steps = StepBudget(detailed_step_budget(2 * len(history)), within)
+    steps = StepBudget(detailed_step_budget(2 * len(history)), budget)
     comparisons = [
         Comparison(
             direction,

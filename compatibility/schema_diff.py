@@ -69,7 +69,7 @@ def diff_schemas(
     level: Level,
     policy: Policy,
     also: frozenset[str] = frozenset(),
-    within: StepBudget | None = None,
+    budget: StepBudget | None = None,
 ) -> SchemaDiff:
     """Compare two schemas in both directions.
 
@@ -82,9 +82,9 @@ def diff_schemas(
         level: the level that decides whether the change is allowed.
         policy: the differences that break compatibility.
         also: ids of checks that break compatibility in addition to those of the policy.
-        within: the step budget of the enclosing operation.
+        budget: the step budget of the enclosing operation.
     """
-    change = classify_change_between(earlier.parsed, later.parsed, policy=policy, also=also, within=within)
+    change = classify_change_between(earlier.parsed, later.parsed, policy=policy, also=also, budget=budget)
     requested_directions = level.directions
     comparisons = sorted(change.comparisons, key=lambda comparison: comparison.direction not in requested_directions)
     trial = FixSearch(
@@ -95,7 +95,7 @@ def diff_schemas(
         directions=requested_directions,
         policy=policy,
         also=also,
-        steps=StepBudget(MAX_STEPS, within),
+        steps=StepBudget(MAX_STEPS, budget),
     )
     findings = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]
     located_findings = [

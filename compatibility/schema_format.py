@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
@@ -51,12 +51,15 @@ class SchemaFormat:
     reads_all: Callable[[Any, frozenset[Any], Policy, Memo, StepBudget], bool] = lambda *_: False
     #: returns True if two schemas of different references have the same content with the references inlined
     is_same_inlined: Callable[[ParsedSchema, ParsedSchema], bool] = lambda *_: False
-    #: returns a text without what no reader acts on, equal for equal meanings
+    #: returns a schema text without what no reader acts on, equal for equal meanings
     strip_annotations: Callable[[str], str] = lambda text: text
     #: returns why the format's meta-schema rejects a schema that is accepted; None if it does not
     find_nonconformity: Callable[[ParsedSchema], InvalidSchema | None] = lambda _: None
-    #: returns the names in a text by which schemas refer to each other; none if the text is invalid
+    #: returns the names in a schema text by which schemas refer to each other; none if the text is invalid
     list_names: Callable[[str], SchemaNames] = lambda _: SchemaNames()
+    #: returns a text with names in place of the definitions that are also in its references; None: it repeats none
+    omit_shared_definitions: Callable[[str, Mapping[str, str]], str] | None = None
+    write_reference: Callable[[str], str] | None = None  #: returns the least text that refers to a name
     list_top_level_fields: Callable[[ParsedSchema], tuple[str, ...]] = lambda _: ()
     list_tags: Callable[[str], Mapping[Entity, tuple[str, ...]]] = lambda _: {}
     edit_tags: Callable[[str, TagsByEntity, TagsByEntity], str] | None = None  #: adds tags, then removes others

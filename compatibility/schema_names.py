@@ -1,4 +1,4 @@
-"""Names by which schemas refer to each other: those that a text defines, and those that it needs."""
+"""Names by which schemas refer to each other: those that a schema defines, and those that it needs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ __all__ = ["ExternalName", "SchemaNames"]
 
 
 class ExternalName(NamedTuple):
-    """A name that a text uses and does not define."""
+    """A name that a schema text uses and does not define."""
 
     name: str  #: name of the reference that resolves it
     path: str = ""  #: relative path of the file that it may mean, as written; empty if it cannot be a path
+    simple_name: str = ""  #: the name that it means if nothing defines ``name``: the one without a namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class SchemaNames:
     """The names in the text of a schema."""
 
     root: str = ""  #: name of the whole schema; empty if it has none
-    record: str = ""  #: the subject by the strategy RecordName; empty if the strategy does not apply
+    type_name: str = ""  #: full name of the type that the root defines; empty if the format has no type names
+    record: str = ""  #: the name by which subject name strategies call the schema; empty if it has none
     defined: tuple[str, ...] = ()  #: all names that other texts can use, the root's included
     external: tuple[ExternalName, ...] = ()  #: in the order of their first use

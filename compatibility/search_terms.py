@@ -38,7 +38,7 @@ class Term:
 
 
 def load_json(text: str) -> Any:
-    """Parse a text without validation; None if it is stored as submitted and not valid JSON."""
+    """Parse a schema text without validation; None if it is stored as submitted and not valid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

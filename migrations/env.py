@@ -23,10 +23,10 @@ def run(connection: Connection) -> None:
     with context.begin_transaction():
         if connection.dialect.name == "postgresql":
             handed = context.config.attributes
-            patience = int(handed.get("lock_timeout_ms") or LOCK_TIMEOUT_MS)
-            longest = int(handed.get("statement_timeout_ms") or STATEMENT_TIMEOUT_MS)
-            connection.execute(text(f"SET LOCAL lock_timeout = {patience}"))
-            connection.execute(text(f"SET LOCAL statement_timeout = {longest}"))
+            lock_timeout_ms = int(handed.get("lock_timeout_ms") or LOCK_TIMEOUT_MS)
+            statement_timeout_ms = int(handed.get("statement_timeout_ms") or STATEMENT_TIMEOUT_MS)
+            connection.execute(text(f"SET LOCAL lock_timeout = {lock_timeout_ms}"))
+            connection.execute(text(f"SET LOCAL statement_timeout = {statement_timeout_ms}"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
         context.run_migrations()
 

@@ -17,36 +17,12 @@ from starlette.types import ASGIApp, Scope
 from contractlog.registry.access.current_caller import ANONYMOUS, Principal
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.database import open_store
-from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.execution.work_limits import CallerUsage
-from contractlog.registry.features.associations.service import AssociationService
-from contractlog.registry.features.batch.service import BatchService
-from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.features.change_log.service import ChangeLogService
-from contractlog.registry.features.compatibility.service import CompatibilityService
-from contractlog.registry.features.config_and_mode.service import ConfigService
-from contractlog.registry.features.conformance.service import ConformanceService
-from contractlog.registry.features.contexts.service import ContextService
-from contractlog.registry.features.dependencies.service import DependencyService
-from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.counter import FetchCounter
-from contractlog.registry.features.fetch_counts.service import FetchCountService
-from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
-from contractlog.registry.features.schemas.renderer import ViewRenderer
-from contractlog.registry.features.schemas.service import SchemaService
-from contractlog.registry.features.search.indexer import SearchIndexer
-from contractlog.registry.features.search.service import SearchService
-from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http import errors, host_and_origin_checks, metrics_token
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.cache_eviction import evict_on_changes
-from contractlog.registry.http.fastpath.cache_by_path import PathCache
-from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
 from contractlog.registry.http.host_and_origin_checks import CrossSite
@@ -55,23 +31,15 @@ from contractlog.registry.http.outermost_middleware import OutermostMiddleware
 from contractlog.registry.http.path_normalization import PathNormalizer
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.route_permissions import RoutePermissions
-from contractlog.registry.http.services import Services
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
-from contractlog.registry.registration.deletion import DeletionService
-from contractlog.registry.registration.parser import SchemaParser
-from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.services import Services, create_services
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.process_telemetry import Telemetry
-from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = ["create_app"]
 
 _ROUTES_LOCK: Final = threading.Lock()
 _UNRESTRICTED: Final = Principal(ANONYMOUS, ALL_PERMISSIONS)  #: every caller, if there is no authentication
-#: Responses by version may use this fraction (1/4) of the cache's memory in addition to it.
-_PATH_CACHE_DIVISOR: Final = 4
-_CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
 
 def create_app(
@@ -89,7 +57,7 @@ def create_app(
     cross_site_layer = host_and_origin_checks.create_middleware(settings)
     permissions = RoutePermissions(ROUTERS)
     access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings, permissions)]
-    services = _create_services(settings, store or open_store(settings), telemetry)
+    services = create_services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
         version=version("contractlog"),
@@ -113,7 +81,7 @@ def create_app(
         lifespan=_lifespan(services),
     )
     app.state.around = [cross_site_layer, Middleware(PathNormalizer), *access_layers, *_fastpath_middleware(services)]
-    app.router.routes.append(PlainRegistrations(services))
+    app.router.routes.append(PlainRegistrations(services.registration, services.versions, services.profile))
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     app.router.routes.extend(_shared_routes())
     app.state.services = services
@@ -187,63 +155,6 @@ def _route_templates(app: FastAPI) -> Iterator[tuple[str, str]]:
     for route in app.routes:
         for inner in getattr(getattr(route, "original_router", None), "routes", [route]):
             yield from ((method, inner.path) for method in sorted(inner.methods))
-
-
-def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
-    threads = ThreadPools(
-        settings.read_threads, max_waiting=settings.max_pending_writes, callers=CallerUsage(settings.caller_steps)
-    )
-    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.record_cache)
-    store.on_commit(cache.forget)
-    path_cache = _create_path_cache(settings, store)
-    store.watch(telemetry)
-    parser = SchemaParser()
-    checker = CompatibilityChecker(parser, settings.level)
-    registration = RegistrationService(store, threads, checker, allow_id_gap=settings.allow_id_gap)
-    renderer = ViewRenderer(parser)
-    compatibility = CompatibilityService(store, threads, checker)
-    follower = JournalFollower(store)
-    evict_on_changes(store, cache, follower)
-    fetch_counter = FetchCounter(store)
-    return Services(
-        settings=settings,
-        store=store,
-        threads=threads,
-        cache=cache,
-        path_cache=path_cache,
-        registration=registration,
-        associations=AssociationService(store, threads, registration),
-        compatibility=compatibility,
-        subjects=SubjectService(store, threads),
-        versions=VersionService(store, threads, renderer),
-        schemas=SchemaService(store, threads, renderer),
-        contexts=ContextService(store, threads),
-        deletion=DeletionService(store),
-        config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
-        conformance=ConformanceService(store, threads),
-        follower=follower,
-        change_log=ChangeLogService(store, threads, follower),
-        indexer=SearchIndexer(store, follower),
-        search=SearchService(store, threads),
-        diff=DiffService(store, threads, checker),
-        batch=BatchService(store, threads, registration, compatibility),
-        dependencies=DependencyService(store, threads),
-        fetch_counter=fetch_counter,
-        fetch_counts=FetchCountService(store, threads, fetch_counter),
-        imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
-        health=HealthCheck(store),
-        telemetry=telemetry,
-    )
-
-
-def _create_path_cache(settings: Settings, store: Store) -> PathCache | None:
-    """Return the cache of responses by version; None if other nodes can write to the database."""
-    if not store.exclusive:
-        return None
-    path_cache = PathCache(settings.cache_bytes // _PATH_CACHE_DIVISOR)
-    store.before_commit(path_cache.close)
-    store.on_commit(lambda _touched: path_cache.open())
-    return path_cache
 
 
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:

@@ -1,4 +1,4 @@
-"""Open a database: run its migrations and create the store on it."""
+"""Database of a registry: its migrations, and the store on it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SECONDS: Final = 2.0  #: for each wait
 _ALL_SECONDS: Final = 4.0  #: for the whole check: a server may send a byte each second, a resolver may hang
 _READY: Final = "/healthz/ready"
 _OK: Final = 200
-_MOST_SHOWN: Final = 1_000  #: bytes of a response that are read
+_MAX_RESPONSE_BYTES: Final = 1_000  #: bytes of a response that are read
 
 
 def main() -> int:
@@ -63,7 +63,7 @@ def _request_readiness(settings: Settings) -> str:
             return ""
         connection.request("GET", _READY, headers={"Host": name} if name else {})
         answer = connection.getresponse()
-        body = answer.read(_MOST_SHOWN).decode("utf-8", "replace")
+        body = answer.read(_MAX_RESPONSE_BYTES).decode("utf-8", "replace")
     except (OSError, UnicodeError, http.client.HTTPException) as error:  # UnicodeError: the host is no name
         return f"the registry does not answer on {host}:{settings.port}: {error}"
     finally:

@@ -170,5 +170,5 @@ def _convert(kind: type, value: Any) -> Any:
 def _describe_type(kind: type) -> str:
     if issubclass(kind, StrEnum):
         return "one of " + ", ".join(kind)
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
     return names[kind]

@@ -12,7 +12,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.read_plan import ReaderFormat, ReadPlan, ReadPlanner, list_heads, schema_id_in
+from contractlog.serdes.read_planner import ReaderFormat, ReadPlan, ReadPlanner, list_heads, schema_id_in
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,

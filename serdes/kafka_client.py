@@ -108,17 +108,19 @@ class ClientErrors:
             raise UsageError(f"the broker rejected the credentials or the TLS connection: {reason}")
 
 
-def fetch_topics(client: KafkaClient, reasons: ClientErrors, patience: float = RESPONSE_SECONDS) -> Mapping[str, Any]:
+def fetch_topics(
+    client: KafkaClient, reasons: ClientErrors, timeout_seconds: float = RESPONSE_SECONDS
+) -> Mapping[str, Any]:
     """Return the metadata of a broker's topics.
 
     Raises:
-        KafkaException: no response within ``patience`` seconds.
+        KafkaException: no response within ``timeout_seconds``.
         UsageError: the broker rejects the credentials or the TLS connection.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout_seconds
     while True:
         try:
-            topics: Mapping[str, Any] = client.list_topics(timeout=min(_ATTEMPT_SECONDS, patience)).topics
+            topics: Mapping[str, Any] = client.list_topics(timeout=min(_ATTEMPT_SECONDS, timeout_seconds)).topics
         except KafkaException:
             reasons.check_credentials(client)
             if time.monotonic() >= deadline:

@@ -121,7 +121,7 @@ def parse_id_header(value: Any) -> bytes:
         try:
             value = value.encode()
         except UnicodeEncodeError:
-            raise BadFrame(reason="the header of the schema's guid holds a text that has no bytes") from None
+            raise BadFrame(reason="the header of the schema's guid holds a string that has no bytes") from None
     if not isinstance(value, bytes | bytearray | memoryview):
         raise BadFrame(reason=f"the header of the schema's guid holds bytes, not {type(value).__name__}")
     head, end = split_head(bytes(value))

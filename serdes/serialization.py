@@ -39,10 +39,10 @@ class StringSerializer:
         self.codec = codecs.lookup(codec).name
 
     def __call__(self, value: str | None, ctx: Context | None = None) -> bytes | None:
-        """Return the bytes of a text; None stays None.
+        """Return the bytes of a string; None stays None.
 
         Raises:
-            SerializationError: the value is not a text, or the codec cannot encode it.
+            SerializationError: the value is not a string, or the codec cannot encode it.
         """
         if value is None:
             return None

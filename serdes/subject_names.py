@@ -7,14 +7,12 @@ named after the topic. Serializers call strategies, however they are configured,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Any, Final, Protocol, TypeAlias
 
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.identifiers import topic_subject
+from contractlog.compatibility.subject_names import SubjectNameStrategyType, derive_subject, parse_strategy
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.source_requests import Steps, request, run_sync
@@ -42,31 +40,22 @@ _ANY_CLUSTER: Final = "-"
 _MAX_SUBJECTS: Final = 1_000  #: cached subjects of topics
 
 
-class SubjectNameStrategyType(StrEnum):
-    """Strategies by name; NONE, as a fall-back, makes a topic without association an error."""
-
-    NONE = "NONE"
-    TOPIC = "TOPIC"
-    RECORD = "RECORD"
-    TOPIC_RECORD = "TOPIC_RECORD"
-    ASSOCIATED = "ASSOCIATED"
-
-
 def topic_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after the topic: ``<topic>-key`` or ``<topic>-value``."""
     del record_name
-    return topic_subject(_require_topic(context), _part_of(context))
+    return derive_subject(SubjectNameStrategyType.TOPIC, _require_topic(context), _part_of(context), "")
 
 
 def record_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after the record's full name, or a JSON schema's title."""
     del context
-    return _require_record_name(record_name)
+    return derive_subject(SubjectNameStrategyType.RECORD, "", "", _require_record_name(record_name))
 
 
 def topic_record_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after topic and record: ``<topic>-<record name>``."""
-    return topic_subject(_require_topic(context), _require_record_name(record_name))
+    topic, record = _require_topic(context), _require_record_name(record_name)
+    return derive_subject(SubjectNameStrategyType.TOPIC_RECORD, topic, "", record)
 
 
 STRATEGIES_BY_TYPE: Final[Mapping[SubjectNameStrategyType, SubjectNameStrategy]] = {
@@ -160,22 +149,6 @@ def find_associated_subjects(source: Any, topic: str, part: MessageField) -> lis
     except NotFound:
         return []
     return list(dict.fromkeys(str(each.subject) for each in associations))
-
-
-def parse_strategy(text: str) -> SubjectNameStrategyType:
-    """Parse the name of a strategy, as on the command line or in other clients.
-
-    >>> parse_strategy("topic-record"), parse_strategy("TopicRecordNameStrategy")
-    (<SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>, <SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>)
-
-    Raises:
-        ValueError: there is no such strategy.
-    """
-    word = re.sub("[^a-z]", "", text.lower()).removesuffix("strategy").removesuffix("name")
-    for strategy in (*STRATEGIES_BY_TYPE, SubjectNameStrategyType.ASSOCIATED):
-        if word == strategy.lower().replace("_", ""):
-            return strategy
-    raise ValueError(f"`{text}` is not a strategy: write topic, record, topic-record or associated")
 
 
 _OWN_STRATEGIES: Final = (topic_subject_name, record_subject_name, topic_record_subject_name)

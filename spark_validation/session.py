@@ -23,7 +23,7 @@ __all__ = ["SparkFailed", "open_session", "prepare_environment"]
 
 _PY4J_PREFIX: Final = "An error occurred while calling"
 _TRACEBACK: Final = "Traceback (most recent call last):"
-_LONGEST: Final = 300
+_MAX_REASON_LENGTH: Final = 300
 LOCAL: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -64,7 +64,7 @@ def _describe_error(error: Exception) -> str:
     lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]
     informative = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
     reason = (informative or lines or [type(error).__name__])[0]
-    return reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]} …"
+    return reason if len(reason) <= _MAX_REASON_LENGTH else f"{reason[:_MAX_REASON_LENGTH]} …"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "fresh")  # a bu
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
+    "support.apicurio",
     "support.browser",
     "support.third_party_clients",
     "support.gate",

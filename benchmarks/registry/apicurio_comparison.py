@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from apicurio import PREFIX, VERSION, run_apicurio
 from load_generator import LoadResult, format_get, generate_load
@@ -21,7 +20,6 @@ from workload import (
 )
 
 WARM_UP_SECONDS = 30
-CACHE_FOLDER = Path(__file__).parents[2] / ".cache" / "apicurio"
 
 
 def compare_with_apicurio(database: str, durability: str, seconds: float, count: int) -> None:
@@ -30,7 +28,7 @@ def compare_with_apicurio(database: str, durability: str, seconds: float, count:
     print(f"level BACKWARD, {VERSIONS_PER_SUBJECT} versions per subject")
     print(f"the registry on SQLite, {durability}; Apicurio on its own H2 in memory: its writes are not durable")
     print(f"metrics and request ids on, no authentication, no access log; {CONNECTIONS} connections, both on all cores")
-    with run_variant("registry", database, core=None) as our_server, run_apicurio(CACHE_FOLDER) as apicurio_server:
+    with run_variant("registry", database, core=None) as our_server, run_apicurio() as apicurio_server:
         sides = {"registry": (our_server, ""), "Apicurio": (apicurio_server, PREFIX)}
         for name, (server, prefix) in sides.items():
             for number in range(1, VERSIONS_PER_SUBJECT + 1):

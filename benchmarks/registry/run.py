@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tests")]
+sys.path[:0] = [str(Path(__file__).parent), *(str(Path(__file__).parents[2] / name) for name in ("tests", "examples"))]
 
 from contractlog.registry.database import upgrade
 

@@ -77,7 +77,7 @@ def main() -> None:
     from contractlog.registry.storage import writer
 
     if variant == "single":
-        writer._LARGEST_BATCH = 1  # noqa: SLF001 - one transaction per request, for comparison
+        writer._MAX_BATCH = 1  # noqa: SLF001 - one transaction per request, for comparison
     if variant.startswith("without-"):
         from fastpath import SHORTCUTS
 

@@ -58,6 +58,7 @@ class Call(Generic[T]):
     body: Any = None
     repeatable: bool = True  #: whether it is idempotent, and so may be retried
     text: bool = False  #: whether the response is plain text, not JSON
+    without_subject: Call[T] | None = None  #: sent if the server says that the subject does not exist
 
     @property
     def target(self) -> str:

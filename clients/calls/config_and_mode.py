@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from contractlog.clients.calls.call import Call, SubjectLike, flag_parameters, scoped_path
 from contractlog.compatibility.compatibility_policy import Policy
@@ -27,6 +27,7 @@ __all__ = [
     "set_policy",
 ]
 
+T = TypeVar("T")
 
 _PLAIN_MEMBERS: Final = {
     "alias": "alias",
@@ -101,7 +102,7 @@ def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Cal
     Raises:
         LevelNotConfigured: the subject has no config of its own, and ``inherited`` is false.
     """
-    return Call("GET", scoped_path("config", subject), Config.from_body, flag_parameters(defaultToGlobal=inherited))
+    return _read_config(subject, Config.from_body, inherited=inherited)
 
 
 def set_config(config: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
@@ -126,12 +127,7 @@ def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call
     Raises:
         LevelNotConfigured: the subject has no level of its own, and ``inherited`` is false.
     """
-    return Call(
-        "GET",
-        scoped_path("config", subject),
-        lambda body: Level.parse(body["compatibilityLevel"]),
-        flag_parameters(defaultToGlobal=inherited),
-    )
+    return _read_config(subject, lambda body: Level.parse(body["compatibilityLevel"]), inherited=inherited)
 
 
 def set_level(level: Level | str, subject: SubjectLike | None = None) -> Call[Level]:
@@ -152,7 +148,7 @@ def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
 
 def policy(subject: SubjectLike | None = None) -> Call[Policy]:
     """Return the compatibility policy for JSON schemas of a subject; STRICT if none is set."""
-    return Call("GET", scoped_path("config", subject), _parse_policy, flag_parameters(defaultToGlobal=True))
+    return _read_config(subject, _parse_policy, inherited=True)
 
 
 def set_policy(policy: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
@@ -192,6 +188,13 @@ def delete_mode(subject: SubjectLike | None = None, *, recursive: bool = False) 
     """Delete the mode of a subject, so that it inherits again; return the mode that was in force."""
     path, query = scoped_path("mode", subject), flag_parameters(recursive=recursive)
     return Call("DELETE", path, lambda body: Mode.parse(body["mode"]), query, repeatable=False)
+
+
+def _read_config(subject: SubjectLike | None, read: Callable[[Any], T], *, inherited: bool) -> Call[T]:
+    """Return the call for a config; some servers have the inherited one only of subjects with versions."""
+    general = _read_config(None, read, inherited=True) if inherited and subject is not None else None
+    query = flag_parameters(defaultToGlobal=inherited)
+    return Call("GET", scoped_path("config", subject), read, query, without_subject=general)
 
 
 def _parse_policy(body: Any) -> Policy:

@@ -1,4 +1,4 @@
-"""Extensions of contractlog: audits, the journal, search, differences, graphs and batch requests."""
+"""Extensions of contractlog: audits, the change log, search, differences, graphs and batch requests."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ __all__ = [
     "permissions",
     "publish_conformance",
     "search",
+    "usage",
 ]
 
 _EXTENSION_PATH: Final = ("contractlog", "v1")
@@ -57,7 +58,7 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
     """Return the changes after number ``since``; wait up to ``wait`` seconds if there are none yet.
 
     Raises:
-        ChangesAhead: ``since`` is after the end of the journal; the database may have been restored.
+        ChangesAhead: ``since`` is after the end of the change log; the database may have been restored.
     """
     return Call(
         "GET", (*_EXTENSION_PATH, "changes"), dict, query_parameters(since=since, limit=limit, wait=wait or None)
@@ -65,7 +66,7 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
 
 
 def each_change(since: int = 0, *, page: int = 500) -> Pages[ResponseBody]:
-    """Iterate over the changes after number ``since``, to the current end of the journal."""
+    """Iterate over the changes after number ``since``, to the current end of the change log."""
     while True:
         response = yield changes(since, limit=page)
         yield response["changes"]
@@ -186,6 +187,17 @@ def fetches(
     """Return which clients fetched an id, or the schemas of a subject's versions, and on which day."""
     query = query_parameters(id=schema_id, subject=subject, days=days, limit=limit)
     return Call("GET", (*_EXTENSION_PATH, "fetches"), lambda body: list(body["fetches"]), query)
+
+
+def usage(subjects: Iterable[SubjectLike], *, days: int | None = None) -> Call[list[ResponseBody | RegistryError]]:
+    """Return the clients and the topics of each subject by version; at most 500 subjects per call."""
+    names = [str(subject) for subject in subjects]
+
+    def read(body: Any) -> list[ResponseBody | RegistryError]:
+        results = zip(body["results"], names, strict=True)
+        return [_parse_error(result) or dict(result) for result, _ in results]
+
+    return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), {"subjects": names})
 
 
 def _version_name(version: tuple[SubjectLike, VersionLike]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from contractlog.clients.calls import CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
+from contractlog.clients.calls import ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
-from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
     NotFound,
     RegistryError,
@@ -30,7 +30,7 @@ __all__ = ["Baseline"]
 
 @dataclass
 class _BaselineVersion:
-    path: str
+    name: str  #: for users: the file that it comes from, or the number of a locked version
     schema: RegisteredSchema
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
@@ -44,6 +44,8 @@ class Baseline:
     compatibility_level: Level
     subjects: dict[str, list[_BaselineVersion]] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  #: subjects without a file below the paths that the user named
+    #: opens the registry, for references to versions that no file has; None: there is none
+    open_registry: Callable[[], Registry] | None = None
 
     @classmethod
     def of_lock(cls, name: str, level: Level, locked: Iterable[SchemaFile]) -> Baseline:
@@ -68,17 +70,25 @@ class Baseline:
                 references=file.draft.references,
             )
             versions = baseline.subjects.setdefault(file.subject, [])
-            versions.append(_BaselineVersion(str(file.path), schema, parsed, texts))
+            versions.append(_BaselineVersion(f"version {schema.version}", schema, parsed, texts))
         return baseline
 
     @classmethod
-    def of_files(cls, name: str, level: Level, files: Iterable[tuple[SchemaFile, str]], *, normalize: bool) -> Baseline:
+    def of_files(
+        cls,
+        name: str,
+        level: Level,
+        files: Iterable[tuple[SchemaFile, str]],
+        *,
+        normalize: bool,
+        open_registry: Callable[[], Registry] | None = None,
+    ) -> Baseline:
         """Make the versions of files, each with its name for users; files come after their dependencies.
 
         Raises:
             UsageError: a file is not a valid schema.
         """
-        baseline = cls(name, level)
+        baseline = cls(name, level, open_registry=open_registry)
         resolver = FileResolver(baseline, normalize)
         for file, path in files:
             resolved = resolver.resolve(file)
@@ -98,8 +108,8 @@ class Baseline:
         return baseline
 
     def describe_version(self, subject: str, number: int) -> str:
-        """Return the name of a version for users: the file that it comes from."""
-        return self._version(subject, number).path
+        """Return the name of a version for users."""
+        return self._version(subject, number).name
 
     def lookup(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
         """Return the version with this content.
@@ -134,26 +144,25 @@ class Baseline:
         return results
 
     def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
-        """Return the texts of all dependencies of a draft by name.
+        """Return the texts of all dependencies of a draft by name; those that no file has are of the registry.
 
         Raises:
-            VersionNotFound: one of them is not in the files.
+            SubjectNotFound, VersionNotFound: one of them is nowhere.
         """
         context = Subject.parse(str(subject)).context if subject is not None else ""
         texts: dict[str, str] = {}
         for reference in draft.references:
-            target = self._version(str(resolve_subject(reference.subject, context)), reference.version)
+            try:
+                target = self._version(str(resolve_subject(reference.subject, context)), reference.version)
+            except NotFound:
+                if self.open_registry is None:
+                    raise
+                single = replace(draft, references=(reference,))
+                texts |= self.open_registry().referenced(single, subject=subject)
+                continue
             texts |= target.texts
             texts[reference.name] = target.schema.text
         return texts
-
-    def check(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> CompatibilityAnswer:  # noqa: ARG002
-        """Check a schema against the versions of a subject."""
-        parsed = parse_schema(draft, self.referenced(draft, subject=subject), strict=False)
-        history = [
-            ParsedVersion(int(each.schema.version or 0), each.parsed) for each in self.subjects.get(str(subject), ())
-        ]
-        return CompatibilityAnswer(check_compatibility(parsed, history, self.compatibility_level).compatible)
 
     def versions(self, subject: SubjectLike) -> list[int]:
         """Return the numbers of the versions."""

@@ -13,16 +13,17 @@ from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, Subje
 from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
+from contractlog.clients.cli.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
-from contractlog.clients.cli.schema_folder.resolver import FileResolver
+from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
 
-__all__ = ["check_files", "print_check", "run"]
+__all__ = ["check_files", "find_usages", "print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -47,7 +48,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 print_check(check, referenced)
     for line in referenced.lines():
         print_result(line)
-    incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
+    incompatible = [examined for examined in checks if examined.outcome in {"incompatible", "data_unreadable"}]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     output_report(options, partial(check_report, checks, unreadable.problems))
     if options.format == "json":
@@ -65,20 +66,36 @@ def check_files(
 ) -> Iterator[FileCheck]:
     """Yield the checks of the files that can be read, each file after those that it depends on."""
     checkers: dict[str, SubjectChecker] = {}
-    for resolved in FileResolver(registry, options.normalize).resolve_all(files, unreadable.collect):
+    resolver = FileResolver(registry, options.normalize, options.manifest)
+    resolved_files = resolver.resolve_all(files, unreadable.collect)
+    usages = find_usages(options, registry, resolved_files)
+    for resolved in resolved_files:
         subject = resolved.file.subject
         if subject not in checkers:
             planned = _planned_settings(options, registry, subject)
             waivers = () if options.manifest is None else options.manifest.find_waivers(subject)
-            checkers[subject] = SubjectChecker(registry, subject, options.normalize, planned, waivers)
+            checkers[subject] = SubjectChecker(
+                registry, subject, resolver.normalizes(subject), planned, waivers, usages.get(subject)
+            )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
+
+
+def find_usages(
+    options: Namespace, registry: Registry | Baseline, files: Iterable[ResolvedFile]
+) -> dict[str, RecordedUsage]:
+    """Return the usage of the subjects that get new versions, as far as a registry knows it."""
+    if isinstance(registry, Baseline):
+        return {}
+    subjects = [each.file.subject for each in files if each.registered is None]
+    return fetch_usage(registry, subjects, verbose=options.verbose) if subjects else {}
 
 
 def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadable: UnreadableFiles) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "compatible": not (incompatible or unreadable.problems),
+        "compatible": not (unreadable.problems or any(each.outcome == "incompatible" for each in incompatible)),
+        "reads_data": all(examined.outcome != "data_unreadable" for examined in incompatible),
         "permitted": all(examined.outcome != "refused" for examined in checks),
         "files": [examined.body() for examined in checks],
         "unreadable": [{"file": str(path), "reason": str(error)} for path, error in unreadable.problems],
@@ -119,11 +136,17 @@ def _print_summary(
     waived = sum(examined.outcome == "waived" for examined in checks)
     new = sum(examined.outcome == "compatible" for examined in checks) + waived
     if options.against:
-        changed = count_noun(new + len(incompatible), "changed file")
-        print_message(f"{changed}, {len(incompatible):,} incompatible with {options.against}")
+        number = new + len(incompatible)
+        changed = count_noun(number, "changed file")
+        against = "the lock" if options.against == "lock" else options.against
+        count = f"{changed}, {len(incompatible):,} incompatible with {against}"
+        print_message(count if number else f"no file differs from {against}")
     elif incompatible:
         files = count_noun(len(checks), "file")
-        print_message(f"{len(incompatible):,} of {files} cannot be registered: fix the findings above and check again")
+        or_waive = " or waive" if any(examined.outcome == "data_unreadable" for examined in incompatible) else ""
+        print_message(
+            f"{len(incompatible):,} of {files} cannot be registered: fix{or_waive} the findings above and check again"
+        )
     elif refused:
         files = count_noun(len(checks), "file")
         print_message(
@@ -132,7 +155,7 @@ def _print_summary(
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
         command = "apply" if options.manifest is not None and options.manifest.subjects else "register"
-        arguments += " --use-waivers" if waived else ""
+        arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
         print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.baseline import Baseline
-from contractlog.clients.cli.diff_sides import read_sides
+from contractlog.clients.cli.diff_folders import FolderDiff, diff_body, diff_folders
+from contractlog.clients.cli.diff_sides import FolderSide, read_sides
 from contractlog.clients.cli.file_check import MAX_FINDINGS
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.output import (
@@ -36,8 +35,6 @@ from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run"]
 
-FOLDERS_FORMAT: Final = "contractlog.diff-folders/1"
-
 _KIND_DESCRIPTIONS: Final = {
     ChangeKind.NONE: "only the layout changed",
     ChangeKind.ANNOTATION: "only annotations changed",
@@ -55,93 +52,25 @@ _READERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _FolderDiff:
-    """Difference between two folders, whose schemas are paired by subject: the last version of each."""
-
-    earlier: Baseline
-    later: Baseline
-    changed: Sequence[tuple[str, SchemaDiff]]  #: subject and difference
-
-    @property
-    def compatible(self) -> bool:
-        """True if the level allows every change."""
-        return all(difference.compatible for _, difference in self.changed)
-
-    @property
-    def added(self) -> list[tuple[str, str]]:
-        """Subjects that only the later folder has, with their files."""
-        return _list_only(self.later, self.earlier)
-
-    @property
-    def removed(self) -> list[tuple[str, str]]:
-        """Subjects that only the earlier folder has, with their files."""
-        return _list_only(self.earlier, self.later)
-
-    @property
-    def summary(self) -> str:
-        """The numbers of subjects."""
-        incompatible = sum(not difference.compatible for _, difference in self.changed)
-        parts = [f"{count_noun(len(self.changed), 'subject')} changed"]
-        parts += [f"{incompatible:,} incompatible"] if incompatible else []
-        parts += [f"{len(self.added):,} added"] if self.added else []
-        return ", ".join(parts + ([f"{len(self.removed):,} removed"] if self.removed else []))
-
-    def body(self) -> dict[str, Any]:
-        """Return the JSON-compatible form."""
-        return {
-            "format": FOLDERS_FORMAT,
-            "earlier": self.earlier.name,
-            "later": self.later.name,
-            "compatible": self.compatible,
-            "added": [{"subject": subject, "file": file} for subject, file in self.added],
-            "removed": [{"subject": subject, "file": file} for subject, file in self.removed],
-            "changed": [{"subject": subject} | _schema_body(difference) for subject, difference in self.changed],
-        }
-
-
 def run(options: Namespace) -> int:
     """Compare the schemas, print the result, and return the exit code."""
     also = _parse_checks(options.also)
     compare = partial(diff_schemas, level=options.level, policy=options.policy, also=also)
     earlier, later = read_sides(options)
-    difference: SchemaDiff | _FolderDiff
-    if isinstance(earlier, Baseline) and isinstance(later, Baseline):
-        difference = _diff_folders(earlier, later, compare)
+    difference: SchemaDiff | FolderDiff
+    if isinstance(earlier, FolderSide) and isinstance(later, FolderSide):
+        difference = diff_folders(earlier, later, compare)
     elif isinstance(earlier, DiffSide) and isinstance(later, DiffSide):
         difference = compare(earlier, later)
     if options.format == "json":
-        print_json(difference.body() if isinstance(difference, _FolderDiff) else _schema_body(difference))
+        print_json(difference.body() if isinstance(difference, FolderDiff) else diff_body(difference))
     elif options.format == "markdown":
         print_document(render_markdown(_diff_report(difference)))
-    elif isinstance(difference, _FolderDiff):
+    elif isinstance(difference, FolderDiff):
         _print_folders(difference)
     elif not (is_quiet() and difference.compatible):
         _print_difference(difference)
     return exit_codes.CLEAN if difference.compatible else exit_codes.FINDINGS
-
-
-def _diff_folders(
-    earlier: Baseline, later: Baseline, compare: Callable[[DiffSide, DiffSide], SchemaDiff]
-) -> _FolderDiff:
-    changed = []
-    for subject in sorted(earlier.subjects.keys() & later.subjects.keys()):
-        before, after = (
-            DiffSide(version.path, version.schema.text, version.parsed)
-            for version in (earlier.subjects[subject][-1], later.subjects[subject][-1])
-        )
-        difference = compare(before, after)
-        if difference.change.kind is not ChangeKind.NONE:
-            changed.append((subject, difference))
-    return _FolderDiff(earlier, later, changed)
-
-
-def _list_only(folder: Baseline, other: Baseline) -> list[tuple[str, str]]:
-    return [
-        (subject, versions[-1].path)
-        for subject, versions in sorted(folder.subjects.items())
-        if subject not in other.subjects
-    ]
 
 
 def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
@@ -151,25 +80,17 @@ def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
-def _schema_body(difference: SchemaDiff) -> dict[str, Any]:
-    return difference.body() | {"changes": [change.body() for change in name_changes(difference)]}
-
-
 def _describe_change(difference: SchemaDiff) -> str:
     kind = difference.change.kind
     decision = "allows the change" if difference.compatible else "rejects the change"
     return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level} {decision}"
 
 
-def _diff_report(difference: SchemaDiff | _FolderDiff) -> Report:
+def _diff_report(difference: SchemaDiff | FolderDiff) -> Report:
     if isinstance(difference, SchemaDiff):
         return Report("contractlog diff", _describe_change(difference), (_report_file(difference),))
     files = [_report_file(each) for _, each in difference.changed]
-    files += [
-        ReportedFile(file, "passed", f"`{subject}` was {verb}", listed=True)
-        for verb, subjects in (("added", difference.added), ("removed", difference.removed))
-        for subject, file in subjects
-    ]
+    files += [ReportedFile(file, "passed", verdict, listed=True) for file, verdict in difference.describe_subjects()]
     return Report("contractlog diff", difference.summary, tuple(files))
 
 
@@ -208,16 +129,15 @@ def _group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]
 
 
 def _list_levels(levels: Sequence[Level]) -> str:
-    return "all" if len(levels) == len(Level) else ", ".join(levels)
+    return "all" if len(levels) == len(Level) else ", ".join(f"`{level}`" for level in levels)
 
 
-def _print_folders(difference: _FolderDiff) -> None:
+def _print_folders(difference: FolderDiff) -> None:
     for _, each in difference.changed:
         if not (is_quiet() and each.compatible):
             _print_difference(each)
-    for verb, subjects in (("added", difference.added), ("removed", difference.removed)):
-        for subject, file in subjects:
-            print_result(with_tone(Tone.PLAIN, escape_line(f"{file}: `{subject}` was {verb}")))
+    for file, verdict in difference.describe_subjects():
+        print_result(with_tone(Tone.PLAIN, escape_line(f"{file}: {verdict}")))
     print_message(difference.summary)
 
 

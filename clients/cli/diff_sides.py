@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_diff import DiffSide
 
-__all__ = ["read_sides"]
+__all__ = ["FolderSide", "read_sides"]
 
 _FILE: Final = "file:"
 _SUBJECT: Final = "subject:"
@@ -63,7 +64,17 @@ class _VersionSide:
     version: VersionLike
 
 
-def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[Baseline, Baseline]:
+@dataclass(frozen=True, slots=True)
+class FolderSide:
+    """The last version of each subject in a folder; a file without a subject has its path as one."""
+
+    name: str  #: as the user wrote it
+    schemas: Mapping[str, DiffSide]  #: by subject
+    paths: Mapping[str, str]  #: subject -> path of its file, relative to the folder
+    unnamed: frozenset[str]  #: those of ``schemas`` that are paths, not subjects
+
+
+def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[FolderSide, FolderSide]:
     """Read both sides: two schemas, or the schemas of two folders.
 
     The prefixes ``git:``, ``file:`` and ``subject:`` decide what a side is; without one it is a file or folder if such
@@ -80,7 +91,8 @@ def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[Baseline
         folders = [side for side in sides if isinstance(side, _PathSide) and side.path.is_dir()]
         match folders:
             case [first, second]:
-                return _read_folder(first), _read_folder(second)
+                open_registry = cache(lambda: stack.enter_context(connect(options)))
+                return _read_folder(first, open_registry), _read_folder(second, open_registry)
             case [folder]:
                 raise UsageError(f"`{folder.name}` is a folder: name two folders, or two schemas")
         earlier, later = _read_schemas(options, sides)
@@ -119,13 +131,27 @@ def _git_path(name: str) -> Iterator[Path]:
         yield copies[path]
 
 
-def _read_folder(side: _PathSide) -> Baseline:
+def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> FolderSide:
     problems = UnreadableFiles(deferred=False)
+    unnamed: set[str] = set()
+
+    def name_subject(path: Path) -> str:
+        relative = path.relative_to(side.path).as_posix()
+        unnamed.add(relative)
+        return relative
+
     with side.named_errors():
         manifest = load_manifest(side.path / MANIFEST) if (side.path / MANIFEST).is_file() else None
-        groups = collect_files([str(side.path)], manifest=manifest, unreadable=problems)
+        groups = collect_files([str(side.path)], manifest=manifest, unreadable=problems, name_subject=name_subject)
         files = [(file, side.name_of(file.path)) for file in order_files(groups, problems.collect)]
-        return Baseline.of_files(side.name, Level.NONE, files, normalize=False)
+        baseline = Baseline.of_files(side.name, Level.NONE, files, normalize=False, open_registry=open_registry)
+    latest = {subject: versions[-1] for subject, versions in sorted(baseline.subjects.items())}
+    return FolderSide(
+        side.name,
+        {subject: DiffSide(each.name, each.schema.text, each.parsed) for subject, each in latest.items()},
+        {file.subject: file.path.relative_to(side.path).as_posix() for file, _ in files},
+        frozenset(unnamed),
+    )
 
 
 def _read_schemas(options: Namespace, sides: Sequence[_PathSide | _VersionSide]) -> list[DiffSide]:

@@ -10,6 +10,7 @@ from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import (
     ContractlogError,
     NotFound,
+    ServerError,
     Unauthorized,
     Unreachable,
     UnreadableAnswer,
@@ -39,6 +40,8 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
         if error.facts.get("status") in _PROXY_STATUSES:
             advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
         return f"{url} does not answer as a registry does: {error}; {advice}"
+    if isinstance(error, ServerError):
+        return f"the registry at {url} failed: {error}"
     return _rejected_message(url, argv) if isinstance(error, Unauthorized) else str(error)
 
 
@@ -54,7 +57,9 @@ def _unreachable_message(url: str, reason: str) -> str:
 def _rejected_message(url: str, argv: Iterable[str]) -> str:
     """Return the message for an unauthenticated caller, with the credentials that were used."""
     security = Security.from_environment()
-    user = next(_users_of_url(url, (*argv, registry_url())), None)
+    arguments = list(argv)
+    names_environment = any(each.partition("=")[0] == "--environment" for each in arguments)  # of the manifest
+    user = next(_users_of_url(url, arguments if names_environment else (*arguments, registry_url())), None)
     if user is not None:
         return f"the registry at {url} rejected user `{user}` and the password, both taken from the URL that was given"
     if security.user is not None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.file_findings import list_file_findings, locate_findings
+from contractlog.clients.cli.impact import Impact, ImpactCheck, NewSchema, UnreadableRecords
+from contractlog.clients.cli.recorded_usage import RecordedUsage
+from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import Waiver
@@ -27,18 +31,17 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.finding_positions import find_positions
-from contractlog.compatibility.fixes.fix_search import FixSearch
 from contractlog.compatibility.formats import FORMATS, parse_schema
-from contractlog.compatibility.level import Level
-from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
-from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "PlannedSettings", "SubjectChecker"]
 
-FileCheckOutcome = Literal["registered", "unchanged", "compatible", "waived", "incompatible", "refused"]
+FileCheckOutcome = Literal[
+    "registered", "unchanged", "compatible", "waived", "incompatible", "data_unreadable", "refused"
+]
 
 MAX_FINDINGS: Final = 100  #: most findings listed per file
 
@@ -55,10 +58,17 @@ class FileCheck:
     findings: tuple[LocatedFinding, ...] = ()
     messages: tuple[str, ...] = ()  #: reasons given by the registry
     notes: tuple[str, ...] = ()
+    impact: Impact | None = None  #: None: unknown
+    needs_level_change: bool = False  #: whether its level rejects it, though waivers cover all incompatibilities
+
+    @property
+    def data_findings(self) -> tuple[UnreadableRecords, ...]:
+        """Findings about records of topics, errors and warnings."""
+        return () if self.impact is None else self.impact.findings
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
-        registered = self.registered
+        registered = self.registered if self.registered and self.registered.schema_id else None  # 0: only in files
         return {
             "file": str(self.file.path),
             "subject": self.file.subject,
@@ -68,9 +78,12 @@ class FileCheck:
             "version": None if registered is None else registered.version,
             "schema_id": None if registered is None else registered.schema_id,
             "compared_with": list(self.compared),
-            "findings": [finding.body() for finding in self.findings],
+            "findings": [
+                finding.body() for finding in (*self.findings, *(each.finding for each in self.data_findings))
+            ],
             "messages": list(self.messages),
             "notes": list(self.notes),
+            "impact": None if self.impact is None else self.impact.body(),
         }
 
 
@@ -99,6 +112,7 @@ class SubjectChecker:
     normalize: bool = False
     planned: PlannedSettings = PlannedSettings()
     waivers: Sequence[Waiver] = ()  #: for the subject, expired ones included
+    usage: RecordedUsage | None = None  #: None: unknown
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[ParsedVersion] | None = None
     _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions
@@ -106,6 +120,7 @@ class SubjectChecker:
     _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
+    _impact: ImpactCheck | None = None
 
     def check(self, resolved: ResolvedFile) -> FileCheck:
         """Check a file; if it is compatible, it is part of the history of the files after it.
@@ -115,7 +130,7 @@ class SubjectChecker:
         """
         file, parsed = resolved.file, resolved.parsed
         if resolved.registered is not None:
-            findings = _file_findings(file, parsed)
+            findings = list_file_findings(file, parsed)
             outcome: FileCheckOutcome = "unchanged" if isinstance(self.registry, Baseline) else "registered"
             return FileCheck(file, outcome, self.level, resolved.registered, findings=findings)
         try:
@@ -123,7 +138,9 @@ class SubjectChecker:
             result = self._check_file(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
-        if result.outcome == "incompatible":
+        if self.usage is not None:
+            result = self._add_impact(result, parsed, self.usage)
+        if result.outcome in {"incompatible", "data_unreadable"}:
             result = _apply_waivers(result, self.waivers)
         if result.outcome in {"compatible", "waived"}:
             if refusal:
@@ -159,11 +176,27 @@ class SubjectChecker:
             self._level = self.planned.level or self.registry.level(self.subject)
         return self._level
 
-    def _check_compatibility(self, parsed: ParsedSchema, history: Sequence[ParsedVersion]) -> Verdict:
-        """Check compatibility as the registry does; fetch its policy if that matters."""
-        if self._policy is None and FORMATS[parsed.type].has_policies and self.level is not Level.NONE:
+    def _find_policy(self, parsed: ParsedSchema) -> Policy:
+        """Return the policy by which a schema is compared; fetch it if that matters."""
+        if self._policy is None and FORMATS[parsed.type].has_policies:
             self._policy = self.planned.policy or self.registry.policy(self.subject)
-        return check_compatibility(parsed, history, self.level, policy=self._policy or Policy.STRICT)
+        return self._policy or Policy.STRICT
+
+    def _check_compatibility(self, parsed: ParsedSchema, history: Sequence[ParsedVersion]) -> Verdict:
+        """Check compatibility as the registry does."""
+        policy = Policy.STRICT if self.level is Level.NONE else self._find_policy(parsed)
+        return check_compatibility(parsed, history, self.level, policy=policy)
+
+    def _add_impact(self, check: FileCheck, parsed: ParsedSchema, usage: RecordedUsage) -> FileCheck:
+        if self._impact is None:
+            self._impact = ImpactCheck(self.registry, self.subject, usage)
+        history = [*self._load_history(), *(earlier for earlier, _ in self._number_pending(self._load_history()))]
+        previous = history[-1].parsed if history else None
+        reported = {each.earlier for each in check.findings if each.direction is Direction.BACKWARD}
+        policy = self._find_policy(parsed)
+        impact = self._impact.check(NewSchema(check.file, parsed, previous, self.level, policy, reported))
+        fails = check.outcome == "compatible" and any(each.is_error for each in impact.findings)
+        return replace(check, impact=impact, outcome="data_unreadable" if fails else check.outcome)
 
     def _check_file(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
         registered = self._load_history()
@@ -184,9 +217,9 @@ class SubjectChecker:
             if self.level is Level.NONE
             else tuple(descriptions[earlier.version][0] for earlier in compared),
             findings=(
-                *_file_findings(file, parsed),
+                *list_file_findings(file, parsed),
                 *islice(
-                    _locate_findings(
+                    locate_findings(
                         file, parsed, verdict, compared, descriptions, policy=self._policy or Policy.STRICT
                     ),
                     MAX_FINDINGS,
@@ -198,13 +231,19 @@ class SubjectChecker:
         # compare with the wrong one. Nor has it the schemas that planned references are to.
         if self.planned.decide_compatibility or file.planned or (pending and not self.level.transitive):
             return result
+        if isinstance(self.registry, Baseline):
+            return result
         after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
         return self._confirm_with_registry(
-            result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
+            self.registry, result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
         )
 
-    def _confirm_with_registry(self, result: FileCheck, local: Verdict, after_files: Verdict) -> FileCheck:
-        response = self.registry.check(self.subject, result.file.draft, normalize=self.normalize)
+    def _confirm_with_registry(
+        self, registry: Registry, result: FileCheck, local: Verdict, after_files: Verdict
+    ) -> FileCheck:
+        response = check_by_registry(registry, self.subject, result.file.draft, normalize=self.normalize)
+        if response.compatible is None:
+            return replace(result, notes=(*result.notes, response.note))
         decided = replace(
             result,
             outcome="compatible" if response.compatible and after_files.compatible else "incompatible",
@@ -259,13 +298,16 @@ class SubjectChecker:
 
 
 def _apply_waivers(check: FileCheck, waivers: Sequence[Waiver]) -> FileCheck:
-    """Return the check with outcome ``waived`` if current waivers cover every incompatibility.
+    """Return the check as ``waived`` if current waivers cover all incompatibilities and data findings.
 
-    Waivers are named in its notes, with those that have expired.
+    A finding from data is covered by a waiver for it, or by waivers for all its causes. Waivers are named in the notes,
+    with those that have expired.
     """
     today = datetime.now(UTC).date()
-    breaking = [finding for finding in check.findings if finding.earlier]
-    used = [waiver for waiver in waivers if any(map(waiver.covers, breaking))]
+    breaking = [finding for finding in check.findings if finding.earlier] if check.outcome == "incompatible" else []
+    unreadable = [each for each in check.data_findings if each.is_error]
+    findings = [*breaking, *(finding for each in unreadable for finding in (each.finding, *each.causes))]
+    used = [waiver for waiver in waivers if any(map(waiver.covers, findings))]
     current = [waiver for waiver in used if waiver.until >= today]
     notes = [waiver.describe() for waiver in current]
     notes += [
@@ -273,54 +315,24 @@ def _apply_waivers(check: FileCheck, waivers: Sequence[Waiver]) -> FileCheck:
         for waiver in used
         if waiver.until < today
     ]
-    is_waived = 0 < len(breaking) < MAX_FINDINGS and all(
-        any(waiver.covers(finding) for waiver in current) for finding in breaking
-    )
-    if current and not is_waived:
-        notes.append("not every incompatibility is waived")
-    return replace(
-        check, outcome="waived" if is_waived else "incompatible", notes=(*check.notes, *dict.fromkeys(notes))
-    )
+
+    def is_covered(finding: LocatedFinding) -> bool:
+        return any(waiver.covers(finding) for waiver in current)
+
+    outcome: FileCheckOutcome = "waived"
+    if check.outcome == "incompatible" and not (0 < len(breaking) < MAX_FINDINGS and all(map(is_covered, breaking))):
+        outcome = "incompatible"
+    elif not all(is_covered(each.finding) or _are_causes_covered(each, is_covered) for each in unreadable):
+        outcome = "data_unreadable"
+    if current and outcome != "waived":
+        notes.append(f"not every {'incompatibility' if outcome == 'incompatible' else 'finding from data'} is waived")
+    needs_level_change = outcome == "waived" and check.outcome == "incompatible"
+    notes = list(dict.fromkeys(notes))
+    return replace(check, outcome=outcome, notes=(*check.notes, *notes), needs_level_change=needs_level_change)
 
 
-def _file_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[LocatedFinding, ...]:
-    """Return the findings of a file that do not depend on other versions."""
-    finding = locate_nonconformity(parsed, file.draft.text)
-    return () if finding is None else (finding,)
-
-
-def _locate_findings(
-    file: SchemaFile,
-    parsed: ParsedSchema,
-    verdict: Verdict,
-    compared: Sequence[ParsedVersion],
-    descriptions: Mapping[int, tuple[str, str]],
-    *,
-    policy: Policy,
-) -> Iterator[LocatedFinding]:
-    """Yield every finding with its position in the file, the first ones with suggested fixes."""
-    trials: dict[int, FixSearch] = {}
-    versions = {earlier.version: earlier.parsed for earlier in compared}
-    text = file.draft.text
-    pairs = [(comparison, finding) for comparison in verdict.comparisons for finding in comparison.findings]
-    positions = find_positions(text, [(finding, comparison.direction) for comparison, finding in pairs])
-    for number, ((comparison, finding), position) in enumerate(zip(pairs, positions, strict=True)):
-        version = comparison.version or 0
-        description, earlier_text = descriptions[version]
-        trial = trials.setdefault(
-            version,
-            FixSearch(
-                text=text,
-                candidate=parsed,
-                earlier_text=earlier_text,
-                earlier=versions[version],
-                directions=verdict.level.directions,
-                policy=policy,
-                other_versions=[other for beside, other in versions.items() if beside != version],
-            ),
-        )
-        mends = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
-        yield locate_finding(finding, comparison.direction, description, position, mends)
+def _are_causes_covered(unreadable: UnreadableRecords, is_covered: Callable[[LocatedFinding], bool]) -> bool:
+    return unreadable.has_all_causes and all(map(is_covered, unreadable.causes))
 
 
 def _omission_note(verdict: Verdict) -> Iterator[str]:

@@ -9,6 +9,7 @@ from difflib import unified_diff
 from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.impact_text import describe_impact
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, with_tone
 from contractlog.compatibility.level import Direction, Level
@@ -22,6 +23,7 @@ __all__ = [
     "detail_lines",
     "diff_lines",
     "finding_lines",
+    "impact_lines",
     "verdict_line",
 ]
 
@@ -32,6 +34,7 @@ _TONES: Final = {
     "compatible": Tone.GOOD,
     "waived": Tone.WARNING,
     "incompatible": Tone.BAD,
+    "data_unreadable": Tone.BAD,
     "refused": Tone.BAD,
 }
 
@@ -67,13 +70,14 @@ class ReferencedFindings:
 
 
 def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None) -> Iterator[str]:
-    """Yield the lines below a verdict: findings, messages and notes.
+    """Yield the lines below a verdict: findings, messages, impact and notes.
 
     Findings in types of other files are added to ``referenced``, if it is given.
     """
     shown = [
         finding for finding in check.findings if check.outcome in {"incompatible", "waived"} or not finding.earlier
     ]
+    shown += [each.finding for each in check.data_findings]
     elsewhere = 0
     for finding in shown:
         if referenced is not None and finding.position is None:
@@ -89,9 +93,16 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
     if check.outcome == "refused":
         for message in check.messages:
             yield f"    {escape_line(message)}"
-    if check.outcome in {"incompatible", "waived", "refused"} or not is_quiet():
+    if check.outcome in {"incompatible", "data_unreadable", "waived", "refused"} or not is_quiet():
+        yield from impact_lines(check)
         for note in check.notes:
             yield f"    note: {escape_line(note)}"
+
+
+def impact_lines(check: FileCheck, *, with_findings: bool = False) -> Iterator[str]:
+    """Yield the output lines about the clients and records of earlier versions, as ``describe_impact``."""
+    for sentence in describe_impact(check.impact, check.file.subject, with_findings=with_findings):
+        yield f"    impact: {escape_line(sentence)}"
 
 
 def describe_verdict(check: FileCheck) -> str:
@@ -109,24 +120,35 @@ def describe_verdict(check: FileCheck) -> str:
         return f"compatible: level NONE allows any schema in {subject}"
     if not check.compared:
         return f"compatible: {subject} has no version yet"
-    with_what = _join_versions(check.compared)
-    outcome, addition = (
-        ("incompatible", ", and waived by the manifest") if check.outcome == "waived" else (check.outcome, "")
-    )
-    return f"{outcome} with {with_what} of {subject} at level {check.level}{addition}"
+    return _describe_comparison(check)
 
 
-def _join_versions(names: tuple[str, ...]) -> str:
-    """Join registered versions as one range, and preceding files as another.
+def _describe_comparison(check: FileCheck) -> str:
+    subject = f"`{check.file.subject}`"
+    versions = _join_versions(check.compared, subject)
+    level = f"level {check.level}" if subject in versions else f"level {check.level} of {subject}"
+    compared = f"with {versions} at {level}"
+    if check.needs_level_change:
+        return f"incompatible {compared}, and waived by the manifest"
+    if check.outcome == "data_unreadable":
+        return f"compatible {compared}, but cannot read records that the previous version can"
+    if check.outcome == "waived":
+        return f"compatible {compared}, but cannot read records, which is waived by the manifest"
+    return f"{check.outcome} {compared}"
 
-    >>> _join_versions(("version 1", "version 2", "orders.avsc"))
-    'versions 1 to 2 and orders.avsc'
+
+def _join_versions(names: tuple[str, ...], subject: str) -> str:
+    """Join registered versions of a subject as one range, and preceding files as another.
+
+    >>> _join_versions(("version 1", "version 2", "orders.avsc"), "`orders`")
+    'versions 1 to 2 of `orders` and orders.avsc'
     """
     numbers = [match[1] for match in map(_VERSION.fullmatch, names) if match]
     files = names[len(numbers) :]
-    listed = (
-        [f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"] if numbers else []
-    )
+    listed = []
+    if numbers:
+        versions = f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"
+        listed.append(f"{versions} of {subject}")
     if files:
         listed.append(files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}")
     return " and ".join(listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +61,25 @@ def git_top(folder: Path) -> Path:
     Raises:
         UsageError: there is no repository.
     """
-    return Path(_git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
+    return Path(_git(_find_repository(folder), "rev-parse", "--show-toplevel").decode().rstrip("\n"))
+
+
+def _find_repository(folder: Path) -> Path:
+    """Return the nearest folder with a ``.git``, from this one upwards.
+
+    Git itself would also take a folder that looks like a bare repository, with the commands in its configuration. A
+    pull request can contain such a folder, but no ``.git``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if "GIT_DIR" in os.environ:  # set by git for hooks, or by the user
+        return folder
+    absolute = folder.resolve()
+    for each in (absolute, *absolute.parents):
+        if os.path.lexists(each / ".git"):
+            return each
+    raise UsageError(f"`{folder}` is in no git repository")
 
 
 def _relative_path(path: Path, top: Path) -> Path:
@@ -96,7 +115,7 @@ def _write_files(top: Path, tree: str, paths: Sequence[str], folder: Path) -> No
 
 def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     try:
-        command = ["git", "-C", str(folder), *arguments]
+        command = ["git", "-c", "safe.bareRepository=explicit", "-C", str(folder), *arguments]
         done = subprocess.run(command, input=stdin, capture_output=True, check=False)  # noqa: S603 - no shell
     except OSError as error:
         raise UsageError(f"git cannot be run: {error.strerror or error}") from None

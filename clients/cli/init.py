@@ -17,7 +17,8 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule, SubjectRule
+from contractlog.clients.cli.schema_folder.file_rules import FileRule
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, SubjectRule
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     find_levels,
     format_manifest,

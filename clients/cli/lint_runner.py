@@ -139,10 +139,10 @@ class _Overrides:
         if all(entry.subject == "*" for entry in self._active):
             return ()
         rule = manifest.find_rule(file.path)
-        if file.subject and not (rule and rule.subjects):
+        if file.subject and not (rule and rule.names_subjects):
             return [file.subject]
-        record = list_names(file.draft.type, file.draft.text).record
-        return rule.list_subjects(file.path, record) if rule and rule.subjects else [record]
+        names = list_names(file.draft.type, file.draft.text)
+        return rule.list_subjects(file.path, names) if rule and rule.names_subjects else [names.type_name]
 
     def describe_expired(self, entry: LintOverride) -> str:
         """Return the message about an entry whose last day has passed."""

@@ -8,10 +8,18 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.pulled_text import format_file_text, format_text
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
-from contractlog.clients.pull_index import LOCK, LockedSchema, index_path, locked_context, read_locked
+from contractlog.clients.pull_index import (
+    LOCK,
+    MAX_SCHEMA_FILE_BYTES,
+    LockedSchema,
+    index_path,
+    locked_context,
+    read_locked,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -45,7 +53,7 @@ def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict
     """Return the versions of each subject that a lock names, ascending.
 
     The text of a version is that of its file. If the file was edited or removed, the text is fetched from the registry,
-    and must have the locked hash.
+    and must have the locked hash or guid.
 
     Args:
         folder: the folder of the lock.
@@ -101,14 +109,14 @@ def _read_text(folder: Path, locked: LockedSchema) -> str | None:
     if locked.file is None:
         return locked.schema.text
     try:
-        content = (folder / locked.file).read_bytes()
+        content = read_bounded_file(folder / locked.file, MAX_SCHEMA_FILE_BYTES)
     except OSError:
         return None
     return content.decode() if sha256(content).hexdigest() == locked.digest else None
 
 
 def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
-    """Fetch the text of a version, which must have the locked hash.
+    """Fetch the text of a version, which must have the locked hash or guid.
 
     Raises:
         UsageError: the registry has no such schema, or another one.
@@ -117,18 +125,24 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     subject = schema.subject or Subject.parse("")
     context = locked_context(folder)
     home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
+    texts: tuple[str, ...] = ()
+    guid = None
     try:
-        text = registry.version(home, int(schema.version or 0), deleted=True).text
+        existing = registry.version(home, int(schema.version or 0), deleted=True)
+        texts = format_file_text(registry, existing, str(home)), format_text(existing), existing.text
+        guid = existing.guid
     except NotFound:
-        text = ""
+        pass
     except Unreachable as error:
         raise UsageError(
             f"`{path}` has changed since the pull; its earlier text is in the registry only, which is needed for "
             f"--against lock: {error}; or pass --against git:REVISION"
         ) from None
-    for written in (format_json(text), text):  # `pull` formats what is JSON
+    for written in texts:  # the last two are of earlier releases
         if sha256(written.encode("utf-8", "surrogatepass")).hexdigest() == locked.digest:
             return written
+    if guid is not None and guid == schema.guid:  # the pulled file had a formatting of its own
+        return texts[-1]
     raise UsageError(
         f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
         f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"

@@ -21,6 +21,7 @@ from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
     IncompatibleSchema,
+    ReferenceExists,
     RegistryError,
     Unreachable,
 )
@@ -124,7 +125,7 @@ def _load_verb(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
 
 def exit_code_of(error: ContractlogError) -> int:
     """Return the exit code for an exception."""
-    if isinstance(error, IncompatibleSchema):
+    if isinstance(error, (IncompatibleSchema, ReferenceExists)):
         return exit_codes.FINDINGS
     if isinstance(error, Unreachable):
         return exit_codes.UNREACHABLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, environment_variables, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
@@ -138,12 +139,15 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
 def connect(options: Namespace, security: Security | None = None) -> Registry:
     """Return a client of the registry given by arguments or environment.
 
-    Without ``security``, the credentials are those in the environment.
+    Without ``security``, the credentials are those in the environment's variables; those that end in the name of
+    ``--environment`` come first.
     """
+    name = getattr(options, "environment", None)
+    variables = os.environ if name is None else {**os.environ, **environment_variables(name)}
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,
-        security=security or Security.from_environment(),
+        security=security or Security.from_environment(variables),
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -12,6 +12,7 @@ from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.output import (
     shell_command,
 )
+from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -117,6 +118,8 @@ class Promotion:
 
     source: Side
     target: Side
+    wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name
+    left_in_import: dict[str, Mode] = field(default_factory=dict)  #: subjects in mode IMPORT -> the mode to be set
     missing: list[PromotedVersion] = field(default_factory=list)  #: each after those that it depends on
     refusals: dict[str, Refusal] = field(default_factory=dict)  #: by subject
     notes: list[str] = field(default_factory=list)
@@ -135,8 +138,7 @@ class Promotion:
             self._subjects[subject] = state = _read_subject(target, subject)
             self.versions += len(history)
             if state.mode is Mode.IMPORT and self._has_mode(target.qualify(subject)):
-                command = shell_command("mode unset", target.qualify(subject), registry=target.registry.url)
-                self.notes.append(f"`{subject}` is in mode IMPORT in {target.name}; when all is imported: {command}")
+                self._plan_end_of_import(subject)
             if len(state.live) > len(history):
                 number = state.live[len(history)]
                 self._refuse(
@@ -175,6 +177,23 @@ class Promotion:
                 self._numbers[subject, planned.source_version] = number
                 same = registered.schema_id == planned.schema.schema_id
                 yield replace(planned, version=number, schema_id=registered.schema_id, keeps_id=same)
+
+    def end_imports(self) -> Iterator[tuple[str, Mode]]:
+        """Set the manifest's mode on subjects left in mode IMPORT, and yield them."""
+        for subject, mode in self.left_in_import.items():
+            self.target.registry.set_mode(mode, self.target.qualify(subject))
+            yield subject, mode
+
+    def _plan_end_of_import(self, subject: str) -> None:
+        """Plan to set the manifest's mode of a subject in mode IMPORT, or note how to end that."""
+        if subject in self.wanted_modes:
+            self.left_in_import[subject] = self.wanted_modes[subject]
+            return
+        command = shell_command("mode unset", self.target.qualify(subject), registry=self.target.registry.url)
+        self.notes.append(
+            f"`{subject}` is in mode IMPORT in {self.target.name}; when all is imported: {command}; "
+            "or set `mode` in [[subjects]] of the manifest, which `--apply` then sets"
+        )
 
     def _register(
         self, qualified: str, draft: SchemaDraft, planned: PromotedVersion, state: _TargetSubject
@@ -305,8 +324,10 @@ class Promotion:
         missing = {(version.subject, version.source_version) for version in self.missing}
         if any(key in missing for key, _ in self._references(subject, schema)):
             return
-        answer = self.target.registry.check(self.target.qualify(subject), draft)
-        if not answer.compatible:
+        answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
+        if answer.compatible is None:
+            self.notes.append(f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
+        elif not answer.compatible:
             level = self.target.registry.level(self.target.qualify(subject))
             raise _RefusedError(
                 f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"

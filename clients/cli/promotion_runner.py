@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import re
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Final
 
@@ -19,21 +17,24 @@ from contractlog.clients.cli.output import (
     print_message,
     print_result,
     quote_word,
+    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.promotion import PromotedVersion, Promotion, Side
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
-from contractlog.clients.settings import RegistryAddress, Security
-from contractlog.compatibility.errors import UsageError
+from contractlog.clients.cli.subject_settings import find_setting_changes
+from contractlog.clients.settings import RegistryAddress
+from contractlog.compatibility.errors import Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run"]
 
 FORMAT: Final = "contractlog.promote/1"
-_CREDENTIAL: Final = "CONTRACTLOG_REGISTRY_"
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
@@ -46,8 +47,10 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     with ExitStack() as stack:
         source, target = _open_sides(options, options.manifest, stack)
         subjects = [source.shared_name(Subject.parse(source.qualify(file.subject))) for file in files]
-        promotion = Promotion(source, target)
-        promotion.compare(dict.fromkeys(subjects))
+        names = list(dict.fromkeys(subjects))
+        promotion = Promotion(source, target, _list_modes(options.manifest, names))
+        promotion.compare(names)
+        ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []
         applied = options.apply and not promotion.refusals
         try:
@@ -56,6 +59,8 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
                 if options.format == "text":
                     with continue_without_reader():
                         _print_version(promotion, version)
+            ended = _end_imports(promotion, applied=applied)
+            promotion.notes += _describe_settings(target, options.manifest, names)
         except BaseException:
             if done:
                 versions = count_noun(len(done), "version")
@@ -65,11 +70,54 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
             if options.format == "json":
                 print_json(_json_body(promotion, done if applied else promotion.missing, applied=applied))
     if options.format == "text":
+        for subject, mode in ended:
+            text = f"`{subject}`: mode IMPORT -> {mode} in {target.name}, as in the manifest"
+            print_result(with_tone(Tone.GOOD, escape_line(text)))
         _print_rest(argv, promotion, done, applied=applied)
     if promotion.refusals:
         permitted = any(refusal.kind == "history" for refusal in promotion.refusals.values())
         return exit_codes.FINDINGS if permitted else exit_codes.REFUSED
-    return exit_codes.FINDINGS if options.exit_code and promotion.missing and not applied else exit_codes.CLEAN
+    remains = (promotion.missing or promotion.left_in_import) and not applied
+    return exit_codes.FINDINGS if options.exit_code and remains else exit_codes.CLEAN
+
+
+def _end_imports(promotion: Promotion, *, applied: bool) -> list[tuple[str, Mode]]:
+    """Set the modes of subjects left in mode IMPORT if all was registered; else note them."""
+    if applied and not promotion.refusals:
+        return list(promotion.end_imports())
+    promotion.notes += [
+        f"`{subject}` is in mode IMPORT in {promotion.target.name}: `--apply` sets {mode}, as in the manifest"
+        for subject, mode in promotion.left_in_import.items()
+    ]
+    return []
+
+
+def _list_modes(manifest: Manifest, subjects: Iterable[str]) -> dict[str, Mode]:
+    """Return the modes that the manifest sets, by subject."""
+    modes = {subject: (manifest.find_settings(subject) or {}).get("mode") for subject in subjects}
+    return {subject: Mode(mode) for subject, mode in modes.items() if mode is not None}
+
+
+def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
+    """Yield a note if the target does not have the settings of the manifest, which `apply` sets."""
+    try:
+        changes = [
+            change
+            for subject in subjects
+            for change in find_setting_changes(target.registry, manifest, target.qualify(subject))
+            if change.before != Mode.IMPORT
+        ]
+    except (Forbidden, NotFound):  # the caller may not read settings, or the server has none
+        return
+    if changes:
+        number = count_noun(len(changes), "setting")
+        verb = "differs" if len(changes) == 1 else "differ"
+        example = f"the {changes[0].setting} of `{changes[0].subject}`"
+        command = shell_command("apply", environment=target.name)
+        yield (
+            f"{number} of {target.name} {verb} from the manifest, such as {example}; promotion leaves settings alone: "
+            f"{command}"
+        )
 
 
 def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tuple[Side, Side]:
@@ -78,7 +126,7 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
     Raises:
         UsageError: an environment does not exist, or both are the same.
     """
-    environments = [(name, manifest.environment(name)) for name in (options.source, options.target)]
+    environments = [(name, resolve_environment(manifest, name)) for name in (options.source, options.target)]
     first, second = ((_urls(each), each.context or DEFAULT_CONTEXT) for _, each in environments)
     if first == second:
         raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
@@ -87,7 +135,7 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
             name,
             each.context or DEFAULT_CONTEXT,
             stack.enter_context(
-                connect(Namespace(**{**vars(options), "registry": each.registry}), _credentials_of(name))
+                connect(Namespace(**{**vars(options), "registry": each.registry, "environment": name}))
             ),
         )
         for name, each in environments
@@ -97,17 +145,6 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
 
 def _urls(environment: Environment) -> list[str]:
     return [address.url for address in RegistryAddress.parse(environment.registry)]
-
-
-def _credentials_of(environment: str) -> Security:
-    """Return the credentials of an environment; variables that end in its name come first."""
-    suffix = "_" + re.sub(r"\W", "_", environment).upper()
-    own = {
-        name.removesuffix(suffix): value
-        for name, value in os.environ.items()
-        if name.startswith(_CREDENTIAL) and name.endswith(suffix)
-    }
-    return Security.from_environment({**os.environ, **own})
 
 
 def _json_body(promotion: Promotion, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
@@ -155,5 +192,7 @@ def _print_rest(argv: Sequence[str], promotion: Promotion, done: list[PromotedVe
     elif not promotion.missing:
         print_message(f"nothing to promote: {target} has {count_noun(promotion.versions, 'version')}, all of {source}")
     else:
-        command = " ".join(map(quote_word, ["contractlog", "promote", *argv, "--apply"]))
+        command = " ".join(
+            map(quote_word, ["contractlog", "promote", *(each for each in argv if each != "--exit-code"), "--apply"])
+        )
         print_message(f"{missing} would be registered in {target}: {command}")

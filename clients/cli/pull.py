@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -28,8 +28,10 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
+from contractlog.clients.cli.pulled_text import format_file_text
 from contractlog.clients.cli.schema_folder.environment import select_environment
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, FileRule
+from contractlog.clients.cli.schema_folder.file_rules import FileRule
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     find_levels,
     format_manifest,
@@ -46,12 +48,12 @@ from contractlog.clients.pull_index import (
     write_index,
 )
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["format_text", "pull"]
+__all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
@@ -80,8 +82,16 @@ class PulledFile:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class MissingSubject:
+    """A listed subject without versions: deleted meanwhile, or its alias has no versions."""
+
+    subject: str
+    message: str  #: the registry's
+
+
 def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write the latest or all versions of subjects to files; exit code 1 if an edited file was left."""
+    """Write versions of subjects to files; exit code 1 if one was edited or a subject is missing."""
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="the subjects to pull")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
@@ -105,10 +115,12 @@ def _run(options: Namespace) -> int:
     _require_context(options.out, options.context)
     with connect(options) as registry:
         subjects = _list_subjects(registry, options.context) if options.all else _name_subjects(options)
-        pulled = []
-        for written in _pull_subjects(
-            registry, subjects, options.out, history=options.history, force=options.force, context=options.context
-        ):
+        pulled, missing = [], []
+        for written in _pull_subjects(registry, subjects, options):
+            if isinstance(written, MissingSubject):
+                missing.append(written)
+                print_error(f"`{written.subject}` is left out: {written.message}")
+                continue
             pulled.append(written)
             if options.format == "text":
                 _print_file(written)
@@ -116,10 +128,12 @@ def _run(options: Namespace) -> int:
         if options.manifest is None:
             _write_manifest(registry, pulled, options)
     if options.format == "json":
-        print_json({"format": FORMAT, "files": [written.body() for written in pulled]})
+        left_out = [asdict(each) for each in missing]
+        print_json({"format": FORMAT, "files": [written.body() for written in pulled], "left_out": left_out})
     else:
         _print_summary(pulled, options)
-    return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
+    edited = any(written.outcome == "edited" for written in pulled)
+    return exit_codes.FINDINGS if edited or missing else exit_codes.CLEAN
 
 
 def _require_context(out: Path, context: str) -> None:
@@ -167,14 +181,25 @@ def _parse_folder(text: str) -> Path:
 
 
 def _pull_subjects(
-    registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False, context: str = ""
-) -> Iterator[PulledFile]:
-    """Write the versions of subjects to files, and yield them one by one."""
-    digests = None if force else file_digests(out)
+    registry: Registry, subjects: Iterable[str], options: Namespace
+) -> Iterator[PulledFile | MissingSubject]:
+    """Write the versions of subjects to files, and yield them one by one.
+
+    Raises:
+        SubjectNotFound: a named subject has no versions; with ``--all``, it is yielded as missing.
+    """
+    out: Path = options.out
+    digests = None if options.force else file_digests(out)
     for subject in subjects:
-        for folder, schema in _fetch_versions(registry, subject, out, history=history):
-            path = folder / file_name(_remove_context(subject, context), schema.type)
-            yield _write_version(path, subject, schema, digests, out)
+        try:
+            for folder, schema in _fetch_versions(registry, subject, out, history=options.history):
+                path = folder / file_name(_remove_context(subject, options.context), schema.type)
+                text = format_file_text(registry, schema, subject)
+                yield PulledFile(path, subject, schema, _write_file(path, text, digests, out))
+        except SubjectNotFound as error:
+            if not options.all:
+                raise
+            yield MissingSubject(subject, error.message)
 
 
 def _fetch_versions(
@@ -247,33 +272,30 @@ def _fetch_dependencies(
             yield dependency
 
 
-def _write_version(
-    path: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
-) -> PulledFile:
-    """Write a version to its file, unless the file was edited since the last pull.
+def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path) -> PullOutcome:
+    """Write the text of a version to its file, unless the file was changed since the last pull.
 
     Args:
         path: the file.
-        subject: subject of the version.
-        schema: the version to write.
+        text: the text.
         digests: SHA-256 of the files as they were pulled, by path relative to ``out``; None overwrites every file.
         out: the folder of the lock.
     """
-    text = format_text(schema)
     try:
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
         if before not in {None, content} and digests is not None:
             pulled = digests.get(path.relative_to(out).as_posix())
             if pulled != sha256(before or b"").hexdigest():
-                return PulledFile(path, subject, schema, "edited")
+                is_version = format_json((before or b"").decode("utf-8", "replace")) == text
+                return "unchanged" if is_version else "edited"
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_atomically(path) as file:
                 file.write(content)
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    return PulledFile(path, subject, schema, _compare_content(before, content))
+    return _compare_content(before, content)
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
@@ -301,11 +323,6 @@ def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
     return FileRule(top + written.path.name, (written.subject,))
 
 
-def format_text(schema: RegisteredSchema) -> str:
-    """Return the text of a schema with one member per line, if it is JSON."""
-    return schema.text if schema.type is SchemaType.PROTOBUF else format_json(schema.text)
-
-
 def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:
     if before is None:
         return "new"
@@ -322,7 +339,8 @@ def _print_file(written: PulledFile) -> None:
     if is_quiet():
         return
     for reference in written.schema.references:
-        print_result(f"    refers to version {reference.version} of `{reference.subject}` as `{reference.name}`")
+        alias = "" if reference.name == reference.subject else f" as `{reference.name}`"
+        print_result(f"    refers to version {reference.version} of `{reference.subject}`{alias}")
 
 
 def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
@@ -335,5 +353,4 @@ def _print_summary(pulled: list[PulledFile], options: Namespace) -> None:
             "or pass --force to overwrite them"
         )
         return
-    environment = [] if options.environment is None else [f"--environment={options.environment}"]
-    print_message(f"{message}; check them: {shell_command('check', out, *environment)}")
+    print_message(f"{message}; check them: {shell_command('check', out, environment=options.environment)}")

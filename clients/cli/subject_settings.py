@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,11 +12,25 @@ from contractlog.clients.cli.file_check import PlannedSettings
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
-from contractlog.compatibility.errors import LevelNotConfigured
+from contractlog.compatibility.errors import (
+    ContractlogError,
+    LevelNotConfigured,
+    RegistryError,
+    ServerError,
+    SubjectNotFound,
+)
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 
-__all__ = ["SettingChange", "config_body", "find_setting_changes", "plan_settings", "wanted_settings"]
+__all__ = [
+    "SettingChange",
+    "SettingIgnored",
+    "apply_setting",
+    "find_setting_changes",
+    "find_uncertain_settings",
+    "plan_settings",
+    "wanted_settings",
+]
 
 #: Keys of the manifest that are members of a subject's config.
 _MEMBERS: Final = {
@@ -31,6 +46,13 @@ _OWN_MEMBERS: Final = {
     "default_rule_set": "defaultRuleSet",
     "override_rule_set": "overrideRuleSet",
 }
+_SERVED_BY_ALL: Final = frozenset({"level", "mode"})  #: other servers may ignore the rest
+_READ_PAUSES: Final = (0.0, 0.2, 0.5)  #: seconds; another node of the registry may have answered, which reads it later
+_ANY_SUBJECT: Final = "contractlog-settings"  #: the request for permissions names a subject, which need not exist
+
+
+class SettingIgnored(ContractlogError):
+    """A setting is not what it was set to: the registry does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +68,47 @@ class SettingChange:
 def find_setting_changes(registry: Registry, manifest: Manifest | None, subject: str) -> Iterator[SettingChange]:
     """Yield the settings in which the registry differs from the manifest."""
     rule = (manifest and manifest.find_settings(subject)) or {}
-    if "level" in rule:
-        level = registry.level(subject)
-        if level.value != rule["level"]:
-            yield SettingChange(subject, "level", level.value, rule["level"])
-    if "mode" in rule:
-        mode = registry.mode(subject)
-        if mode.value != rule["mode"]:
-            yield SettingChange(subject, "mode", mode.value, rule["mode"])
-    if rule.keys() <= {"level", "mode"}:
-        return
-    own = _read_own_config(registry, subject)
-    effective = registry.config(subject)
-    before = {key: effective.body().get(member) for key, member in _MEMBERS.items()}
-    before |= {key: own.get(member) for key, member in _OWN_MEMBERS.items()}
-    before["policy"] = (effective.own_policy or effective.policy or Policy.STRICT).value
-    wanted = wanted_settings(rule, before["override_metadata"])
+    before = _read_settings(registry, subject, rule)
+    wanted = wanted_settings(rule, before.get("override_metadata"))
     for key in before:
-        if key in wanted and wanted[key] != (before[key] or type(wanted[key])()):
+        if key in wanted and not _is_same(before[key], wanted[key]):
             yield SettingChange(subject, key, before[key], wanted[key])
+
+
+def apply_setting(registry: Registry, change: SettingChange) -> None:
+    """Set a setting, and make sure that it is set: a registry may ignore those that it does not have.
+
+    Raises:
+        SettingIgnored: it is not set.
+    """
+    subject, setting, value = change.subject, change.setting, change.after
+    try:
+        if setting == "level":
+            registry.set_level(value, subject)
+        elif setting == "mode":
+            registry.set_mode(value, subject)
+        else:
+            registry.set_config(_config_body(setting, value), subject)
+    except ServerError as error:
+        if type(error) is not ServerError or setting in _SERVED_BY_ALL:  # the registry is out of order
+            raise
+        raise SettingIgnored(f"not set, because the registry failed: {error}", setting=setting) from None
+    for pause in _READ_PAUSES:
+        time.sleep(pause)
+        if _is_same(_read_settings(registry, subject, {setting})[setting], value):
+            return
+    raise SettingIgnored("not set, because the registry ignores it", setting=setting)
+
+
+def find_uncertain_settings(registry: Registry, changes: Iterable[SettingChange]) -> list[str]:
+    """Return the settings among these that the registry may not have, which shows when they are set."""
+    names = dict.fromkeys(change.setting for change in changes if change.setting not in _SERVED_BY_ALL)
+    try:
+        if names:
+            registry.permissions(_ANY_SUBJECT)  # an extension of contractlog, which has all settings
+    except RegistryError:
+        return list(names)
+    return []
 
 
 def wanted_settings(rule: Mapping[str, Any], override_metadata: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -94,7 +138,7 @@ def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) 
     )
 
 
-def config_body(setting: str, value: Any) -> dict[str, Any]:
+def _config_body(setting: str, value: Any) -> dict[str, Any]:
     """Return the request that changes a setting of a subject's config."""
     if setting == "policy":
         exact = value == Policy.EXACT
@@ -102,9 +146,32 @@ def config_body(setting: str, value: Any) -> dict[str, Any]:
     return {(_MEMBERS | _OWN_MEMBERS)[setting]: value}
 
 
+def _read_settings(registry: Registry, subject: str, settings: Container[str]) -> dict[str, Any]:
+    """Return settings of a subject as in JSON.
+
+    Level and mode are read if they are needed, and all others if one of them is.
+    """
+    values: dict[str, Any] = {}
+    if "level" in settings:
+        values["level"] = registry.level(subject).value
+    if "mode" in settings:
+        values["mode"] = registry.mode(subject).value
+    if not any(key in settings for key in ("policy", "owner", *_MEMBERS, *_OWN_MEMBERS)):
+        return values
+    own = _read_own_config(registry, subject)
+    effective = registry.config(subject)
+    values |= {key: effective.body().get(member) for key, member in _MEMBERS.items()}
+    values |= {key: own.get(member) for key, member in _OWN_MEMBERS.items()}
+    return values | {"policy": (effective.own_policy or effective.policy or Policy.STRICT).value}
+
+
+def _is_same(value: Any, wanted: Any) -> bool:
+    return bool(wanted == (value or type(wanted)()))
+
+
 def _read_own_config(registry: Registry, subject: str) -> Mapping[str, Any]:
     try:
         config = registry.config(subject, inherited=False)
-    except LevelNotConfigured:
+    except (LevelNotConfigured, SubjectNotFound):  # the latter from other registries
         config = Config()
     return config.body()

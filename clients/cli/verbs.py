@@ -63,7 +63,7 @@ VERBS: Final[dict[str, Verb]] = {
         Section.SERVER,
     ),
     "verify-import": Verb(
-        "contractlog.registry.transfer.verify:verify_import",
+        "contractlog.registry.transfer.verification:verify_import",
         "compare a registry with the source of its import",
         "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import format_java_number
+from contractlog.compatibility.avro.canonical_form import format_java_number
 from contractlog.compatibility.avro.logical_types import describe_logical_type
 from contractlog.compatibility.avro.types import (
     Array,

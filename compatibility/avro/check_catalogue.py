@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.compatibility.check_catalogue import CheckExample, CheckSpec
+from contractlog.compatibility.check_spec import CheckExample, CheckSpec
 
 __all__ = [
     "AVRO_CHECKS",

@@ -18,7 +18,7 @@ from contractlog.compatibility.avro.check_catalogue import (
     AVRO_UNION_BRANCH_MISSING,
 )
 from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, Fixed, Map, NamedType, Record, Union
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import format_definition, format_java_number
+from contractlog.compatibility.avro.canonical_form import format_definition, format_java_number
 from contractlog.compatibility.avro.defaults import SpecialFloat, check_defaults
 from contractlog.compatibility.avro.names import check_full_name, check_name, qualify_name
 from contractlog.compatibility.avro.types import (
@@ -111,7 +111,9 @@ class _Parser:
             return self.check_definitions(self.parse_type(parse_json(text, comments=True), at, ""))
         except InvalidSchema as problem:
             pointer_to_problem = problem.at if problem.at.startswith(at) else at + problem.at
-            raise InvalidSchema(truncate_message(problem.message), at=pointer_to_problem) from None
+            raise InvalidSchema(
+                truncate_message(problem.message), **problem.facts | {"at": pointer_to_problem}
+            ) from None
 
     def check_definitions(self, root: AvroType) -> AvroType:
         """Check that every name is defined, repeated definitions agree, and every default fits."""
@@ -122,7 +124,9 @@ class _Parser:
         for redefinition in self.redefinitions:
             if format_definition(redefinition) != format_definition(self.types[redefinition.name]):
                 raise InvalidSchema(
-                    f'the type "{redefinition.name}" is defined twice, and differently', at=redefinition.at
+                    f'the type "{redefinition.name}" is defined twice, and differently',
+                    at=redefinition.at,
+                    redefined=redefinition.name,
                 )
         if self.strict and not missing:
             check_defaults(AvroSchema(root, self.types), self.fields_with_default)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.canonical import format_inlined, format_texts
+from contractlog.compatibility.avro.canonical_form import format_inlined, format_texts
 from contractlog.compatibility.avro.changes import list_changes
 from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_DOC_LOST, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro
@@ -15,6 +15,7 @@ from contractlog.compatibility.avro.merged_writers_check import HistoryCheck
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.schema_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
+from contractlog.compatibility.avro.shared_definitions import omit_shared_definitions
 from contractlog.compatibility.avro.tags import AVRO_TAGS
 from contractlog.compatibility.avro.warnings import find_warnings
 from contractlog.compatibility.compatibility_policy import Policy
@@ -86,6 +87,8 @@ AVRO_FORMAT: Final = SchemaFormat(
     is_same_inlined=lambda first, second: _write_inlined(first) == _write_inlined(second),
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text, comments=True))),
     list_names=list_avro_names,
+    omit_shared_definitions=omit_shared_definitions,
+    write_reference=lambda name: canonical_value(["null", name]),
     list_top_level_fields=lambda parsed: tuple(field.name for field in getattr(parsed.root.root, "fields", ())),
     list_tags=AVRO_TAGS.list_tags,
     edit_tags=AVRO_TAGS.edit_tags,

@@ -10,40 +10,44 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import parse_json
 from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
-__all__ = ["list_avro_names"]
+__all__ = ["definition_name", "list_avro_names", "locate_inner_types"]
 
 
 def list_avro_names(text: str) -> SchemaNames:
     """Return the full names in a schema; none if the text is not JSON.
 
     >>> list_avro_names('{"type": "map", "values": "com.acme.Money"}').external
-    (ExternalName(name='com.acme.Money', path=''),)
+    (ExternalName(name='com.acme.Money', path='', simple_name=''),)
+
+    A name without dots is one of the enclosing namespace; if nothing defines that, one without a namespace.
     """
     try:
         schema = parse_json(text, comments=True)
     except InvalidSchema:  # reported when the schema is parsed
         return SchemaNames()
     defined: dict[str, None] = {}
-    used: dict[str, None] = {}
+    used: dict[str, ExternalName] = {}
     pending: list[tuple[Any, str]] = [(schema, "")]  # types, each with the namespace around it
     while pending:
         node, namespace = pending.pop()
         if isinstance(node, str) and node not in PRIMITIVES:
-            used.setdefault(qualify_name(node, namespace))
+            name = qualify_name(node, namespace)
+            used.setdefault(name, ExternalName(name, simple_name="" if name == node else node))
         elif isinstance(node, list):
             pending += [(branch, namespace) for branch in reversed(node)]
         elif isinstance(node, dict):
-            name = _definition_name(node, namespace)
+            name = definition_name(node, namespace)
             if name:
                 defined.setdefault(name)
                 namespace = name.rpartition(".")[0]
-            pending += [(inner, namespace) for inner in reversed(_inner_types(node))]
-    external = tuple(ExternalName(name) for name in used if name not in defined)
-    root = _definition_name(schema, "") if isinstance(schema, dict) else ""
-    return SchemaNames(root=root, record=root, defined=tuple(defined), external=external)
+            pending += [(inner, namespace) for _, inner in reversed(locate_inner_types(node))]
+    external = tuple(use for use in used.values() if defined.keys().isdisjoint((use.name, use.simple_name)))
+    root = definition_name(schema, "") if isinstance(schema, dict) else ""
+    record = schema if isinstance(schema, str) and schema not in PRIMITIVES else root
+    return SchemaNames(root=root, type_name=root, record=record, defined=tuple(defined), external=external)
 
 
-def _definition_name(node: dict[str, Any], namespace: str) -> str:
+def definition_name(node: dict[str, Any], namespace: str) -> str:
     """Return the full name that an object defines; empty if it defines none."""
     kind, name, own = node.get("type"), node.get("name"), node.get("namespace")
     if not (isinstance(kind, str) and kind in NAMED_TYPES and isinstance(name, str)):
@@ -51,16 +55,19 @@ def _definition_name(node: dict[str, Any], namespace: str) -> str:
     return qualify_name(name, own if isinstance(own, str) else namespace)
 
 
-def _inner_types(node: dict[str, Any]) -> list[Any]:
+def locate_inner_types(node: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the types directly inside an object, each with its pointer relative to the object."""
     match node:
         case {"type": str(kind)} if kind in NAMED_TYPES:
             fields = node.get("fields")
-            return (
-                [field.get("type") for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
-            )
+            return [
+                (f"/fields/{index}/type", field.get("type"))
+                for index, field in enumerate(fields if isinstance(fields, list) else ())
+                if isinstance(field, dict)
+            ]
         case {"type": "array"}:
-            return [node.get("items")]
+            return [("/items", node.get("items"))]
         case {"type": "map"}:
-            return [node.get("values")]
+            return [("/values", node.get("values"))]
         case _:
-            return [node.get("type")]
+            return [("/type", node.get("type"))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from contractlog.compatibility.avro.canonical import format_java_number
+from contractlog.compatibility.avro.canonical_form import format_java_number
 from contractlog.compatibility.avro.check_catalogue import (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,
@@ -32,7 +32,7 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.check_catalogue import CheckSpec
+from contractlog.compatibility.check_spec import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
 from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded

@@ -37,7 +37,7 @@ _FIELD: Final = re.compile(r"(?s)(.*/fields/\d+)/type(?:/.*)?")
 
 @dataclass(frozen=True, slots=True)
 class TypeOccurrence:
-    """A type at its position in a text: a definition, a use, or an unnamed type."""
+    """A type at its position in a schema text: a definition, a use, or an unnamed type."""
 
     at: str
     span: JsonSpan
@@ -56,7 +56,7 @@ class TypeOccurrence:
 
 
 class TypeIndex:
-    """All types of a text, in textual order."""
+    """All types of a schema text, in textual order."""
 
     def __init__(self, text: str, beside: Iterable[str] = ()) -> None:
         self.source = JsonSource(text)
@@ -172,7 +172,7 @@ def adapt_type(occurrence: TypeOccurrence, origin: TypeIndex, target: TypeIndex,
 
 
 def adapt_range(span: JsonSpan, namespace: str, origin: TypeIndex, target: TypeIndex, target_namespace: str) -> str:
-    """Return any range of a text that contains types, such as a field, adapted to another text."""
+    """Return any range of a schema text that contains types, such as a field, adapted to another text."""
     defined = target.defined_names() | target.dependency_names
     edits = list(_adapting_edits(span, namespace, origin, target_namespace, defined))
     return _slice_edited(origin.source, span, edits)

@@ -28,12 +28,12 @@ __all__ = [
 ]
 
 _CLOSING: Final = {"{": "}", "[": "]"}
-MAX_WIDTH: Final = 60  #: characters of a text in a sentence
+MAX_WIDTH: Final = 60  #: characters of a JSON text in a sentence
 _MAX_COMPARED: Final = 250_000  #: pairs of tokens; a larger range counts as changed altogether
 
 
 class Edit(NamedTuple):
-    """A range of a text and its replacement."""
+    """A range of a JSON text and its replacement."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class OverlappingEdits(ValueError):
 
 @dataclass(slots=True)
 class JsonSpan:
-    """A value in a text: a scalar, or a container with its members or items."""
+    """A value in a JSON text: a scalar, or a container with its members or items."""
 
     start: int
     end: int = -1
@@ -275,7 +275,7 @@ def _parse_spans(text: str) -> JsonSpan:
 
 
 def abbreviate(text: str) -> str:
-    """Return a part of a text for a sentence, on one line and abbreviated."""
+    """Return a part of a JSON text for a sentence, on one line and abbreviated."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_WIDTH else f"{line[: MAX_WIDTH - 1]}…"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from contractlog.compatibility.check_catalogue import CheckExample, CheckSpec
+from contractlog.compatibility.check_spec import CheckExample, CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.json_schema.diff.difference_catalogue import (
     DIFFERENCE_KINDS,

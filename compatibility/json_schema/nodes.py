@@ -51,7 +51,7 @@ class SchemaNode:
     id: str | None = None
     title: str | None = None
     description: str | None = None
-    default: str | None = None  #: as a text
+    default: str | None = None  #: as a string
     connect_type: str | None = None  #: ``connect.type``, which Kafka Connect uses to mark bytes
     _digest: bytes | None = field(default=None, init=False, repr=False)
 
@@ -179,7 +179,7 @@ class EnumNode(SchemaNode):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConstNode(SchemaNode):
-    """A schema with ``const``; the value is a text."""
+    """A schema with ``const``; the value is a string."""
 
     value: str
 

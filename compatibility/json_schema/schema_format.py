@@ -130,6 +130,7 @@ JSON_FORMAT: Final = SchemaFormat(
     strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text))),
     find_nonconformity=lambda parsed: find_nonconformity_reason(parsed.root, parsed.referenced),
     list_names=list_json_names,
+    write_reference=lambda name: canonical_value({"$ref": name}),
     list_top_level_fields=_list_top_level_fields,
     list_tags=JSON_TAGS.list_tags,
     edit_tags=JSON_TAGS.edit_tags,

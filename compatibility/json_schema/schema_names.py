@@ -17,7 +17,7 @@ def list_json_names(text: str) -> SchemaNames:
     """Return the ids in a schema and the documents that it refers to; none if the text is not JSON.
 
     >>> list_json_names('{"$id": "http://acme/a.json", "$ref": "b.json#/x"}').external
-    (ExternalName(name='http://acme/b.json', path='b.json'),)
+    (ExternalName(name='http://acme/b.json', path='b.json', simple_name=''),)
     """
     try:
         schema = parse_json(text)
@@ -42,9 +42,10 @@ def list_json_names(text: str) -> SchemaNames:
             used.setdefault(name, ExternalName(name, "" if ":" in written else written))
         inner = [schema for keyword, body in node.items() for _, schema in list_subschemas(keyword, body)]
         pending += [(schema, base) for schema in reversed(inner)]
-    root_id = schema.get(keyword_of_id) if isinstance(schema, dict) else None
+    root_id, title = (schema.get(keyword_of_id), schema.get("title")) if isinstance(schema, dict) else (None, None)
     return SchemaNames(
         root=urldefrag(root_id).url if isinstance(root_id, str) else "",
+        record=title if isinstance(title, str) else "",
         defined=tuple(defined),
         external=tuple(use for name, use in used.items() if name not in defined),
     )

@@ -53,7 +53,7 @@ from contractlog.compatibility.memo import Memo
 
 __all__ = ["build_tree"]
 
-_MAX_SHARED_NESTING: Final = 4  #: deeper properties are not shared, which limits how often a text is serialized
+_MAX_SHARED_NESTING: Final = 4  #: deeper properties are not shared, which limits how often a schema text is serialized
 _CHARACTERS_PER_WEIGHT: Final = 200  #: characters of a schema text per unit of weight in the memo
 
 NodeFactory = Callable[..., SchemaNode]

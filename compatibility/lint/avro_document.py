@@ -40,7 +40,7 @@ class AvroDocument:
 
 
 def walk_types(schema: AvroSchema) -> Iterator[AvroType | Field]:
-    """Yield every type and field of a text, in its order."""
+    """Yield every type and field of a schema text, in its order."""
     pending: list[AvroType | Field] = [schema.root]
     while pending:
         node = pending.pop()

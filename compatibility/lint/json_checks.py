@@ -42,12 +42,12 @@ from contractlog.compatibility.lint.json_document import (
 from contractlog.compatibility.lint.name_conventions import (
     deviating_names,
     find_close_name,
+    is_date_name,
+    is_instant_name,
+    is_money_name,
+    is_uuid_name,
     join_names,
     list_similar_names,
-    names_date,
-    names_instant,
-    names_money,
-    names_uuid,
 )
 from contractlog.compatibility.lint.rule import Problem, RemoveItems, SetMember
 
@@ -264,7 +264,7 @@ def check_money(_: JsonDocument, visit: SchemaVisit) -> Problems:
     if (
         visit.name
         and "number" in list_types(visit.value)
-        and names_money(visit.name)
+        and is_money_name(visit.name)
         and "multipleOf" not in visit.value
     ):
         yield Problem(
@@ -275,13 +275,13 @@ def check_money(_: JsonDocument, visit: SchemaVisit) -> Problems:
 
 
 def check_instant(_: JsonDocument, visit: SchemaVisit) -> Problems:
-    if _is_any_text(visit.value) and (names_instant(visit.name) or names_date(visit.name)):
-        kind = "date" if names_date(visit.name) else "date-time"
+    if _is_any_text(visit.value) and (is_instant_name(visit.name) or is_date_name(visit.name)):
+        kind = "date" if is_date_name(visit.name) else "date-time"
         yield Problem(visit.at, f'the point in time `{visit.name}` may be any text; add "format": "{kind}"')
 
 
 def check_uuid(_: JsonDocument, visit: SchemaVisit) -> Problems:
-    if _is_any_text(visit.value) and names_uuid(visit.name):
+    if _is_any_text(visit.value) and is_uuid_name(visit.name):
         yield Problem(visit.at, f'`{visit.name}` may be any text; add "format": "uuid"')
 
 

@@ -37,12 +37,12 @@ SUBSCHEMA_KEYWORDS: Final = SCHEMA_KEYWORDS | SCHEMA_LIST_KEYWORDS | SCHEMA_MAP_
 _PARTIAL_KEYWORDS: Final = frozenset(
     {*SAME_VALUE_KEYWORDS, "contains", "dependencies", "dependentSchemas", "propertyNames"}
 )
-_MOST_STEPS: Final = 10  #: references in a row that are followed
+_MAX_REFERENCE_CHAIN: Final = 10  #: references in a row that are followed
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaVisit:
-    """A schema within a text."""
+    """A schema within a schema text."""
 
     at: str
     value: dict[str, Any]
@@ -82,7 +82,7 @@ class JsonDocument:
 
     def resolve(self, schema: Any) -> dict[str, Any] | None:
         """Return the schema that a ``$ref`` leads to, the schema itself without one, None if it is unknown."""
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_REFERENCE_CHAIN):
             if not isinstance(schema, dict):
                 return None
             reference = schema.get("$ref")
@@ -94,7 +94,7 @@ class JsonDocument:
 
 
 def walk_schemas(root: Any) -> Iterator[SchemaVisit]:
-    """Yield every schema of a text that is an object, in its order."""
+    """Yield every schema of a schema text that is an object, in its order."""
     pending = [SchemaVisit("", root)] if isinstance(root, dict) else []
     while pending:
         visit = pending.pop()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from contractlog.compatibility.lint import json_checks as checks
+from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
 from contractlog.compatibility.lint.one_of_overlap import check_one_of
-from contractlog.compatibility.lint.repeated_members import check_repeated_members
 from contractlog.compatibility.lint.rule import LintRule, Severity
 
 __all__ = ["ANY_SCHEMA", "JSON_LINT_RULES", "ROOT_SCHEMA"]
@@ -412,7 +412,7 @@ JSON_LINT_RULES: Final = (
         Severity.ERROR,
         "An object has two members of one name, of which the last counts",
         (str,),
-        check_repeated_members,
+        check_duplicate_keys,
         bad=_schema('"type": "string", "minLength": 1, "minLength": 2'),
         at="/minLength",
         good=_schema('"type": "string", "minLength": 2'),

@@ -24,7 +24,7 @@ from contractlog.compatibility.schema import SchemaType
 
 __all__ = ["LINT_RULES", "FixedSchema", "fix_schema", "lint_schema"]
 
-_MOST_PASSES: Final = 20
+_MAX_PASSES: Final = 20
 
 _Nodes = Iterator[tuple[Any, Any]]  #: (kind, node)
 
@@ -49,7 +49,7 @@ def _list_kinds(visit: SchemaVisit) -> _Nodes:
 
 @dataclass(frozen=True, slots=True)
 class _FormatRules:
-    """The rules of a format, and its way from a text to the nodes that they check."""
+    """The rules of a format, and its way from a schema text to the nodes that they check."""
 
     rules: tuple[LintRule, ...]
     open: Callable[[str, str], tuple[Any, _Nodes]]
@@ -108,7 +108,7 @@ def lint_schema(
 
 
 class FixedSchema(NamedTuple):
-    """Result of applying fixes: a text, the findings that they removed, and the remaining ones."""
+    """Result of applying fixes: a schema text, the findings that they removed, and the remaining ones."""
 
     text: str
     fixed: list[LintFinding]
@@ -127,7 +127,7 @@ def fix_schema(
     """
     fixed: list[LintFinding] = []
     findings = lint_schema(text, kind, subject, rules)
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         changed, applied = _apply_changes(text, findings)
         if not applied:
             break

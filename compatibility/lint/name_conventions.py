@@ -11,12 +11,12 @@ from typing import Final
 __all__ = [
     "deviating_names",
     "find_close_name",
+    "is_date_name",
+    "is_instant_name",
+    "is_money_name",
+    "is_uuid_name",
     "join_names",
     "list_similar_names",
-    "names_date",
-    "names_instant",
-    "names_money",
-    "names_uuid",
     "split_words",
 ]
 
@@ -29,7 +29,7 @@ _CASES: Final = {
     "kebab-case": re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*"),
 }
 #: words before ``time`` that make it a duration or an hour of the day rather than an instant
-_DURATIONS: Final = frozenset(
+_WORDS_BEFORE_TIME: Final = frozenset(
     """
     air block boot connect cpu cycle delay down elapsed execution handling idle latency lead local open opening prep
     preparation processing queue read response round run running service setup step system total transit travel up user
@@ -50,10 +50,10 @@ _MEASURES: Final = frozenset(
     volume water weight
     """.split()  # noqa: SIM905 - easier to read and extend
 )
-_MOST_NAMES: Final = 5  #: names in a sentence
+_MAX_NAMES: Final = 5  #: names in a sentence
 _SIMILARITY: Final = 0.8
-_LONGEST_COMPARED: Final = 40
-_MOST_LETTERS: Final = 3  #: difference in length between a name and what it may be a misspelling of
+_MAX_COMPARED_LENGTH: Final = 40
+_MAX_LETTERS: Final = 3  #: difference in length between a name and what it may be a misspelling of
 
 
 def split_words(name: str) -> list[str]:
@@ -99,30 +99,30 @@ def list_similar_names(names: Iterable[str]) -> Iterator[tuple[str, str]]:
             seen[key] = name
 
 
-def names_instant(name: str) -> bool:
+def is_instant_name(name: str) -> bool:
     """Return True if a name is that of a point in time, such as ``created_at``, without a unit.
 
-    >>> [names_instant(name) for name in ("createdAt", "event_time", "air_time", "time", "ts_ms")]
+    >>> [is_instant_name(name) for name in ("createdAt", "event_time", "air_time", "time", "ts_ms")]
     [True, True, False, False, False]
     """
     match split_words(name):
         case [*before, "time"]:
-            return bool(before) and _DURATIONS.isdisjoint(before)
+            return bool(before) and _WORDS_BEFORE_TIME.isdisjoint(before)
         case [_, *_, "at"] | [*_, "timestamp" | "datetime"]:
             return True
         case _:
             return False
 
 
-def names_date(name: str) -> bool:
+def is_date_name(name: str) -> bool:
     """Return True if a name is that of a date, such as ``birth_date``."""
     return split_words(name)[-1:] == ["date"]
 
 
-def names_money(name: str) -> bool:
+def is_money_name(name: str) -> bool:
     """Return True if a name is that of an amount of money.
 
-    >>> [names_money(name) for name in ("unitPrice", "amount_eur", "rain_amount", "price_ratio")]
+    >>> [is_money_name(name) for name in ("unitPrice", "amount_eur", "rain_amount", "price_ratio")]
     [True, True, False, False]
     """
     words = split_words(name)
@@ -131,7 +131,7 @@ def names_money(name: str) -> bool:
     return words[-1:] != [] and words[-1] in _MONEY and _MEASURES.isdisjoint(words)
 
 
-def names_uuid(name: str) -> bool:
+def is_uuid_name(name: str) -> bool:
     """Return True if a name is that of a UUID."""
     return split_words(name)[-1:] in (["uuid"], ["guid"])
 
@@ -142,13 +142,13 @@ def find_close_name(name: str, candidates: Sequence[str]) -> str | None:
     >>> find_close_name("requred", ["required", "properties"])
     'required'
     """
-    if not name or len(name) > _LONGEST_COMPARED:
+    if not name or len(name) > _MAX_COMPARED_LENGTH:
         return None
-    # comparing with all candidates takes ten times as long, and a text may have many thousands of names
+    # comparing with all candidates takes ten times as long, and a schema text may have many thousands of names
     similar = [
         candidate
         for candidate in candidates
-        if abs(len(candidate) - len(name)) <= _MOST_LETTERS and (candidate[0] == name[0] or candidate[-1] == name[-1])
+        if abs(len(candidate) - len(name)) <= _MAX_LETTERS and (candidate[0] == name[0] or candidate[-1] == name[-1])
     ]
     return next(iter(get_close_matches(name, similar, 1, _SIMILARITY)), None)
 
@@ -159,5 +159,5 @@ def join_names(names: Sequence[str]) -> str:
     >>> join_names(["a", "b"])
     '`a`, `b`'
     """
-    listed = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES])
-    return listed if len(names) <= _MOST_NAMES else f"{listed} and {len(names) - _MOST_NAMES:,} more"
+    listed = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES])
+    return listed if len(names) <= _MAX_NAMES else f"{listed} and {len(names) - _MAX_NAMES:,} more"

@@ -31,12 +31,12 @@ _SIMPLE_KEYWORDS: Final = ANNOTATION_KEYWORDS | {
     "required",
     "additionalProperties",
 }
-_MOST_BRANCHES: Final = 20  #: of a ``oneOf`` that are compared with each other
+_MAX_BRANCHES: Final = 20  #: of a ``oneOf`` that are compared with each other
 
 
 def check_one_of(document: JsonDocument, visit: SchemaVisit) -> Problems:
     """Yield the first pair of branches that seem to share a value, which the ``oneOf`` then rejects."""
-    branches = [document.resolve(branch) for branch in list_at(visit.value, "oneOf")[:_MOST_BRANCHES]]
+    branches = [document.resolve(branch) for branch in list_at(visit.value, "oneOf")[:_MAX_BRANCHES]]
     for (first, schema), (second, other) in combinations(enumerate(branches), 2):
         if schema is not None and other is not None and _may_overlap(document, schema, other):
             yield Problem(

@@ -1,4 +1,4 @@
-"""Lint rules as data, their findings, and the changes of a text that fix them.
+"""Lint rules as data, their findings, and the changes of a schema text that fix them.
 
 The ids begin with ``LINT_`` and the format, so that they differ from the ids of compatibility checks: an enum without a
 default is ``LINT_AVRO_ENUM_DEFAULT_MISSING``, whereas ``AVRO_ENUM_DEFAULT_MISSING`` compares two versions.
@@ -48,12 +48,12 @@ class Change(Protocol):
     """A change of a schema's text that leaves the rest of it as formatted by its author."""
 
     def edits(self, source: JsonSource) -> list[Edit]:
-        """Return the edits of a text; empty if the text has no value at the position."""
+        """Return the edits of a schema text; empty if the text has no value at the position."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetMember:
-    """Add a member to the object at a pointer."""
+    """Addition of a member to the object at a pointer."""
 
     at: str
     name: str
@@ -70,7 +70,7 @@ class SetMember:
 
 @dataclass(frozen=True, slots=True)
 class RemoveItems:
-    """Remove items of the list at a pointer, by their index or their text."""
+    """Removal of items of the list at a pointer, by their index or their text."""
 
     at: str
     indexes: tuple[int, ...] = ()
@@ -92,7 +92,7 @@ class RemoveItems:
 
 @dataclass(frozen=True, slots=True)
 class MoveItemFirst:
-    """Move an item to the start of the list at a pointer."""
+    """Move of an item to the start of the list at a pointer."""
 
     at: str
     index: int
@@ -107,7 +107,7 @@ class MoveItemFirst:
 
 @dataclass(frozen=True, slots=True)
 class UnwrapItem:
-    """Replace the list at a pointer by its only item."""
+    """Replacement of the list at a pointer by its only item."""
 
     at: str
 

@@ -66,7 +66,7 @@ class ClientCertificate:
     subject: SubjectName
     common_names: tuple[str, ...]
     alternative_names: tuple[AlternativeName, ...]
-    text: str  #: for the journal and the log: the subject, else the first alternative name, else the serial number
+    text: str  #: for the change log and the log: the subject, else the first alternative name, else the serial number
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Self:

@@ -101,9 +101,9 @@ def _add(path: Path, options: Namespace) -> int:
     answer = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
         answer["password"] = password or ""
-    rights = f"reads {' '.join(options.read) or '-'}, writes {' '.join(options.write) or '-'}"
+    permissions = f"reads {' '.join(options.read) or '-'}, writes {' '.join(options.write) or '-'}"
     done = f"replaced user `{name}` in `{path}`" if replaced else f"added user `{name}` to `{path}`"
-    _report(options, answer, f"{done}: {rights}")
+    _report(options, answer, f"{done}: {permissions}")
     if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:

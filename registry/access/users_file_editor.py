@@ -105,7 +105,7 @@ def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
 def user_exists_error(path: Path, name: str) -> UsageError:
     """Return the error for a user that exists, which says how to replace it."""
     return UsageError(
-        f"`{path}` already has a user `{name}`. Pass --replace to give the user a new password and new rights."
+        f"`{path}` already has a user `{name}`. Pass --replace to give the user a new password and new permissions."
     )
 
 

@@ -95,7 +95,7 @@ class RequestWork:
         return result
 
     def parse(self, characters: int) -> None:
-        """Count the parsing of a text.
+        """Count the parsing of a schema text.
 
         Raises:
             WorkLimitExceeded, ShortWorkExceeded, Abandoned: as for ``compare``.

@@ -6,9 +6,9 @@ from typing import Any, Self, cast
 
 from msgspec import Raw, Struct
 
-from contractlog.registry.features.dependencies.store import VersionNode
-from contractlog.registry.features.search.store import SearchHit
-from contractlog.registry.storage.journal import RecordedChange
+from contractlog.registry.features.dependencies.queries import VersionNode
+from contractlog.registry.features.search.queries import SearchHit
+from contractlog.registry.storage.change_log import RecordedChange
 
 __all__ = [
     "ChangeBody",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ChangeBody(Struct, omit_defaults=True):
-    """One entry of the journal: the actor, the action and its target."""
+    """One entry of the change log: the actor, the action and its target."""
 
     sequence: int
     at: int  #: milliseconds since 1970, UTC

@@ -25,6 +25,7 @@ from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
 from contractlog.registry.features.server_info import routes as server_info_routes
 from contractlog.registry.features.subjects import routes as subjects_routes
+from contractlog.registry.features.usage import routes as usage_routes
 from contractlog.registry.features.versions import routes as versions_routes
 
 __all__ = ["ROUTERS"]
@@ -38,6 +39,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         dependencies_routes,
         batch_routes,
         fetch_counts_routes,
+        usage_routes,
         imports_routes,
         permissions_routes,
         associations_routes,

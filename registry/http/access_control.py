@@ -76,18 +76,22 @@ class AccessControl:
                 answer.headers["WWW-Authenticate"] = _CHALLENGE
             await answer(scope, receive, send)
             return
-        actor, rights = current_actor.set(caller.name), current_permissions.set(caller.permissions)
+        actor_token, permissions_token = current_actor.set(caller.name), current_permissions.set(caller.permissions)
         try:
             await self._app(scope, receive, send)
         finally:
-            current_actor.reset(actor)
-            current_permissions.reset(rights)
+            current_actor.reset(actor_token)
+            current_permissions.reset(permissions_token)
 
     def identify_reader(self, scope: Scope) -> Principal | None:
         """Return a caller with read permission; None without it, or if a password check is due."""
         header = _authorization_header(scope)
         try:
-            caller = self._without_password(scope) if header is None else self._authentication.find_known_caller(header)
+            caller = (
+                self._without_password(scope)
+                if header is None
+                else self._authentication.check_cached_credentials(header)
+            )
         except RegistryError:
             return None
         if caller is None or not caller.permissions.read:
@@ -96,7 +100,7 @@ class AccessControl:
         return caller
 
     async def _with_password(self, header: bytes, address: str) -> Principal:
-        caller = self._authentication.find_known_caller(header)
+        caller = self._authentication.check_cached_credentials(header)
         if caller is None:
             return await self._authentication.by_password(header, address)
         self._authentication.note_success(address)

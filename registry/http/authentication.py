@@ -63,11 +63,11 @@ class Authentication:
         self._checks: PasswordCheckQueue[_Verified | _Rejected] = PasswordCheckQueue()
         self._running: dict[bytes, Future[_Verified | _Rejected]] = {}
 
-    def find_known_caller(self, header: bytes) -> Principal | None:
-        """Return the caller of credentials that were checked before; None if they need a check.
+    def check_cached_credentials(self, header: bytes) -> Principal | None:
+        """Return the caller of cached credentials; None if they are not cached and need a password check.
 
         Raises:
-            Unauthorized: they were rejected.
+            Unauthorized: they are cached as rejected.
         """
         users = self._users()
         key = self._key_of(header)

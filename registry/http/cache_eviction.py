@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
-from contractlog.registry.storage import journal
-from contractlog.registry.storage.journal import RecordedChange
-from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage import change_log
+from contractlog.registry.storage.change_log import RecordedChange
+from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.store import Store
 
 __all__ = ["evict_on_changes"]
@@ -18,19 +18,19 @@ __all__ = ["evict_on_changes"]
 _SETTINGS_CHANGED: Final = "settings.changed"  #: may have changed an alias
 
 
-def evict_on_changes(store: Store, cache: ByteCache, follower: JournalFollower) -> None:
-    """Evict cached schemas by id when the journal has changes of them by another node."""
+def evict_on_changes(store: Store, cache: ByteCache, follower: ChangeLogFollower) -> None:
+    """Evict cached schemas by id when the change log has changes of them by another node."""
 
     def evict(changes: Sequence[RecordedChange]) -> None:
-        named = {change: journal.parse_version_target(change) for change in changes if "id" not in change.facts}
+        named = {change: change_log.parse_version_target(change) for change in changes if "id" not in change.facts}
         with store.open_snapshot() as snapshot:
-            ids_by_version = journal.find_schema_ids(
+            ids_by_version = change_log.find_schema_ids(
                 snapshot, [version for version in named.values() if version is not None]
             )
             renamed = {Subject.parse(change.target) for change in changes if change.action == _SETTINGS_CHANGED}
             keys = {key for subject in renamed if subject.name for key in list_ids(snapshot, subject)}
         for change in changes:
-            version = journal.parse_version_target(change)
+            version = change_log.parse_version_target(change)
             if version is None:
                 continue
             schema_id = change.facts.get("id") or ids_by_version.get(version)

@@ -22,6 +22,7 @@ from contractlog.registry.features.associations import bodies as associations_bo
 from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.config_and_mode import bodies as config_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
+from contractlog.registry.features.usage import bodies as usage_bodies
 from contractlog.registry.http import request_bodies, response_bodies
 from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.request_bodies import require_json_content
@@ -38,6 +39,7 @@ _BODIES: Final = [
         config_bodies,
         features_bodies,
         batch_bodies,
+        usage_bodies,
     )
     for name in module.__all__
     if name.endswith(("Body", "Request"))
@@ -61,6 +63,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "permissions": "Permissions of the caller.",
     "batches": "Lookups and checks of many schemas in one request.",
     "fetches": "Clients that fetch schemas, with counts by day.",
+    "usage": "Usage of subjects: the clients that fetch their versions, and the records that carry them.",
     "import": "Import of a whole registry.",
     "health": "Health and metrics.",
 }

@@ -21,7 +21,7 @@ __all__ = ["OutermostMiddleware", "make_request_id_factory"]
 
 ACCESS_LOG: Final = logging.getLogger("contractlog.access")
 _REQUEST_ID: Final = b"x-request-id"
-_LONGEST_REQUEST_ID: Final = 200
+_MAX_REQUEST_ID_LENGTH: Final = 200
 _UNCACHED: Final = (b"cache-control", b"no-cache, no-store, must-revalidate")
 _NO_SCRIPTS: Final = (b"x-xss-protection", b"1; mode=block")  #: as the reference sends
 _LAST: Final = (b"connection", b"close")
@@ -172,7 +172,7 @@ def _read_request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
             if request_id:
                 return None
             request_id = value.strip()
-    return request_id if 0 < len(request_id) <= _LONGEST_REQUEST_ID else None
+    return request_id if 0 < len(request_id) <= _MAX_REQUEST_ID_LENGTH else None
 
 
 def _log_fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
 from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.http.path_normalization import decode_segment, parse_subject
-from contractlog.registry.storage.store_values import Deleted, Page
+from contractlog.registry.storage.store_values import DeletedFilter, Page
 
 __all__ = [
     "DeletedFilterQuery",
@@ -97,8 +97,8 @@ TextListQuery = Annotated[list[str], Query(default_factory=list)]
 _PythonDeletedOnly = Annotated[Flag, Query(alias="deleted_only", include_in_schema=False)]
 
 
-async def _parse_deleted(*, deleted: Flag = False) -> Deleted:
-    return Deleted.of(deleted=deleted)
+async def _parse_deleted(*, deleted: Flag = False) -> DeletedFilter:
+    return DeletedFilter.of(deleted=deleted)
 
 
 async def _parse_deleted_filter(
@@ -106,8 +106,8 @@ async def _parse_deleted_filter(
     deleted: Flag = False,
     deleted_only: Annotated[Flag, Query(alias="deletedOnly")] = False,
     as_python_says: _PythonDeletedOnly = False,
-) -> Deleted:
-    return Deleted.of(deleted=deleted, deleted_only=deleted_only or as_python_says)
+) -> DeletedFilter:
+    return DeletedFilter.of(deleted=deleted, deleted_only=deleted_only or as_python_says)
 
 
 async def _parse_page(*, offset: Offset = 0, limit: Limit = -1) -> Page:
@@ -138,10 +138,10 @@ async def _parse_format(
 
 
 #: Live versions; all versions with ``deleted``.
-DeletedQuery = Annotated[Deleted, Depends(_parse_deleted)]
+DeletedQuery = Annotated[DeletedFilter, Depends(_parse_deleted)]
 #: Live versions; all with ``deleted``; soft-deleted ones with ``deletedOnly``, which Python's client spells
 #: ``deleted_only``.
-DeletedFilterQuery = Annotated[Deleted, Depends(_parse_deleted_filter)]
+DeletedFilterQuery = Annotated[DeletedFilter, Depends(_parse_deleted_filter)]
 PageQuery = Annotated[Page, Depends(_parse_page)]
 ViewQuery = Annotated[View, Depends(_parse_view)]
 #: The format of the text only.

@@ -17,7 +17,7 @@ from contractlog.registry.http.errors import error_response
 
 __all__ = ["PathNormalizer", "decode_segment", "normalize_target", "parse_context", "parse_subject"]
 
-_LONGEST_CONTEXT: Final = 255
+_MAX_CONTEXT_LENGTH: Final = 255
 _DEFAULT: Final = ":.:"
 _CONTEXTS: Final = (":.", ":*:")  #: prefixes of names that contain their context
 _BEFORE_SUBJECTS: Final = frozenset({"subjects", "deks"})
@@ -45,7 +45,7 @@ def parse_subject(text: str) -> Subject:
         InvalidSubject: the name is invalid, or a database could not store it.
     """
     subject = Subject.parse(text)
-    if "\0" in text or len(subject.context) > _LONGEST_CONTEXT:
+    if "\0" in text or len(subject.context) > _MAX_CONTEXT_LENGTH:
         raise InvalidSubject(subject=text)
     return subject
 
@@ -120,7 +120,7 @@ def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = Fal
 
 
 class PathNormalizer:
-    """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
+    """Middleware that passes on the path as it was sent: an encoded slash stays inside its segment."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -25,7 +25,7 @@ _LARGE_BODY_TIME_FACTOR: Final = 10
 
 
 class BodyLimit:
-    """Reject bodies that are too large with 413, and those that are too slow with 408.
+    """Middleware that rejects bodies that are too large with 413, and too slow ones with 408.
 
     Too large is answered immediately if the request declares its length, else once the limit is exceeded.
     """
@@ -111,10 +111,10 @@ class _Body:
             return await self._receive()
         self._deadline = self._deadline or asyncio.get_running_loop().time() + self._seconds
         try:
-            async with asyncio.timeout_at(self._deadline) as patience:
+            async with asyncio.timeout_at(self._deadline) as timeout:
                 message = await self._receive()
         except TimeoutError:
-            if not patience.expired():
+            if not timeout.expired():
                 raise
             self.last = True
             raise RequestTimeout(seconds=self._seconds) from None
@@ -134,7 +134,7 @@ class _Body:
 
 
 class WorkLimits:
-    """Limit the work of each request, and end it when the caller disconnects.
+    """Middleware that limits the work of each request, and ends it when the caller disconnects.
 
     The request's ``RequestWork`` is in a context variable, where services find it.
     """

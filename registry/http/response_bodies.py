@@ -15,10 +15,10 @@ __all__ = [
     "CompatibilityBody",
     "ContextIdBody",
     "ErrorBody",
-    "HolderBody",
     "RegisteredBody",
     "SchemaBody",
     "SchemaStringBody",
+    "SubjectVersionBody",
 ]
 
 
@@ -156,7 +156,7 @@ def _qualify_subject(subject: str, schema: RegisteredSchema) -> str:
     return subject if subject.startswith(":.") or context == "." else f":{context}:{subject}"
 
 
-class HolderBody(Struct):
+class SubjectVersionBody(Struct):
     """A version that uses an id."""
 
     subject: str

@@ -57,9 +57,9 @@ class RoutePermission:
     operation: Permission
     check: PermissionCheck
 
-    def require(self, rights: Permissions, parameter: str, query: bytes) -> None:
+    def require(self, permissions: Permissions, parameter: str, query: bytes) -> None:
         """Raise ``Denied`` unless a caller has the permission."""
-        denied = self.check(rights, self.operation, parameter, query)
+        denied = self.check(permissions, self.operation, parameter, query)
         if denied is not None:
             raise Denied(operation=self.operation.value, subject=denied)
 
@@ -73,46 +73,46 @@ def _check_nothing(_rights: Permissions, _operation: Permission, _parameter: str
     return None
 
 
-def _check_any(rights: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
+def _check_any(permissions: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
     """Require the permission on any subject at all."""
-    return None if rights.permits_any(operation) else "*"
+    return None if permissions.permits_any(operation) else "*"
 
 
-def _check_all(rights: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
-    return None if rights.permits_all(operation) else "*"
+def _check_all(permissions: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
+    return None if permissions.permits_all(operation) else "*"
 
 
-def _check_subject(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+def _check_subject(permissions: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
     """Require it on the subject in the path.
 
     A subject without a name stands for its whole context, the global context for all subjects.
     """
     subject = Subject.parse(decode_segment(parameter))
     if subject.context == GLOBAL_CONTEXT:
-        return None if rights.permits_all(operation) else "*"
+        return None if permissions.permits_all(operation) else "*"
     if not subject.name:
-        return None if rights.permits_all(operation, subject.context) else str(subject)
-    return None if rights.permits(operation, subject) else str(subject)
+        return None if permissions.permits_all(operation, subject.context) else str(subject)
+    return None if permissions.permits(operation, subject) else str(subject)
 
 
-def _check_context(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+def _check_context(permissions: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
     name = decode_segment(parameter).strip(":")
     context = name if name.startswith(".") else f".{name}"
-    return None if rights.permits_all(operation, context) else f":{context}:"
+    return None if permissions.permits_all(operation, context) else f":{context}:"
 
 
-def _check_topic(rights: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+def _check_topic(permissions: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
     subject = topic_permission_subject(decode_segment(parameter))
-    return None if rights.permits(operation, subject) else str(subject)
+    return None if permissions.permits(operation, subject) else str(subject)
 
 
 def _check_prefix(
-    rights: Permissions, operation: Permission, _parameter: str, query: bytes, *, default: str
+    permissions: Permissions, operation: Permission, _parameter: str, query: bytes, *, default: str
 ) -> str | None:
     """Require it on all subjects with the query's ``subjectPrefix``, or else with the default one."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
-        if not rights.permits_prefix(operation, prefix):  # several may be given: check whichever the route uses
+        if not permissions.permits_prefix(operation, prefix):  # several may be given: check whichever the route uses
             return f"{prefix}*"
     return None
 
@@ -182,17 +182,17 @@ class RoutePermissions:
         pattern = "([^/]*)".join(map(re.escape, _PARAMETER.split(path)))
         self._rows[_key(method, path)].append((re.compile(pattern), permission))
 
-    def require(self, rights: Permissions, method: str, path: str, query: bytes) -> None:
+    def require(self, permissions: Permissions, method: str, path: str, query: bytes) -> None:
         """Raise ``Denied`` unless a request is permitted; ``path`` is percent-encoded, as routes receive it."""
         for pattern, permission in self._rows.get(_key("GET" if method in _READS else method, path), ()):
             if match := pattern.fullmatch(path):
-                permission.require(rights, match[1] if match.lastindex else "", query)
+                permission.require(permissions, match[1] if match.lastindex else "", query)
                 return
         for methods, pattern, permission in _WITHOUT_ROUTE:
             if method in methods and (match := pattern.fullmatch(path)):
-                permission.require(rights, match[1] if match.lastindex else "", query)
+                permission.require(permissions, match[1] if match.lastindex else "", query)
                 return
-        (READ_ALL if method in _READS else WRITE_ALL).require(rights, "", query)
+        (READ_ALL if method in _READS else WRITE_ALL).require(permissions, "", query)
 
 
 def _key(method: str, path: str) -> tuple[str, str, int]:

@@ -64,7 +64,7 @@ def _find_target(snapshot: Snapshot, schema: RegisteredSchema) -> ReferenceTarge
 
 
 def hash_draft(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
-    """Return the hash of a content, and the hash shared by contents that differ in spelling only.
+    """Return the hash of content, and the hash shared by contents that differ in spelling only.
 
     Args:
         draft: its type, metadata, rules and references are hashed, with numbers in place of "latest".

@@ -15,7 +15,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.existing_version import find_existing_version, find_version_with_text
 from contractlog.registry.registration.parser import ParsedDraft
@@ -35,18 +35,18 @@ from contractlog.registry.registration.write_preconditions import (
     validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
-from contractlog.registry.storage.lookup import apply_alias
+from contractlog.registry.storage.name_and_id_lookup import apply_alias
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Append, Deleted, ScopeSettings, SubjectState
+from contractlog.registry.storage.store_values import DeletedFilter, PendingAppend, ScopeSettings, SubjectState
 
 __all__ = ["WARNING", "decide_registration"]
 
-WARNING: Final = "warning"  #: member of a registration's journal entry
+WARNING: Final = "warning"  #: member of a registration's change log entry
 
 
 def decide_registration(
-    checker: CompatibilityChecker, snapshot: Snapshot, request: RegistrationRequest, rights: Permissions
-) -> RegistrationResult | Append:
+    checker: CompatibilityChecker, snapshot: Snapshot, request: RegistrationRequest, permissions: Permissions
+) -> RegistrationResult | PendingAppend:
     """Return the existing version that fulfils a request, or the append to be written.
 
     Raises:
@@ -58,8 +58,8 @@ def decide_registration(
         subject = validate_schema_subject(apply_alias(configured.alias, subject))
         configured = checker.read_settings(snapshot, subject)
     if request.schema_id is not None:
-        require_context_permission(rights, subject.context)
-    require_reference_permissions(rights, snapshot, subject, request.draft.references)
+        require_context_permission(permissions, subject.context)
+    require_reference_permissions(permissions, snapshot, subject, request.draft.references)
     request = replace(request, normalize=request.normalize or bool(configured.normalize))
     registration = _Registration(checker, snapshot, request, subject, snapshot.state(subject), configured)
     candidate: Candidate | InvalidSchema | None = None
@@ -147,7 +147,7 @@ class _Registration:
                 return False
         return self.request.schema_id in {None, existing.schema_id} and self.request.number in {None, existing.version}
 
-    def check_next_version(self, candidate: Candidate | InvalidSchema | None) -> RegistrationResult | Append:
+    def check_next_version(self, candidate: Candidate | InvalidSchema | None) -> RegistrationResult | PendingAppend:
         """Check the draft as the next version.
 
         Args:
@@ -214,7 +214,7 @@ class _Registration:
         facts["baseline"] = [version.version for version in baseline]
         return facts | ({"bypass": "NONE"} if facts["level"] == "NONE" else {})
 
-    def import_unchanged(self) -> RegistrationResult | Append:
+    def import_unchanged(self) -> RegistrationResult | PendingAppend:
         """Import the schema unchanged, under its id and number."""
         snapshot, subject, request = self.snapshot, self.subject, self.request
         parsed = self.checker.parser.draft(snapshot, subject, request.draft, strict=False, new=True)
@@ -222,14 +222,14 @@ class _Registration:
         candidate = Candidate.of(snapshot, parsed, normalize=False)
         same = [
             version
-            for version in snapshot.list_by_content(subject, candidate.content.hash, Deleted.INCLUDED)
+            for version in snapshot.list_by_content(subject, candidate.content.hash, DeletedFilter.INCLUDED)
             if version.schema_id == request.schema_id
         ]
         number = request.number
         for version in same:
             if not version.deleted and number in {None, version.version}:
                 return RegistrationResult(version)
-        occupant = None if number is None else snapshot.version(subject, number, Deleted.INCLUDED)
+        occupant = None if number is None else snapshot.version(subject, number, DeletedFilter.INCLUDED)
         if occupant is not None and number not in {version.version for version in same}:
             raise OperationNotPermitted(
                 f"Version {number} of subject {subject} in context {subject.context} is another schema; "
@@ -243,9 +243,9 @@ class _Registration:
         if targets and (owned := find_owned_subjects(self.snapshot, targets)):
             raise StrongReference(subject=str(min(owned)))
 
-    def _append(self, candidate: Candidate, number: int | None, facts: dict[str, Any]) -> Append:
+    def _append(self, candidate: Candidate, number: int | None, facts: dict[str, Any]) -> PendingAppend:
         warning = candidate.parsed.warning
-        return Append(
+        return PendingAppend(
             self.subject,
             candidate.content,
             self.state,

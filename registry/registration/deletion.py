@@ -20,9 +20,9 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.registration.write_preconditions import reject_read_only
 from contractlog.registry.storage import associations
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import Deleted, ScopeSettings
+from contractlog.registry.storage.store_values import DeletedFilter, ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["DeletionService", "hard_delete_subject", "purge_deleted_versions", "soft_delete_subject"]
@@ -63,7 +63,7 @@ class DeletionService:
 
 def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
     """Return whether each version is soft-deleted, by number; raise if the mode is read-only."""
-    versions = dict(transaction.versions(subject, Deleted.INCLUDED))
+    versions = dict(transaction.versions(subject, DeletedFilter.INCLUDED))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
     reject_read_only(subject, transaction.read_effective_settings(subject))
@@ -92,7 +92,7 @@ def soft_delete_subject(transaction: Transaction, subject: Subject) -> list[int]
     if not live:
         raise SubjectSoftDeleted(subject=str(subject))
     reject_associated(transaction, subject)
-    subject_id = _require_unreferenced(transaction, subject, Deleted.EXCLUDED)
+    subject_id = _require_unreferenced(transaction, subject, DeletedFilter.EXCLUDED)
     transaction.soft_delete(subject, subject_id, live)
     return live
 
@@ -103,7 +103,7 @@ def hard_delete_subject(transaction: Transaction, subject: Subject) -> list[int]
     if not all(versions.values()):
         raise SubjectNotSoftDeleted(subject=str(subject))
     reject_associated(transaction, subject)
-    subject_id = _require_unreferenced(transaction, subject, Deleted.INCLUDED)
+    subject_id = _require_unreferenced(transaction, subject, DeletedFilter.INCLUDED)
     _hard_delete(transaction, subject, subject_id, list(versions), remaining=0)
     return list(versions)
 
@@ -113,7 +113,7 @@ def _soft_delete_version(transaction: Transaction, subject: Subject, number: int
     if versions[number]:
         raise VersionSoftDeleted(subject=str(subject), version=number)
     _reject_last_live_version(transaction, subject, versions, number)
-    subject_id = _require_unreferenced(transaction, subject, Deleted.EXCLUDED, number)
+    subject_id = _require_unreferenced(transaction, subject, DeletedFilter.EXCLUDED, number)
     transaction.soft_delete(subject, subject_id, [number])
     return number
 
@@ -122,7 +122,7 @@ def _hard_delete_version(transaction: Transaction, subject: Subject, number: int
     versions, number = _select_version(transaction, subject, number)
     if not versions[number]:
         raise VersionNotSoftDeleted(subject=str(subject), version=number)
-    subject_id = _require_unreferenced(transaction, subject, Deleted.INCLUDED, number)
+    subject_id = _require_unreferenced(transaction, subject, DeletedFilter.INCLUDED, number)
     _hard_delete(transaction, subject, subject_id, [number], remaining=len(versions) - 1)
     return number
 
@@ -139,7 +139,7 @@ def _select_version(transaction: Transaction, subject: Subject, number: int | No
 
 
 def _require_unreferenced(
-    transaction: Transaction, subject: Subject, deleted: Deleted, version: int | None = None
+    transaction: Transaction, subject: Subject, deleted: DeletedFilter, version: int | None = None
 ) -> int:
     """Return the subject's row number, unless a version to be deleted is referenced."""
     subject_id = transaction.state(subject).id or 0
@@ -166,7 +166,7 @@ def purge_deleted_versions(transaction: Transaction, scope: Subject) -> None:
         SubjectsExist: a version is live.
     """
     subjects = [scope] if scope.name else transaction.subjects_in_context(scope.context)
-    remaining = {subject: dict(transaction.versions(subject, Deleted.INCLUDED)) for subject in subjects}
+    remaining = {subject: dict(transaction.versions(subject, DeletedFilter.INCLUDED)) for subject in subjects}
     if not all(all(versions.values()) for versions in remaining.values()):
         raise SubjectsExist
     progress = True
@@ -177,7 +177,7 @@ def purge_deleted_versions(transaction: Transaction, scope: Subject) -> None:
             unreferenced = [
                 n
                 for n in versions
-                if transaction.lowest_referenced_version(subject_id, Deleted.INCLUDED, version=n) is None
+                if transaction.lowest_referenced_version(subject_id, DeletedFilter.INCLUDED, version=n) is None
             ]
             if unreferenced:
                 transaction.hard_delete(subject, subject_id, unreferenced)

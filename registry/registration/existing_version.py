@@ -20,25 +20,27 @@ from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.references import remove_own_context
 from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Content, Deleted
+from contractlog.registry.storage.store_values import Content, DeletedFilter
 
 __all__ = ["find_existing_version", "find_version_with_text", "missing_version_error", "require_version"]
 
 
-def require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
+def require_version(
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
+) -> RegisteredSchema:
     """Return one version of a subject; None as number is the latest live one.
 
     Raises:
         SubjectNotFound, VersionNotFound: it does not exist.
     """
-    version = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else deleted)
+    version = snapshot.version(subject, number, DeletedFilter.EXCLUDED if number is None else deleted)
     if version is None:
         raise missing_version_error(snapshot, subject, number, deleted)
     return version
 
 
 def missing_version_error(
-    snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
 ) -> SubjectNotFound | VersionNotFound:
     """Return the error for a version that does not exist: a subject has none, or none of this number."""
     if number is None or not snapshot.versions(subject, deleted):
@@ -47,7 +49,7 @@ def missing_version_error(
 
 
 def find_version_with_text(
-    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, deleted: Deleted = Deleted.EXCLUDED
+    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, deleted: DeletedFilter = DeletedFilter.EXCLUDED
 ) -> RegisteredSchema | None:
     """Return the subject's version with this exact text, and the same references, metadata and rules.
 
@@ -66,7 +68,7 @@ def find_existing_version(
     subject: Subject,
     candidate: Candidate,
     *,
-    deleted: Deleted = Deleted.EXCLUDED,
+    deleted: DeletedFilter = DeletedFilter.EXCLUDED,
     accepts: Callable[[RegisteredSchema], bool] = lambda _version: True,
 ) -> RegistrationResult | None:
     """Return the newest version with this content, else the newest one with an equivalent content.
@@ -93,7 +95,7 @@ def _find_equivalent(
     snapshot: Snapshot,
     subject: Subject,
     candidate: Candidate,
-    deleted: Deleted,
+    deleted: DeletedFilter,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions that differ in spelling only, then those that differ in inlined references."""
     content = candidate.content
@@ -114,7 +116,7 @@ def _find_qualified_otherwise(
     snapshot: Snapshot,
     subject: Subject,
     candidate: Candidate,
-    deleted: Deleted,
+    deleted: DeletedFilter,
 ) -> Iterator[RegisteredSchema]:
     """Yield versions whose references differ only in naming their own context, or not naming it.
 

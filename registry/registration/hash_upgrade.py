@@ -14,7 +14,7 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.parser import SchemaParser
-from contractlog.registry.storage import hash_upgrade
+from contractlog.registry.storage import outdated_hashes
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
@@ -27,10 +27,10 @@ def upgrade_hashes(transaction: Transaction, *, form: int = CANONICAL_FORM) -> i
     """Rehash every schema with hashes of an older form, and return their number."""
     parser = SchemaParser()
     done = 0
-    while outdated := hash_upgrade.find_outdated(transaction, form, _BATCH_SIZE):
+    while outdated := outdated_hashes.find_outdated(transaction, form, _BATCH_SIZE):
         for schema in outdated:
             context = schema.subject.context if schema.subject else DEFAULT_CONTEXT
-            hash_upgrade.update_hashes(
+            outdated_hashes.update_hashes(
                 transaction, context, schema.schema_id, _hash_stored(transaction, parser, schema), form
             )
         done += len(outdated)
@@ -38,7 +38,7 @@ def upgrade_hashes(transaction: Transaction, *, form: int = CANONICAL_FORM) -> i
 
 
 def _hash_stored(snapshot: Snapshot, parser: SchemaParser, schema: RegisteredSchema) -> tuple[str, str]:
-    """Hash a content; text that cannot be parsed is hashed as it is."""
+    """Hash the content of a schema; text that cannot be parsed is hashed as it is."""
     try:
         parsed = parser.parse_stored(snapshot, schema)
     except InvalidSchema:

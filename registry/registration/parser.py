@@ -15,7 +15,7 @@ from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, Sch
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.references import ResolvedReferences, resolve_references
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Content, Deleted, ScopeSettings
+from contractlog.registry.storage.store_values import Content, DeletedFilter, ScopeSettings
 
 __all__ = ["ParsedDraft", "SchemaParser"]
 
@@ -59,7 +59,7 @@ class SchemaParser:
         draft: SchemaDraft,
         *,
         strict: bool,
-        deleted: Deleted | None = None,
+        deleted: DeletedFilter | None = None,
         new: bool = False,
     ) -> ParsedDraft:
         """Parse a draft as a schema of this subject.
@@ -81,7 +81,10 @@ class SchemaParser:
             raise InvalidSchema(f"Invalid schema type {draft.type}")
         try:
             resolved = resolve_references(
-                snapshot, subject, draft.references, deleted or (Deleted.EXCLUDED if strict else Deleted.INCLUDED)
+                snapshot,
+                subject,
+                draft.references,
+                deleted or (DeletedFilter.EXCLUDED if strict else DeletedFilter.INCLUDED),
             )
             if new:
                 _require_same_type(draft.type, resolved)
@@ -104,7 +107,7 @@ class SchemaParser:
             InvalidSchema: the text is not a schema, or a reference cannot be used.
         """
         strict = configured.validate_new_schemas is not False
-        return self.draft(snapshot, subject, draft, strict=strict, deleted=Deleted.EXCLUDED, new=True)
+        return self.draft(snapshot, subject, draft, strict=strict, deleted=DeletedFilter.EXCLUDED, new=True)
 
     def parse_stored(self, snapshot: Snapshot, schema: RegisteredSchema) -> ParsedSchema:
         """Parse a stored schema, without the rules for new ones."""
@@ -116,7 +119,9 @@ class SchemaParser:
         parsed = self._cache.get((schema.guid or "", _EXPECTED_ID, ""))
         if parsed is None or not _parses_canonical_alike(schema) or parsed.canonical != schema.text:
             parsed = _parse(
-                schema.draft, resolve_references(snapshot, subject, schema.references, Deleted.INCLUDED), strict=False
+                schema.draft,
+                resolve_references(snapshot, subject, schema.references, DeletedFilter.INCLUDED),
+                strict=False,
             )
         return self._cache.put(key, parsed)
 

@@ -11,7 +11,7 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, 
 from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["ResolvedReferences", "remove_own_context", "resolve_references", "resolve_target"]
 
@@ -49,7 +49,7 @@ def _without_own_context(reference: Reference, referrer: Subject) -> Reference:
 
 
 def resolve_references(
-    snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], deleted: Deleted
+    snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], deleted: DeletedFilter
 ) -> ResolvedReferences:
     """Read the schemas of direct and indirect references.
 
@@ -74,7 +74,7 @@ def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, text
     for reference in schema.references:
         if reference.name not in texts:
             subject = schema.subject or Subject.parse("")
-            target = _find_target(snapshot, subject, reference, Deleted.INCLUDED)
+            target = _find_target(snapshot, subject, reference, DeletedFilter.INCLUDED)
             _collect_texts(snapshot, reference.name, target, texts, depth + 1)
     texts[name] = schema.text
     if len(texts) > MAX_DEPENDENCIES or sum(map(len, texts.values())) > MAX_DEPENDENCY_CHARACTERS:
@@ -83,14 +83,16 @@ def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, text
         )
 
 
-def _find_target(snapshot: Snapshot, referrer: Subject, reference: Reference, deleted: Deleted) -> RegisteredSchema:
+def _find_target(
+    snapshot: Snapshot, referrer: Subject, reference: Reference, deleted: DeletedFilter
+) -> RegisteredSchema:
     subject = resolve_target(reference, referrer)
     number = None if reference.version == _LATEST else reference.version
     if not reference.name or not reference.subject:
         raise InvalidSchema(f"The reference {reference.body()} needs a name and a subject")
     target = None
     if number is None or 1 <= number <= MAX_VERSION:  # numbers beyond the column's range are not queried
-        target = snapshot.version(subject, number, Deleted.EXCLUDED if number is None else deleted)
+        target = snapshot.version(subject, number, DeletedFilter.EXCLUDED if number is None else deleted)
     if target is None:
         raise InvalidSchema(
             f'No schema reference found for subject "{reference.subject}" and version {reference.version}'

@@ -16,17 +16,17 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_actor, current_permissions
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
+from contractlog.registry.registration.content_lookup import ContentQuery, find_by_content
 from contractlog.registry.registration.decision import WARNING, decide_registration
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.existing_version import require_version
-from contractlog.registry.registration.lookup import ContentQuery, find_by_content
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.write_preconditions import validate_schema_subject
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import Append, Deleted, Stale
+from contractlog.registry.storage.store_values import DeletedFilter, PendingAppend, Stale
 
 __all__ = ["RegistrationService", "log_warning", "retry_stale"]
 
@@ -36,7 +36,7 @@ _ATTEMPTS: Final = 500  #: each failed attempt means that another write succeede
 _PREFETCH_THRESHOLD: Final = 4  #: concurrent proposals; above this, their first queries are prefetched together
 
 
-def log_warning(appended: Append) -> None:
+def log_warning(appended: PendingAppend) -> None:
     """Log that a schema was registered although its meta-schema rejects it."""
     warning = appended.details.get(WARNING)
     if warning is not None:
@@ -103,35 +103,35 @@ class RegistrationService:
 
     def _read_base(self, name: Subject, number: int | None) -> RegisteredSchema:
         with self._store.open_snapshot() as snapshot:
-            return require_version(snapshot, resolve_alias(snapshot, name), number, Deleted.EXCLUDED)
+            return require_version(snapshot, resolve_alias(snapshot, name), number, DeletedFilter.EXCLUDED)
 
-    async def propose(self, request: RegistrationRequest) -> RegistrationResult | Append:
+    async def propose(self, request: RegistrationRequest) -> RegistrationResult | PendingAppend:
         """Parse and check a draft: return the existing version, or the append to be made."""
         validate_rule_set(request.draft.rule_set)
         validate_schema_subject(request.subject)
-        actor, rights = current_actor.get(), current_permissions.get()
+        actor, permissions = current_actor.get(), current_permissions.get()
         self._concurrent += 1
         try:
             prefetched = None
             if self._concurrent > _PREFETCH_THRESHOLD and not request.draft.references:
                 prefetched = await asyncio.wrap_future(self._store.prefetch(request.subject))
             proposal = await self._threads.run_schema_work(
-                request.draft.text, self._decide, request, rights, prefetched
+                request.draft.text, self._decide, request, permissions, prefetched
             )
         finally:
             self._concurrent -= 1
-        if isinstance(proposal, Append):
+        if isinstance(proposal, PendingAppend):
             return replace(proposal, actor=actor, allow_id_gap=self._allow_id_gap)
         return proposal
 
     def _decide(
-        self, request: RegistrationRequest, rights: Permissions, prefetched: PrefetchedSnapshot | None
-    ) -> RegistrationResult | Append:
+        self, request: RegistrationRequest, permissions: Permissions, prefetched: PrefetchedSnapshot | None
+    ) -> RegistrationResult | PendingAppend:
         if prefetched is not None:
             with suppress(NotPrefetched):
-                return decide_registration(self._checker, prefetched, request, rights)
+                return decide_registration(self._checker, prefetched, request, permissions)
         with self._store.open_snapshot() as snapshot:
-            return decide_registration(self._checker, snapshot, request, rights)
+            return decide_registration(self._checker, snapshot, request, permissions)
 
     async def lookup(
         self, subject: Subject, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
@@ -144,7 +144,7 @@ class RegistrationService:
 
         def run() -> RegisteredSchema:
             with self._store.open_snapshot() as snapshot:
-                query = ContentQuery(draft, normalize, Deleted.of(deleted=deleted))
+                query = ContentQuery(draft, normalize, DeletedFilter.of(deleted=deleted))
                 return find_by_content(self._checker, snapshot, subject, query)
 
         return await self._threads.run_schema_work(draft.text, run)

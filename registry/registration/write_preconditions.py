@@ -80,18 +80,18 @@ def reject_closed_subject(snapshot: Snapshot, subject: Subject) -> None:
         )
 
 
-def require_context_permission(rights: Permissions, context: str) -> None:
+def require_context_permission(permissions: Permissions, context: str) -> None:
     """Require write on all of a context, for operations on its ids, which all its subjects share.
 
     Raises:
         Denied: the caller lacks the permission.
     """
-    if not rights.permits_all(Permission.WRITE, context):
+    if not permissions.permits_all(Permission.WRITE, context):
         raise Denied(operation=Permission.WRITE.value, subject=f":{context}:*")
 
 
 def require_reference_permissions(
-    rights: Permissions, snapshot: Snapshot, subject: Subject, references: Iterable[Reference]
+    permissions: Permissions, snapshot: Snapshot, subject: Subject, references: Iterable[Reference]
 ) -> None:
     """Require read permission on the subjects that a draft references, as references block deletion.
 
@@ -101,7 +101,7 @@ def require_reference_permissions(
         Denied: the caller may not read a subject that the draft is the first to reference.
     """
     targets = {(resolve_target(reference, subject), reference.version) for reference in references}
-    denied = {pair for pair in targets if not rights.permits(Permission.READ, pair[0])}
+    denied = {pair for pair in targets if not permissions.permits(Permission.READ, pair[0])}
     if denied:
         denied -= {
             (resolve_target(reference, subject), reference.version)

@@ -13,7 +13,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_numbers, in_texts
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import (
-    Append,
+    PendingAppend,
     ReferenceTarget,
     ScopeSettings,
     SubjectState,
@@ -72,16 +72,16 @@ class IdCounter(NamedTuple):
 
     next_id: int
     listed: bool  #: false for deleted contexts
-    occupied: int | None = None  #: the lowest id, from ``following`` on, that was assigned before
+    occupied: int | None = None  #: the lowest id, from ``next_id`` on, that was assigned before
 
 
 def read_counters(connection: Connection, contexts: set[str]) -> dict[str, IdCounter]:
     """Read the counters of those of these contexts that exist."""
     rows = connection.execute(_COUNTERS, {"names": contexts})
     counted = {}
-    for name, following, deleted_at, *assigned in rows:
+    for name, next_id, deleted_at, *assigned in rows:
         occupied = min((schema_id for schema_id in assigned if schema_id is not None), default=None)
-        counted[name] = IdCounter(following, deleted_at is None, occupied)
+        counted[name] = IdCounter(next_id, deleted_at is None, occupied)
     return counted
 
 
@@ -111,14 +111,14 @@ def read_states(
     return states, {by_key[row.key]: row.highest for row in rows if row.highest is not None}
 
 
-def read_settings(connection: Connection, batch: Sequence[Append]) -> dict[Subject, ScopeSettings]:
+def read_settings(connection: Connection, batch: Sequence[PendingAppend]) -> dict[Subject, ScopeSettings]:
     """Read the settings in force for each subject."""
     wanted = {append.subject: scope_chain(append.subject) for append in batch}
     by_scope = Snapshot(connection).read_settings({scope for chain in wanted.values() for scope in chain})
     return {subject: ScopeSettings.merge(by_scope[scope] for scope in chain) for subject, chain in wanted.items()}
 
 
-def read_content_ids(connection: Connection, batch: Sequence[Append]) -> dict[tuple[str, str], int]:
+def read_content_ids(connection: Connection, batch: Sequence[PendingAppend]) -> dict[tuple[str, str], int]:
     """Read the id that new registrations of each content get."""
     hashes: dict[str, set[str]] = {}
     for append in batch:

@@ -77,8 +77,8 @@ class StoredAssociation:
         return Resource(self.resource_name, self.resource_namespace, self.resource_id, self.resource_type)
 
     @property
-    def journal_name(self) -> str:
-        """The name in the journal."""
+    def change_log_name(self) -> str:
+        """The name in the change log."""
         return f"{self.resource_namespace}:{self.resource_name}/{self.association_type}"
 
     @property

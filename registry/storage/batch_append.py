@@ -1,6 +1,6 @@
 """Batched appends of versions: a few set-based statements, whatever the number of registrations.
 
-Invariants: the locks are taken before anything is read; a content that the subject already has live yields its existing
+Invariants: the locks are taken before anything is read; content that the subject already has live yields its existing
 version; an append whose subject, settings or references have changed since they were checked yields ``Stale``.
 """
 
@@ -25,11 +25,18 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
+from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.journal import JournalEntry
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import MAX_ID_GAP, Append, Content, Stale, SubjectState, subject_key
+from contractlog.registry.storage.store_values import (
+    MAX_ID_GAP,
+    Content,
+    PendingAppend,
+    Stale,
+    SubjectState,
+    subject_key,
+)
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["AppendResult", "append_batch", "append_version", "schema_row"]
@@ -38,22 +45,22 @@ _U = tables.subjects.c
 _INCREASE_REVISION: Final = (
     update(tables.subjects).where(in_numbers(_U.id, "ids")).values(revision=_U.revision + bindparam("by"))
 )
-Outcome = RegisteredSchema | Stale | RegistryError
+AppendOutcome = RegisteredSchema | Stale | RegistryError
 
 
 @dataclass(slots=True)
 class AppendResult:
-    """Result of a batch: an outcome per append, in order; ids whose responses changed; journal entries."""
+    """Result of a batch: an outcome per append, in order; ids whose responses changed; change log entries."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[AppendOutcome] = field(default_factory=list)
     touched: set[tuple[str, int]] = field(default_factory=set)
-    entries: list[JournalEntry] = field(default_factory=list)
+    entries: list[ChangeLogEntry] = field(default_factory=list)
 
 
-def append_batch(connection: Connection, batch: Sequence[Append], now: int) -> AppendResult:
+def append_batch(connection: Connection, batch: Sequence[PendingAppend], now: int) -> AppendResult:
     """Append the versions whose checks still apply.
 
-    The caller holds the locks, writes the journal entries and commits.
+    The caller holds the locks, writes the change log entries and commits.
     """
     plan = _BatchPlan(connection, batch, now)
     outcomes = [plan.decide(candidate) for candidate in batch]
@@ -61,7 +68,7 @@ def append_batch(connection: Connection, batch: Sequence[Append], now: int) -> A
     return AppendResult(outcomes, plan.touched, plan.entries)
 
 
-def append_version(transaction: Transaction, candidate: Append) -> Outcome:
+def append_version(transaction: Transaction, candidate: PendingAppend) -> AppendOutcome:
     """Append one version in a transaction of further changes."""
     result = append_batch(transaction.connection, [candidate], transaction.now)
     transaction.touched |= result.touched
@@ -72,11 +79,11 @@ def append_version(transaction: Transaction, candidate: Append) -> Outcome:
 class _BatchPlan:
     """The rows that a batch adds, decided in memory against the state that was read under the lock."""
 
-    def __init__(self, connection: Connection, batch: Sequence[Append], now: int) -> None:
+    def __init__(self, connection: Connection, batch: Sequence[PendingAppend], now: int) -> None:
         self._connection = connection
         self._now = now
         self.touched: set[tuple[str, int]] = set()
-        self.entries: list[JournalEntry] = []
+        self.entries: list[ChangeLogEntry] = []
         subjects = dict.fromkeys(candidate.subject for candidate in batch)
         self._counters = append_state.read_counters(connection, {subject.context for subject in subjects})
         self._next_id = {candidate.subject.context: 1 for candidate in batch}
@@ -104,7 +111,7 @@ class _BatchPlan:
         self._versions: list[tuple[Subject, dict[str, Any]]] = []
         self._actors: dict[Subject, str] = {}
 
-    def decide(self, candidate: Append) -> Outcome:
+    def decide(self, candidate: PendingAppend) -> AppendOutcome:
         """Decide one append; later ones of the batch see its effect."""
         subject, content = candidate.subject, candidate.content
         schema_id = (
@@ -128,7 +135,7 @@ class _BatchPlan:
         self._new_version(candidate, version, schema_id)
         return _to_registered_schema(subject, content, schema_id, version, None)
 
-    def _number_error(self, candidate: Append, version: int, *, new: bool) -> RegistryError | None:
+    def _number_error(self, candidate: PendingAppend, version: int, *, new: bool) -> RegistryError | None:
         """Return the error if the version number, or an id for a new schema, is not available."""
         if candidate.version not in {None, version}:
             return InvalidSchema("Version is not one more than previous version")
@@ -145,13 +152,13 @@ class _BatchPlan:
 
     def _next_free_id(self, context: str) -> int:
         """Return the id of the next new schema: the first one, from the counter on, that was never assigned."""
-        following, occupied = self._next_id[context], self._occupied.get(context)
-        if occupied is not None and following >= occupied:
-            following, self._occupied[context] = append_state.find_free_id(self._connection, context, following)
-            self._next_id[context] = following
-        return following
+        next_id, occupied = self._next_id[context], self._occupied.get(context)
+        if occupied is not None and next_id >= occupied:
+            next_id, self._occupied[context] = append_state.find_free_id(self._connection, context, next_id)
+            self._next_id[context] = next_id
+        return next_id
 
-    def _is_unchanged(self, candidate: Append) -> bool:
+    def _is_unchanged(self, candidate: PendingAppend) -> bool:
         """Return True if subject, settings, name and references are still those that were checked."""
         state = self._states.get(candidate.subject, SubjectState())
         if state.revision != candidate.state.revision or self._configured[candidate.subject] != candidate.configured:
@@ -162,10 +169,10 @@ class _BatchPlan:
         accepted = {True} if candidate.schema_id is None else {True, False}  # an import may reference deleted versions
         return all(self._targets.get(target) in accepted for target in candidate.content.targets)
 
-    def _decide_with_id(self, candidate: Append, schema_id: int) -> Outcome:
+    def _decide_with_id(self, candidate: PendingAppend, schema_id: int) -> AppendOutcome:
         """Append under the requested id.
 
-        An id belongs to one content forever, also after its deletion; a content may have several ids.
+        An id belongs to one content forever, also after its deletion; the same content may have several ids.
         """
         subject, content = candidate.subject, candidate.content
         context = subject.context
@@ -213,7 +220,7 @@ class _BatchPlan:
         ]
         return schema_id
 
-    def _new_version(self, candidate: Append, version: int, schema_id: int) -> None:
+    def _new_version(self, candidate: PendingAppend, version: int, schema_id: int) -> None:
         subject = candidate.subject
         state = self._states.get(subject, SubjectState())
         self._states[subject] = SubjectState(state.id, state.revision + 1)
@@ -225,7 +232,7 @@ class _BatchPlan:
         details = {"id": schema_id, **candidate.details}
         target = f"{subject}/{version}"
         self.entries.append(
-            JournalEntry(candidate.actor, "version.registered", target, after=candidate.content.hash, details=details)
+            ChangeLogEntry(candidate.actor, "version.registered", target, after=candidate.content.hash, details=details)
         )
 
     def write(self) -> None:
@@ -236,12 +243,12 @@ class _BatchPlan:
         changed = list(dict.fromkeys(subject for subject, _ in self._versions))
         self._write_subjects(changed)
         for context in dict.fromkeys(subject.context for subject in changed):
-            following = self._next_id[context]
+            next_id = self._next_id[context]
             if context not in self._counters:
-                execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-            elif self._counters[context][:2] != (following, True):
+                execute(insert(tables.contexts).values(name=context, next_schema_id=next_id))
+            elif self._counters[context][:2] != (next_id, True):
                 statement = update(tables.contexts).where(tables.contexts.c.name == context)
-                execute(statement.values(next_schema_id=following, deleted_at=None))
+                execute(statement.values(next_schema_id=next_id, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
         self._write_contents()
@@ -303,7 +310,7 @@ class _BatchPlan:
                 )
                 for number in sorted(self._connection.execute(statement.returning(c.version)).scalars()):
                     details = {"id": row["schema_id"], "replaced_by": row["version"]}
-                    line = JournalEntry(
+                    line = ChangeLogEntry(
                         self._actors[subject], "version.hard_deleted", f"{subject}/{number}", details=details
                     )
                     self.entries.append(line)

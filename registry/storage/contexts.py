@@ -1,40 +1,34 @@
-"""Contexts: list, id counters, and deletion, from the list or with everything in them.
+"""Contexts: the list of them, and their deletion, from the list or with everything in them.
 
 The row of a context stays, because writes lock it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from heapq import merge
+from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy import delete as remove
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import func, or_, select, update
 
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts, order_by_bytes
+from contractlog.registry.storage.id_counters import ASSIGNED_IDS
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import MAX_ID_GAP, WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
     "delete_context",
-    "find_counters_behind",
     "find_dependent",
-    "find_id_below_gap",
     "forget_context",
     "is_empty",
     "list_contexts",
-    "lower_counter",
-    "raise_counter",
-    "read_counters",
     "relist_contexts",
 ]
 
-_S, _C, _R = tables.schemas.c, tables.contexts.c, tables.retired.c
-_ASSIGNED_IDS: Final = ((_S.context, _S.id), (_R.context, _R.schema_id))  #: context and id of each
+_C: Final = tables.contexts.c
 
 #: All tables with rows of a context, in an order that foreign keys allow.
 _OF_A_CONTEXT: Final = (
@@ -72,7 +66,7 @@ def delete_context(transaction: Transaction, context: str) -> None:
     listed = (_C.name == context) & (_C.name != DEFAULT_CONTEXT) & _C.deleted_at.is_(None)
     result = transaction.connection.execute(update(tables.contexts).where(listed).values(deleted_at=transaction.now))
     if result.rowcount:
-        transaction.journal("context.deleted", f":{context}:")
+        transaction.record_change("context.deleted", f":{context}:")
 
 
 def forget_context(transaction: Transaction, context: str) -> int:
@@ -83,11 +77,11 @@ def forget_context(transaction: Transaction, context: str) -> int:
     """
     execute = transaction.connection.execute
     for subject in transaction.subjects_in_context(context):
-        numbers = [number for number, _ in transaction.versions(subject, Deleted.INCLUDED)]
+        numbers = [number for number, _ in transaction.versions(subject, DeletedFilter.INCLUDED)]
         transaction.hard_delete(subject, transaction.state(subject).id or 0, numbers)
     ids = {
         schema_id
-        for named, given in _ASSIGNED_IDS
+        for named, given in ASSIGNED_IDS
         for schema_id in execute(select(given).where(named == context)).scalars()
     }
     transaction.touched.update((context, schema_id) for schema_id in ids)
@@ -95,7 +89,7 @@ def forget_context(transaction: Transaction, context: str) -> int:
         execute(remove(table).where(table.c.context == context))
     values = {"next_schema_id": 1, "deleted_at": None if context == DEFAULT_CONTEXT else transaction.now}
     execute(update(tables.contexts).where(_C.name == context).values(**values))
-    transaction.journal("context.forgotten", f":{context}:", details={"ids": len(ids)})
+    transaction.record_change("context.forgotten", f":{context}:", details={"ids": len(ids)})
     return len(ids)
 
 
@@ -103,31 +97,6 @@ def relist_contexts(transaction: Transaction, contexts: Collection[str]) -> None
     """List deleted contexts again, because something was added to them."""
     unlisted = in_texts(_C.name, "names") & _C.deleted_at.is_not(None)
     transaction.connection.execute(update(tables.contexts).where(unlisted).values(deleted_at=None), {"names": contexts})
-
-
-def read_counters(snapshot: Snapshot) -> dict[str, int]:
-    """Return the next id of every context."""
-    return {row.name: row.next_schema_id for row in snapshot.connection.execute(select(tables.contexts))}
-
-
-def find_counters_behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
-    """Return (next id, largest id in use) of the contexts with ids in use from the next id on.
-
-    Contexts are left out whose ids above the next one are ``MAX_ID_GAP`` or more away, as after ``lower_counter``.
-    """
-    behind: dict[str, tuple[int, int]] = {}
-    for name, following in read_counters(snapshot).items():
-        above = [
-            tuple(
-                snapshot.connection.execute(select(extreme(given)).where(named == name, given >= following)).scalar()
-                for extreme in (func.min, func.max)
-            )
-            for named, given in _ASSIGNED_IDS
-        ]
-        lowest = [low for low, _ in above if low is not None]
-        if lowest and min(lowest) - following < MAX_ID_GAP:
-            behind[name] = (following, max(high for _, high in above if high is not None))
-    return behind
 
 
 def find_dependent(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
@@ -141,44 +110,3 @@ def find_dependent(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
     )
     row = snapshot.connection.execute(statement).first()
     return None if row is None else (row.context, row.schema_id)
-
-
-def find_id_below_gap(snapshot: Snapshot, context: str) -> int | None:
-    """Return the id below the highest gap of more than ``MAX_ID_GAP`` under the next id; None if no gap.
-
-    It is 0 if the context assigned no id below the gap.
-    """
-    following = read_counters(snapshot).get(context, 1)
-    upper = following - 1
-    for lower in _ids_descending(snapshot, context, following):
-        if upper - lower > MAX_ID_GAP:
-            return lower
-        upper = lower
-    return 0 if upper > MAX_ID_GAP else None
-
-
-def _ids_descending(snapshot: Snapshot, context: str, following: int) -> Iterator[int]:
-    """Yield the assigned ids of a context below the next one, highest first."""
-    parts = (
-        snapshot.connection.execute(
-            select(given).where(named == context, given < following).order_by(given.desc())
-        ).scalars()
-        for named, given in _ASSIGNED_IDS
-    )
-    yield from merge(*parts, reverse=True)
-
-
-def lower_counter(transaction: Transaction, context: str, following: int) -> None:
-    """Make a context assign ids from this one on, skipping those that were assigned before."""
-    transaction.connection.execute(update(tables.contexts).where(_C.name == context).values(next_schema_id=following))
-
-
-def raise_counter(transaction: Transaction, context: str, following: int) -> int:
-    """Make a context assign ids from this one on; never lowers the counter. Returns the next id."""
-    current = transaction.connection.execute(select(_C.next_schema_id).where(_C.name == context)).scalar()
-    if current is None:
-        transaction.connection.execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-        return following
-    if following > current:
-        lower_counter(transaction, context, following)
-    return max(following, int(current))

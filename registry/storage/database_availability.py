@@ -29,18 +29,18 @@ class PendingCalls:
     """Tracks the calls of one process to one database server. Thread-safe.
 
     Attributes:
-        patience: seconds without response after which this process checks whether the server responds at all.
+        probe_after_seconds: seconds without response after which this process checks whether the server responds.
         limit: seconds after which a call is given up in any case.
         connect_limit: seconds after which an attempt to connect is given up in any case.
         responds: probes the server over a separate connection; None if that is not possible.
-        away: the server is known to be unavailable, so that no attempt to connect is made.
+        unavailable: the server is known to be unavailable, so that no attempt to connect is made.
     """
 
-    patience: float
+    probe_after_seconds: float
     limit: float
     connect_limit: float
     responds: Callable[[], bool] | None = None
-    away: bool = False
+    unavailable: bool = False
     last_response: float = 0.0  #: by the monotonic clock
     _waiting: dict[int, float] = field(default_factory=dict)  #: start of each call, the oldest first
     _numbers: Iterator[int] = field(default_factory=count)
@@ -93,7 +93,7 @@ class PendingCalls:
         if monotonic() - began >= limit:
             return f"the database did not answer within {limit:g} seconds"
         if self.responds is not None and not self.responds():
-            return f"the database has not answered anything for {self.patience:g} seconds"
+            return f"the database has not answered anything for {self.probe_after_seconds:g} seconds"
         return None
 
 
@@ -112,7 +112,7 @@ class StoreObserver(Protocol):
     def record_batch(self, done: int, failed: int, seconds: float) -> None:
         """Record the end of a batch; called on the writer's thread."""
 
-    def database_away(self, *, away: bool) -> None:
+    def database_unavailable(self, *, unavailable: bool) -> None:
         """Record that the database became unavailable, or available again."""
 
     def disk_full(self, *, full: bool) -> None:
@@ -133,19 +133,19 @@ class DatabaseHealth:
     Args:
         probe: runs any statement; raises if the database does not answer.
         responses: tracks the calls to the database, if it is a server.
-        patience: seconds without any response after which the database counts as unavailable.
+        probe_after_seconds: seconds without any response after which the database counts as unavailable.
     """
 
     def __init__(
-        self, probe: Callable[[], object], *, responses: PendingCalls | None = None, patience: float = 1.0
+        self, probe: Callable[[], object], *, responses: PendingCalls | None = None, probe_after_seconds: float = 1.0
     ) -> None:
         self._probe = probe
         self._responses = responses
-        self._patience = patience if responses is None else responses.patience
+        self._probe_after_seconds = probe_after_seconds if responses is None else responses.probe_after_seconds
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._probe_running: _Probe | None = None
-        self.away = False
+        self.unavailable = False
         self.observer: StoreObserver | None = None
         if responses is not None:
             responses.responds = self.responds
@@ -156,13 +156,13 @@ class DatabaseHealth:
         Raises:
             StoreError: immediately, if it is known to be unavailable.
         """
-        if self.away:
+        if self.unavailable:
             raise StoreError(detail="the database is unavailable")
 
     def responds(self) -> bool:
         """Return True if the database responds at all, even with an error; else mark it unavailable."""
         try:
-            return self._responds_within(self._patience)
+            return self._responds_within(self._probe_after_seconds)
         except Exception as error:  # noqa: BLE001 - the error shows whether the database is available
             if _is_server_response(error):
                 return True
@@ -190,7 +190,7 @@ class DatabaseHealth:
             raise StoreError(detail=f"the database has not answered within {seconds:g} seconds")
 
     def _responds_within(self, seconds: float) -> bool:
-        if self.away:
+        if self.unavailable:
             return False
         probe, began = self._start_probe(), monotonic()
         try:
@@ -200,7 +200,7 @@ class DatabaseHealth:
                 return self._responds_within(seconds)  # the response arrived just now
             if self._responses is not None and self._responses.last_response >= began:
                 return True  # other calls were answered meanwhile
-            if monotonic() - probe.began >= self._patience:
+            if monotonic() - probe.began >= self._probe_after_seconds:
                 self.mark_unavailable()
             return False
         return True
@@ -227,9 +227,9 @@ class DatabaseHealth:
     def mark_unavailable(self) -> None:
         """Mark the database unavailable: calls fail from now on, until a probe succeeds."""
         with self._lock:
-            if self.away or self._closed.is_set():
+            if self.unavailable or self._closed.is_set():
                 return
-            self._set_away(away=True)
+            self._set_unavailable(unavailable=True)
             threading.Thread(target=self._probe_until_available, name="contractlog-database", daemon=True).start()
 
     def close(self) -> None:
@@ -243,15 +243,15 @@ class DatabaseHealth:
             except Exception:  # noqa: BLE001, S112 - any error means that the database is not available yet
                 continue
             with self._lock:
-                self._set_away(away=False)
+                self._set_unavailable(unavailable=False)
             return
 
-    def _set_away(self, *, away: bool) -> None:
-        self.away = away
+    def _set_unavailable(self, *, unavailable: bool) -> None:
+        self.unavailable = unavailable
         if self._responses is not None:
-            self._responses.away = away
+            self._responses.unavailable = unavailable
         if self.observer is not None:
-            self.observer.database_away(away=away)
+            self.observer.database_unavailable(unavailable=unavailable)
 
 
 def _is_server_response(error: Exception) -> bool:

@@ -20,7 +20,7 @@ from contractlog.registry.storage.database_availability import PendingCalls
 __all__ = ["Engines", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
-_PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``patience``; then it gets a new connection
+_PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``probe_after_seconds``; then it gets a new connection
 USE_POSTGRESQL: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
@@ -184,7 +184,7 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
     connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_deadlines").create_connector
     for engine_with_pool in (engines.readers, engines.writer):
         event.listen(engine_with_pool, "do_connect", connector(responses))
-    longest = _PROBE_TIMES * responses.patience
+    longest = _PROBE_TIMES * responses.probe_after_seconds
     event.listen(engines.probe, "do_connect", connector(PendingCalls(longest, longest, responses.connect_limit)))
     return engines
 

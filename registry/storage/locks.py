@@ -1,9 +1,9 @@
 """Locks that all nodes share: of writes, and of background jobs.
 
-A write locks the rows of its contexts in the order of their names, then the row of the journal. The row of the default
-context comes first in that order. Every write locks it, at least shared. An exclusive lock on it blocks all other
-writes; changes take it that may touch anything, or that create a context. SQLite has one writer at a time and needs no
-locks. Background jobs lock one row that each of them locks first.
+A write locks the rows of its contexts in the order of their names, then the row of the change log's counter. The row of
+the default context comes first in that order. Every write locks it, at least shared. An exclusive lock on it blocks all
+other writes; changes take it that may touch anything, or that create a context. SQLite has one writer at a time and
+needs no locks. Background jobs lock one row that each of them locks first.
 """
 
 from __future__ import annotations

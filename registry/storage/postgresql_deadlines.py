@@ -58,10 +58,12 @@ class _Connection(Connection[Any]):
     def _proceed(self, gen: Generator[Any, Any, T], responses: PendingCalls, interval: float) -> T:
         began = monotonic()
         try:
-            return super().wait(gen, interval, responses.patience)  # in C: ten times faster than the loop below
+            return super().wait(
+                gen, interval, responses.probe_after_seconds
+            )  # in C: ten times faster than the loop below
         except OperationalError:
             if getgeneratorstate(gen) == GEN_CLOSED:
-                raise  # the call itself failed; otherwise only ``patience`` is over
+                raise  # the call itself failed; otherwise only ``probe_after_seconds`` is over
         poll = select.poll()
         try:
             wanted = gen.send(Ready.NONE)
@@ -71,7 +73,7 @@ class _Connection(Connection[Any]):
                     self.pgconn.finish()
                     raise _Unanswered(reason)
                 poll.register(self.pgconn.socket, _EVENTS[wanted])
-                events = poll.poll(responses.patience * 1000)
+                events = poll.poll(responses.probe_after_seconds * 1000)
                 wanted = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
@@ -91,7 +93,7 @@ def create_connector(
     """Return a listener for SQLAlchemy's event ``do_connect``; ``responses`` tracks its connections."""
 
     def connect(_dialect: Any, _record: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Connection[Any]:
-        if responses.away:
+        if responses.unavailable:
             raise ConnectionTimeout("the database does not answer")
         with responses.connecting():
             connection = _connect_with_deadline(lambda: _Connection.connect(*arguments, **options), responses)
@@ -119,7 +121,7 @@ def _connect_with_deadline(connect: Callable[[], _Connection], responses: Pendin
     began = monotonic()
     while True:
         try:
-            return attempt.result(min(responses.patience, responses.connect_limit))
+            return attempt.result(min(responses.probe_after_seconds, responses.connect_limit))
         except TimeoutError:
             if attempt.done():
                 raise  # the driver's own

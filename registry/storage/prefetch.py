@@ -13,7 +13,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
-from contractlog.registry.storage.store_values import Deleted, ScopeSettings, SubjectState, scope_chain
+from contractlog.registry.storage.store_values import DeletedFilter, ScopeSettings, SubjectState, scope_chain
 
 __all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
 
@@ -74,8 +74,8 @@ class PrefetchedSnapshot(Snapshot):
         self._highest = highest
         self._live = live
 
-    def _live_versions(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> _LiveVersions:
-        if subject != self._subject or deleted is not Deleted.EXCLUDED:
+    def _live_versions(self, subject: Subject, deleted: DeletedFilter = DeletedFilter.EXCLUDED) -> _LiveVersions:
+        if subject != self._subject or deleted is not DeletedFilter.EXCLUDED:
             raise NotPrefetched
         return self._live
 
@@ -97,7 +97,7 @@ class PrefetchedSnapshot(Snapshot):
         return self._highest
 
     def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return the newest live version."""
         if number is not None:
@@ -109,18 +109,20 @@ class PrefetchedSnapshot(Snapshot):
         return self._live_versions(subject).verbatim
 
     def list_by_content(
-        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> list[RegisteredSchema]:
         """Return an empty list: no version has the content."""
         return _empty_unless(content_hash in self._live_versions(subject, deleted).hashes)
 
     def list_equivalent(
-        self, subject: Subject, normalized_hash: str, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, normalized_hash: str, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> list[RegisteredSchema]:
-        """Return an empty list: no version has a content that differs in spelling only."""
+        """Return an empty list: no version has content that differs in spelling only."""
         return _empty_unless(normalized_hash in self._live_versions(subject, deleted).normalized)
 
-    def dependent_versions(self, subject: Subject, deleted: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
+    def dependent_versions(
+        self, subject: Subject, deleted: DeletedFilter, *, dependent: bool
+    ) -> list[RegisteredSchema]:
         """Return an empty list: no version has references, or all have some."""
         return _empty_unless(dependent in self._live_versions(subject, deleted).dependence)
 

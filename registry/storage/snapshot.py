@@ -16,7 +16,7 @@ from contractlog.registry.storage.dialects import in_texts
 from contractlog.registry.storage.store_values import (
     UNSET,
     ConformanceRecord,
-    Deleted,
+    DeletedFilter,
     ScopeSettings,
     SubjectState,
     scope_chain,
@@ -69,26 +69,26 @@ def _of_content(statement: Select[Any], hashed: ColumnElement[str]) -> Select[An
 _WITH_CONTENT = _of_content(_OF_SUBJECT, _OTHER.hash)
 _CONFIGURED = select(tables.settings).where(in_texts(tables.settings.c.key, "keys"))
 
-_DELETED_CONDITIONS: dict[Deleted, ColumnElement[bool] | None] = {
-    Deleted.EXCLUDED: _V.deleted_at.is_(None),
-    Deleted.INCLUDED: None,
-    Deleted.ONLY: _V.deleted_at.is_not(None),
+_DELETED_CONDITIONS: dict[DeletedFilter, ColumnElement[bool] | None] = {
+    DeletedFilter.EXCLUDED: _V.deleted_at.is_(None),
+    DeletedFilter.INCLUDED: None,
+    DeletedFilter.ONLY: _V.deleted_at.is_not(None),
 }
 
 
-def restrict_deleted(statement: Select[Any], deleted: Deleted) -> Select[Any]:
+def restrict_deleted(statement: Select[Any], deleted: DeletedFilter) -> Select[Any]:
     """Restrict a statement to versions of this kind."""
     condition = _DELETED_CONDITIONS[deleted]
     return statement if condition is None else statement.where(condition)
 
 
-_LATEST = {deleted: restrict_deleted(_OF_SUBJECT, deleted) for deleted in Deleted}
+_LATEST = {deleted: restrict_deleted(_OF_SUBJECT, deleted) for deleted in DeletedFilter}
 _NUMBERED = {deleted: statement.where(_V.version == bindparam("number")) for deleted, statement in _LATEST.items()}
-_WITH_HASH = {deleted: restrict_deleted(_WITH_CONTENT, deleted) for deleted in Deleted}
+_WITH_HASH = {deleted: restrict_deleted(_WITH_CONTENT, deleted) for deleted in DeletedFilter}
 _ALL_WITH_HASH = {deleted: statement.limit(None) for deleted, statement in _WITH_HASH.items()}
 _EQUIVALENT = {
     deleted: restrict_deleted(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), deleted)
-    for deleted in Deleted
+    for deleted in DeletedFilter
 }
 
 _WITH_QUALIFIED_REFERENCES = {
@@ -96,7 +96,7 @@ _WITH_QUALIFIED_REFERENCES = {
         SELECT_REGISTERED.where(_U.key == bindparam("key"), _S.references.contains('":.')).order_by(_V.version.desc()),
         deleted,
     )
-    for deleted in Deleted
+    for deleted in DeletedFilter
 }
 _BY_DEPENDENCE = {
     (deleted, leaning): restrict_deleted(
@@ -105,7 +105,7 @@ _BY_DEPENDENCE = {
         ).order_by(_V.version.desc()),
         deleted,
     )
-    for deleted in Deleted
+    for deleted in DeletedFilter
     for leaning in (True, False)
 }
 _HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
@@ -147,7 +147,7 @@ class Snapshot:
         row = self.connection.execute(_STATE, {"key": subject_key(subject)}).first()
         return SubjectState(row.id, row.revision) if row else SubjectState()
 
-    def versions(self, subject: Subject, deleted: Deleted) -> list[tuple[int, bool]]:
+    def versions(self, subject: Subject, deleted: DeletedFilter) -> list[tuple[int, bool]]:
         """List a subject's versions as (number, whether soft-deleted), lowest first."""
         statement = (
             select(_V.version, _V.deleted_at)
@@ -158,7 +158,7 @@ class Snapshot:
         return [(row.version, row.deleted_at is not None) for row in self._rows(restrict_deleted(statement, deleted))]
 
     def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
         if number is None:
@@ -168,30 +168,32 @@ class Snapshot:
 
     def history(self, subject: Subject) -> list[RegisteredSchema]:
         """List the live versions with their schemas, oldest first."""
-        statement = restrict_deleted(SELECT_REGISTERED.where(_U.key == subject_key(subject)), Deleted.EXCLUDED)
+        statement = restrict_deleted(SELECT_REGISTERED.where(_U.key == subject_key(subject)), DeletedFilter.EXCLUDED)
         return [to_registered_schema(row) for row in self._rows(statement.order_by(_V.version))]
 
     def find_by_content(
-        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return the subject's newest version with a content."""
         return self._first(_WITH_HASH[deleted], key=subject_key(subject), context=subject.context, hash=content_hash)
 
     def list_by_content(
-        self, subject: Subject, content_hash: str, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, content_hash: str, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> list[RegisteredSchema]:
         """List the subject's versions with a content, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": content_hash}
         return [to_registered_schema(row) for row in self.connection.execute(_ALL_WITH_HASH[deleted], values)]
 
     def list_equivalent(
-        self, subject: Subject, normalized_hash: str, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, normalized_hash: str, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> list[RegisteredSchema]:
         """List the subject's versions whose content differs in spelling only, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": normalized_hash}
         return [to_registered_schema(row) for row in self.connection.execute(_EQUIVALENT[deleted], values)]
 
-    def dependent_versions(self, subject: Subject, deleted: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
+    def dependent_versions(
+        self, subject: Subject, deleted: DeletedFilter, *, dependent: bool
+    ) -> list[RegisteredSchema]:
         """List the versions that have references, or those that have none, newest first."""
         return [
             to_registered_schema(row)
@@ -202,14 +204,16 @@ class Snapshot:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
         return int(self.connection.execute(_HIGHEST, {"key": subject_key(subject)}).scalar() or 0)
 
-    def versions_with_qualified_references(self, subject: Subject, deleted: Deleted) -> list[RegisteredSchema]:
+    def versions_with_qualified_references(self, subject: Subject, deleted: DeletedFilter) -> list[RegisteredSchema]:
         """List the versions with a context in one of their references, newest first."""
         return [
             to_registered_schema(row)
             for row in self.connection.execute(_WITH_QUALIFIED_REFERENCES[deleted], {"key": subject_key(subject)})
         ]
 
-    def lowest_referenced_version(self, target_id: int, deleted: Deleted, *, version: int | None = None) -> int | None:
+    def lowest_referenced_version(
+        self, target_id: int, deleted: DeletedFilter, *, version: int | None = None
+    ) -> int | None:
         """Return the lowest version that is referenced.
 
         Without ``version`` all versions are considered, and references within the subject do not count.
@@ -248,7 +252,7 @@ class Snapshot:
         """
         return ScopeSettings.merge(self.read_settings(scope_chain(scope)).values())
 
-    def subjects_in_context(self, context: str, deleted: Deleted = Deleted.INCLUDED) -> list[Subject]:
+    def subjects_in_context(self, context: str, deleted: DeletedFilter = DeletedFilter.INCLUDED) -> list[Subject]:
         """List the subjects of a context with versions of this kind; those of all contexts for the global one."""
         versions = restrict_deleted(select(1).where(_V.subject_id == _U.id), deleted)
         statement = select(_U.context, _U.name).where(versions.exists())
@@ -269,7 +273,7 @@ class Snapshot:
         row = self._newest(subject)
         return str(row.type) if row is not None and row.verbatim else None
 
-    def _newest(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+    def _newest(self, subject: Subject, deleted: DeletedFilter = DeletedFilter.EXCLUDED) -> Row[Any] | None:
         return self.connection.execute(_LATEST[deleted], {"key": subject_key(subject)}).first()
 
     def conformance(self, topic: str) -> list[ConformanceRecord]:
@@ -289,8 +293,8 @@ class CachedSnapshot(Snapshot):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._newest_rows: dict[tuple[Subject, Deleted], Row[Any] | None] = {}
-        self._latest: dict[tuple[Subject, Deleted], RegisteredSchema | None] = {}
+        self._newest_rows: dict[tuple[Subject, DeletedFilter], Row[Any] | None] = {}
+        self._latest: dict[tuple[Subject, DeletedFilter], RegisteredSchema | None] = {}
         self._states_and_highest: dict[Subject, tuple[SubjectState, int]] = {}
 
     def state(self, subject: Subject) -> SubjectState:
@@ -310,13 +314,13 @@ class CachedSnapshot(Snapshot):
             self._states_and_highest[subject] = state_and_highest
         return self._states_and_highest[subject]
 
-    def _newest(self, subject: Subject, deleted: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+    def _newest(self, subject: Subject, deleted: DeletedFilter = DeletedFilter.EXCLUDED) -> Row[Any] | None:
         if (subject, deleted) not in self._newest_rows:
             self._newest_rows[subject, deleted] = super()._newest(subject, deleted)
         return self._newest_rows[subject, deleted]
 
     def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
         if number is not None:
@@ -334,10 +338,10 @@ class ExpectedSnapshot(Snapshot):
         self._expected = expected
 
     def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED
+        self, subject: Subject, number: int | None, deleted: DeletedFilter = DeletedFilter.EXCLUDED
     ) -> RegisteredSchema | None:
         """Return one version; expected ones are live."""
-        expected = () if deleted is Deleted.ONLY else self._expected.get(subject, ())
+        expected = () if deleted is DeletedFilter.ONLY else self._expected.get(subject, ())
         matches = [version for version in expected if number in {None, version.version}]
         return matches[-1] if matches else super().version(subject, number, deleted)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, literal, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -22,13 +22,13 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.change_log import ChangeLogEntry, write_entries
 from contractlog.registry.storage.database_availability import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.engines import Engines
-from contractlog.registry.storage.journal import JournalEntry, write_entries
 from contractlog.registry.storage.locks import lock_contexts
 from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_subjects
 from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
-from contractlog.registry.storage.store_values import FIRST_CONTEXT, JOURNAL_COUNTER, Append, Stale
+from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, FIRST_CONTEXT, PendingAppend, Stale
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.storage.writer import Writer
 
@@ -50,7 +50,7 @@ def create_tables(connection: Connection) -> None:
     """Create the tables directly, with the initial rows; for databases in memory."""
     tables.metadata.create_all(connection)
     connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
-    connection.execute(insert(tables.journal).values(name=JOURNAL_COUNTER, next_sequence=1))
+    connection.execute(insert(tables.change_log_counters).values(name=CHANGE_LOG_COUNTER, next_sequence=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Store:
             return [error] * len(batch)
         return [snapshots.get(subject) for subject in batch]
 
-    def append(self, request: Append) -> Future[RegisteredSchema | Stale]:
+    def append(self, request: PendingAppend) -> Future[RegisteredSchema | Stale]:
         """Append a version; when the future is done, it is durable and visible to all.
 
         Raises:
@@ -145,7 +145,7 @@ class Store:
         Args:
             work: the change.
             contexts: all contexts that it touches; None locks everything, which is always safe, but blocks other nodes.
-            actor: in the journal; None is the caller of the current request.
+            actor: in the change log; None is the caller of the current request.
         """
         self._availability.require()
         return self._writer.submit(_Change(work, actor or current_actor.get(), contexts))
@@ -191,7 +191,9 @@ class Store:
 
     def _ask(self) -> None:
         with self._connection_lock, self._engines.probe.connect() as connection:
-            connection.execute(select(tables.contexts.c.name).limit(1)).first()
+            # A server is asked for no table, because somebody may have locked it; a file is only read for one.
+            rows = select(tables.contexts.c.name) if connection.dialect.name == "sqlite" else select(literal(1))
+            connection.execute(rows.limit(1)).first()
 
     def close(self) -> None:
         """Commit the waiting writes and release all resources; later writes are rejected."""
@@ -251,8 +253,8 @@ def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[A
     """Run the writes in order; return one outcome each, and the ids whose responses changed."""
     outcomes: list[Any] = []
     touched: set[tuple[str, int]] = set()
-    lines: list[JournalEntry] = []
-    for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
+    lines: list[ChangeLogEntry] = []
+    for appends, run in groupby(batch, lambda work: isinstance(work, PendingAppend)):
         if appends:
             done = append_batch(connection, list(run), now)
             outcomes += done.outcomes

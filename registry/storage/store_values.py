@@ -21,11 +21,11 @@ from contractlog.compatibility.schema import Reference, SchemaType
 __all__ = [
     "MAX_ID_GAP",
     "WHOLE_LIST",
-    "Append",
     "ConformanceRecord",
     "Content",
-    "Deleted",
+    "DeletedFilter",
     "Page",
+    "PendingAppend",
     "ReferenceTarget",
     "ScopeSettings",
     "Stale",
@@ -42,7 +42,7 @@ _MAX_ROWS: Final = 2**31 - 1  #: the largest number of rows that every database 
 MAX_ID_GAP: Final = 1_000_000
 
 
-class Deleted(Enum):
+class DeletedFilter(Enum):
     """Versions that a query covers: live ones, all, or soft-deleted ones."""
 
     EXCLUDED = auto()
@@ -50,7 +50,7 @@ class Deleted(Enum):
     ONLY = auto()
 
     @classmethod
-    def of(cls, *, deleted: bool, deleted_only: bool = False) -> Deleted:
+    def of(cls, *, deleted: bool, deleted_only: bool = False) -> DeletedFilter:
         """Convert the two flags of the API; ``deletedOnly`` takes precedence."""
         if deleted_only:
             return cls.ONLY
@@ -205,8 +205,8 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Append:
-    """A checked content to be appended as a version of its subject."""
+class PendingAppend:
+    """A checked schema that is to be appended as a version of its subject."""
 
     subject: Subject
     content: Content
@@ -215,7 +215,9 @@ class Append:
     version: int | None = None  #: requested version number
     actor: str = "anonymous"
     schema_id: int | None = None  #: requested id; the version may then have any free number
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was checked with, for the journal
+    details: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  #: what it was checked with, for the change log
     named: Subject | None = None  #: the requested name, which may be an alias
     allow_id_gap: bool = False  #: whether the requested id may be far above all others
 
@@ -226,7 +228,7 @@ class Append:
 
 
 class Stale:
-    """Outcome of an ``Append`` whose subject, settings or references changed since its check: check again."""
+    """Outcome of a ``PendingAppend`` that has to be checked again: what it was checked with has changed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -250,7 +252,7 @@ class ConformanceRecord:
 FIRST_CONTEXT = DEFAULT_CONTEXT
 
 #: The row that numbers the changes.
-JOURNAL_COUNTER = "changes"
+CHANGE_LOG_COUNTER = "changes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ from contractlog.compatibility.content_identity import CANONICAL_FORM
 
 __all__ = [
     "associations",
+    "change_log_counters",
     "changes",
     "conformance",
     "contents",
     "contexts",
     "fetches",
-    "journal",
     "marks",
     "metadata",
     "retired",
@@ -169,7 +169,7 @@ settings: Final = Table(
 )
 
 #: A single row, locked last in every write: it numbers the rows of ``changes`` without gaps.
-journal: Final = Table(
+change_log_counters: Final = Table(
     "journal",
     metadata,
     Column("name", String(16), primary_key=True),
@@ -226,7 +226,7 @@ search_terms: Final = Table(
     Index("ix_search_terms_kind_folded", "kind", "folded", "context", "schema_id", "position"),
 )
 
-#: Positions of the journal's consumers.
+#: Positions of the change log's consumers.
 marks: Final = Table(
     "marks",
     metadata,

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings
-from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.change_log import ChangeLogEntry, hash_settings, mask_settings
+from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import ScopeSettings, subject_key
 
@@ -22,16 +22,16 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Transaction(Snapshot):
-    """The state under the locks, and changes of it; each change adds a journal entry."""
+    """The state under the locks, and changes of it; each change adds a change log entry."""
 
     def __init__(self, connection: Connection, now: int, actor: str = "anonymous") -> None:
         super().__init__(connection)
         self.now = now
         self.actor = actor
         self.touched: set[tuple[str, int]] = set()  #: ids whose responses changed
-        self.entries: list[JournalEntry] = []  #: journal entries, written at the end
+        self.entries: list[ChangeLogEntry] = []  #: change log entries, written at the end
 
-    def journal(
+    def record_change(
         self,
         action: str,
         target: str,
@@ -40,8 +40,8 @@ class Transaction(Snapshot):
         after: str | None = None,
         details: Mapping[str, Any] = _NOTHING,
     ) -> None:
-        """Add a journal entry; it is numbered and written when the transaction ends."""
-        self.entries.append(JournalEntry(self.actor, action, target, before, after, details))
+        """Add a change log entry; it is numbered and written when the transaction ends."""
+        self.entries.append(ChangeLogEntry(self.actor, action, target, before, after, details))
 
     def soft_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
         """Soft-delete versions; lookups by id still find them."""
@@ -104,7 +104,7 @@ class Transaction(Snapshot):
         c = tables.subjects.c
         self.connection.execute(update(tables.subjects).where(c.id == subject_id).values(revision=c.revision + 1))
         for row in rows:
-            self.journal(action, f"{subject}/{row.version}", before=row.hash, details={"id": row.schema_id})
+            self.record_change(action, f"{subject}/{row.version}", before=row.hash, details={"id": row.schema_id})
 
     def configure(self, scope: Subject, configured: ScopeSettings) -> None:
         """Replace the settings of a scope; empty settings have no row."""
@@ -121,7 +121,9 @@ class Transaction(Snapshot):
                 insert(tables.settings).values(key=key, context=scope.context, name=scope.name, **columns)
             )
         details = {"set": mask_settings(configured)}
-        self.journal("settings.changed", str(scope), before=before, after=hash_settings(configured), details=details)
+        self.record_change(
+            "settings.changed", str(scope), before=before, after=hash_settings(configured), details=details
+        )
 
     def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
         """Append an audit result, and return the time of its record; a repeated result is not stored again.
@@ -136,5 +138,5 @@ class Transaction(Snapshot):
             return int(newest.recorded_at)
         values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": self.now}
         self.connection.execute(insert(tables.conformance).values(**values))
-        self.journal("conformance.recorded", f"{topic}/{part}", after=ranges)
+        self.record_change("conformance.recorded", f"{topic}/{part}", after=ranges)
         return self.now

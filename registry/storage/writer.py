@@ -15,7 +15,7 @@ from contractlog.registry.storage.database_availability import StoreObserver
 
 __all__ = ["Job", "Writer"]
 
-_LARGEST_BATCH: Final = 256
+_MAX_BATCH: Final = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ class Writer:
 
     def _gather(self, first: Job) -> tuple[list[Job], bool]:
         batch: list[Job] = [first]
-        while len(batch) < _LARGEST_BATCH:
+        while len(batch) < _MAX_BATCH:
             try:
                 following = self._waiting.get_nowait()
             except queue.Empty:

@@ -84,7 +84,9 @@ BATCH_SECONDS: Final = Metric(
     bounds=_SECONDS,
 )
 DATABASE_AWAY: Final = Metric(
-    "contractlog_database_away", MetricKind.GAUGE, "Workers that currently cannot reach the database; normally 0."
+    "contractlog_database_unavailable",
+    MetricKind.GAUGE,
+    "Workers that currently cannot reach the database; normally 0.",
 )
 DATABASE_DISK_FULL: Final = Metric(
     "contractlog_database_disk_full",

@@ -23,7 +23,7 @@ class Telemetry:
         self._seconds = self.meters.distribution(metric_catalogue.BATCH_SECONDS)
         self._waiting = self.meters.value(metric_catalogue.WRITES_WAITING)
         self._refused = self.meters.value(metric_catalogue.WRITES_REFUSED)
-        self._away = self.meters.value(metric_catalogue.DATABASE_AWAY)
+        self._unavailable = self.meters.value(metric_catalogue.DATABASE_AWAY)
         self._disk_full = self.meters.value(metric_catalogue.DATABASE_DISK_FULL)
         self.hits = self.meters.value(metric_catalogue.CACHE_HITS)
         self.stale = self.meters.value(metric_catalogue.STALE_ANSWERS)
@@ -48,9 +48,9 @@ class Telemetry:
         """Record that a write was rejected; under the writer's lock."""
         self._refused.add()
 
-    def database_away(self, *, away: bool) -> None:
+    def database_unavailable(self, *, unavailable: bool) -> None:
         """Record that the database has become unavailable, or available again."""
-        self._away.set(away)
+        self._unavailable.set(unavailable)
 
     def disk_full(self, *, full: bool) -> None:
         """Record that the database's disk is full, or has space again; on the writer's thread."""

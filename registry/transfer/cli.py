@@ -22,9 +22,9 @@ from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.change_log import newest_sequence
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.file_lock import FileInUse, file_lock
-from contractlog.registry.storage.journal import newest_sequence
 from contractlog.registry.storage.store_values import MAX_ID_GAP
 from contractlog.registry.transfer.cli_options import (
     TransferSource,
@@ -47,12 +47,12 @@ from contractlog.registry.transfer.database_access import (
     read_database,
 )
 from contractlog.registry.transfer.file_format import format_lines
-from contractlog.registry.transfer.importer import follow, import_snapshot, plan_import
+from contractlog.registry.transfer.importer import follow, import_contents, plan_import
 from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
 from contractlog.registry.transfer.schemas_topic import write_topic
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 from contractlog.registry.transfer.topic_records import build_records
 from contractlog.registry.transfer.upload import upload_export
 
@@ -104,13 +104,13 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
     return exit_codes.CLEAN
 
 
-def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySnapshot, dict[str, Any]]:
+def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistryContents, dict[str, Any]]:
     header = _header()
     if options.registry:
         if options.database_url:
             raise UsageError("pass --database-url or --registry, not both")
         access = read_access(options, options.registry) or SourceAccess(Security.from_environment())
-        return RestSource(options.registry, options.timeout, access).read_snapshot(report), header
+        return RestSource(options.registry, options.timeout, access).read_contents(report), header
     reject_unused_access(options, "--registry URL")
     with open_for_export(database_url(options)) as snapshot:
         state = read_database(snapshot)
@@ -228,7 +228,7 @@ def _import_into_database(source: TransferSource, report: TransferReport, option
         return
     with _suggest_running_import(), open_for_import(url) as store:
         with TransferProgress("parsing", "schemas", len(before.schemas)) as progress:
-            import_snapshot(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
+            import_contents(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
         if options.follow and not report.conflicts:
             _follow_source(source, store, before, report, options)
 
@@ -242,12 +242,12 @@ def _suggest_running_import() -> Iterator[None]:
 
 
 def _follow_source(
-    source: TransferSource, store: Any, before: RegistrySnapshot, report: TransferReport, options: Namespace
+    source: TransferSource, store: Any, before: RegistryContents, report: TransferReport, options: Namespace
 ) -> None:
     stop = threading.Event()
     kept = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def poll_source() -> RegistrySnapshot | None:
+    def poll_source() -> RegistryContents | None:
         changed = source.poll(report)
         return None if changed is None else _without_modes(changed, options)
 
@@ -268,11 +268,11 @@ def _follow_source(
             signal.signal(number, handler)
 
 
-def _read_state(source: TransferSource, report: TransferReport, options: Namespace) -> RegistrySnapshot:
-    return report.count_contents(_without_modes(source.read_snapshot(report), options))
+def _read_state(source: TransferSource, report: TransferReport, options: Namespace) -> RegistryContents:
+    return report.count_contents(_without_modes(source.read_contents(report), options))
 
 
-def _without_modes(state: RegistrySnapshot, options: Namespace) -> RegistrySnapshot:
+def _without_modes(state: RegistryContents, options: Namespace) -> RegistryContents:
     if options.no_modes:
         state.modes = {}
         state.deletions.modes = set()

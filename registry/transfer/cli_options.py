@@ -82,7 +82,7 @@ def add_source(parser: ArgumentParser) -> None:
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text is the URL of a live registry."""
+    """Return whether a string is the URL of a live registry."""
     return text.startswith(("http://", "https://"))
 
 

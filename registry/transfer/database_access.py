@@ -21,24 +21,24 @@ from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import is_in_memory, mask_url, open_engines, parse_url
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.scope_settings import columns_to_config
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
     RetiredId,
-    SnapshotSchema,
-    SnapshotVersion,
+    TransferredSchema,
+    TransferredVersion,
 )
+from contractlog.registry.transfer.scope_settings import columns_to_config
 
 __all__ = ["open_for_dry_run", "open_for_export", "open_for_import", "read_database"]
 
 
-def read_database(snapshot: Snapshot) -> RegistrySnapshot:
+def read_database(snapshot: Snapshot) -> RegistryContents:
     """Read everything that is exported."""
-    result = RegistrySnapshot({row.name: row.next_schema_id for row in bulk_transfer.stream_contexts(snapshot)})
+    result = RegistryContents({row.name: row.next_schema_id for row in bulk_transfer.stream_contexts(snapshot)})
     for row in bulk_transfer.stream_schemas(snapshot):
         result.schemas[row.context, row.id] = _schema(row)
     for row in bulk_transfer.stream_versions(snapshot):
-        version = SnapshotVersion(
+        version = TransferredVersion(
             Subject(row.context, row.name), row.version, row.schema_id, row.created_at, row.deleted_at
         )
         result.versions[version.key] = version
@@ -56,8 +56,8 @@ def read_database(snapshot: Snapshot) -> RegistrySnapshot:
     return result
 
 
-def _schema(row: Row[Any]) -> SnapshotSchema:
-    return SnapshotSchema(
+def _schema(row: Row[Any]) -> TransferredSchema:
+    return TransferredSchema(
         context=row.context,
         id=row.id,
         type=SchemaType(row.type),

@@ -1,4 +1,4 @@
-"""JSON lines of a registry state: the file of ``contractlog export``; see ``docs/migration.md``.
+"""JSON lines of a registry's contents: the file of ``contractlog export``; see ``docs/migration.md``.
 
 The first line describes the export, the last one counts the lines. The lines between contain only the state, in a fixed
 order: two registries with the same state have the same lines.
@@ -19,45 +19,45 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    RetiredId,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, require_valid_config
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
-    RetiredId,
-    SnapshotSchema,
-    SnapshotVersion,
-)
 
-__all__ = ["FORMAT", "FileSource", "format_lines", "format_state_lines", "read_lines"]
+__all__ = ["FORMAT", "FileSource", "format_content_lines", "format_lines", "read_lines"]
 
 FORMAT: Final = "contractlog.export/1"
 
 
-def format_lines(snapshot: RegistrySnapshot, header: Mapping[str, Any]) -> Iterator[str]:
+def format_lines(contents: RegistryContents, header: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of an export: header, state and end."""
     yield _format_line({"format": FORMAT, **header})
     count = 2
-    for line in format_state_lines(snapshot):
+    for line in format_content_lines(contents):
         count += 1
         yield line
     yield _format_line({"kind": "end", "lines": count})
 
 
-def format_state_lines(snapshot: RegistrySnapshot) -> Iterator[str]:
+def format_content_lines(contents: RegistryContents) -> Iterator[str]:
     """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids."""
-    for name, following in sorted(snapshot.contexts.items()):
-        yield _format_line({"kind": "context", "name": name, "next_id": following})
-    for schema in _sorted_values(snapshot.schemas):
+    for name, next_id in sorted(contents.contexts.items()):
+        yield _format_line({"kind": "context", "name": name, "next_id": next_id})
+    for schema in _sorted_values(contents.schemas):
         yield _format_line(_schema_body(schema))
-    for version in _sorted_values(snapshot.versions):
+    for version in _sorted_values(contents.versions):
         yield _format_line(_version_body(version))
-    for scope, config in sorted(snapshot.settings.items()):
+    for scope, config in sorted(contents.settings.items()):
         yield _format_line({"kind": "settings", "scope": _format_scope(scope), "config": config})
-    for scope, mode in sorted(snapshot.modes.items()):
+    for scope, mode in sorted(contents.modes.items()):
         yield _format_line({"kind": "mode", "scope": _format_scope(scope), "mode": mode})
-    for association in _sorted_values(snapshot.associations):
+    for association in _sorted_values(contents.associations):
         yield _format_line(_association_body(association))
-    for (context, schema_id), retired in sorted(snapshot.retired.items()):
+    for (context, schema_id), retired in sorted(contents.retired.items()):
         members = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
         yield _format_line({"kind": "retired", "context": context, "id": schema_id, **members})
 
@@ -74,7 +74,7 @@ def _format_scope(scope: Subject) -> str:
     return f":{scope.context}:{scope.name}" if not scope.name else str(scope)
 
 
-def _schema_body(schema: SnapshotSchema) -> dict[str, Any]:
+def _schema_body(schema: TransferredSchema) -> dict[str, Any]:
     return {
         "kind": "schema",
         "context": schema.context,
@@ -91,7 +91,7 @@ def _schema_body(schema: SnapshotSchema) -> dict[str, Any]:
     }
 
 
-def _version_body(version: SnapshotVersion) -> dict[str, Any]:
+def _version_body(version: TransferredVersion) -> dict[str, Any]:
     return {
         "kind": "version",
         "subject": str(version.subject),
@@ -107,7 +107,7 @@ def _association_body(association: StoredAssociation) -> dict[str, Any]:
     return {"kind": "association", **association.body(), **times}
 
 
-def read_lines(lines: Iterable[str], report: TransferReport) -> RegistrySnapshot:
+def read_lines(lines: Iterable[str], report: TransferReport) -> RegistryContents:
     """Parse the lines that ``format_lines`` yields.
 
     Raises:
@@ -130,7 +130,7 @@ def read_lines(lines: Iterable[str], report: TransferReport) -> RegistrySnapshot
         raise UsageError("the file is empty; an export has at least two lines")
     if not ended:
         raise UsageError(f"the file ends early, after {count:,} lines: an export closes with a line of kind `end`")
-    return reader.snapshot
+    return reader.contents
 
 
 def _decode_line(line: str) -> Any:
@@ -161,7 +161,7 @@ class _LineReader:
     """Parser that builds the state line by line."""
 
     def __init__(self, report: TransferReport) -> None:
-        self.snapshot = RegistrySnapshot()
+        self.contents = RegistryContents()
         self._report = report
         self._kinds: Mapping[str, Callable[[str, Mapping[str, Any]], None]] = {
             "context": self._context,
@@ -195,8 +195,8 @@ class _LineReader:
 
     def _context(self, where: str, body: Mapping[str, Any]) -> None:
         name = import_parsers.read_context(body, "name")
-        self.snapshot.contexts[name] = import_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
-        self.snapshot.positions[name] = where
+        self.contents.contexts[name] = import_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
+        self.contents.positions[name] = where
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
         schema = replace(
@@ -208,15 +208,15 @@ class _LineReader:
         )
         if not schema.storable:
             raise UsageError(f"{where} of the file: {import_parsers.NOT_STORABLE}")
-        self.snapshot.positions.setdefault(schema.key, where)
-        before = self.snapshot.schemas.setdefault(schema.key, schema)
+        self.contents.positions.setdefault(schema.key, where)
+        before = self.contents.schemas.setdefault(schema.key, schema)
         if before != schema:
             self._report.conflicts.append(
                 f"{where}: the id {schema.id} of context {schema.context} has another content in an earlier line"
             )
 
     def _version(self, where: str, body: Mapping[str, Any]) -> None:
-        version = SnapshotVersion(
+        version = TransferredVersion(
             import_parsers.parse_subject(body["subject"]),
             import_parsers.read_version(body),
             import_parsers.read_id(body),
@@ -225,8 +225,8 @@ class _LineReader:
         )
         if version.created_at is None:
             self._report.odd(OddityKind.NO_TIMESTAMP, where, f"{version.subject}/{version.version}")
-        self.snapshot.positions.setdefault(version.key, where)
-        if self.snapshot.versions.setdefault(version.key, version) != version:
+        self.contents.positions.setdefault(version.key, where)
+        if self.contents.versions.setdefault(version.key, version) != version:
             self._report.conflicts.append(
                 f"{where}: version {version.version} of {version.subject} has another id in an earlier line"
             )
@@ -235,13 +235,13 @@ class _LineReader:
         require_valid_config(body["config"])
         config = read_config(body["config"], where, self._report)
         if config:
-            self.snapshot.settings[import_parsers.parse_scope(body["scope"], "scope")] = config
+            self.contents.settings[import_parsers.parse_scope(body["scope"], "scope")] = config
 
     def _mode(self, where: str, body: Mapping[str, Any]) -> None:
         mode = read_mode(body["mode"], where, self._report)
         if mode is None:
             raise InvalidField(f"`mode`: {body['mode']!r} is not a mode that this release supports")
-        self.snapshot.modes[import_parsers.parse_scope(body["scope"], "scope")] = mode
+        self.contents.modes[import_parsers.parse_scope(body["scope"], "scope")] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
         association = replace(
@@ -249,31 +249,31 @@ class _LineReader:
             created_at=import_parsers.read_time(body, "created"),
             updated_at=import_parsers.read_time(body, "updated"),
         )
-        self.snapshot.associations[association.guid] = association
+        self.contents.associations[association.guid] = association
 
     def _retire(self, where: str, body: Mapping[str, Any]) -> None:
         key = import_parsers.read_context(body, "context"), import_parsers.read_id(body)
         actor = import_parsers.read_text(body, "actor", default="unknown")
-        self.snapshot.retired[key] = RetiredId(
+        self.contents.retired[key] = RetiredId(
             import_parsers.read_time(body, "at"), actor, import_parsers.read_hash(body, "hash")
         )
-        self.snapshot.positions[key] = where
+        self.contents.positions[key] = where
 
     def _complete(self) -> None:
-        snapshot, report = self.snapshot, self._report
-        for version in snapshot.versions.values():
-            if version.schema not in snapshot.schemas:
+        contents, report = self.contents, self._report
+        for version in contents.versions.values():
+            if version.schema not in contents.schemas:
                 raise UsageError(
-                    f"{snapshot.positions[version.key]} of the file: version {version.version} of {version.subject} "
+                    f"{contents.positions[version.key]} of the file: version {version.version} of {version.subject} "
                     f"has the id {version.schema_id}, which no line of the file gives a content"
                 )
-        versions_in_use = {version.schema: key for key, version in snapshot.versions.items()}
+        versions_in_use = {version.schema: key for key, version in contents.versions.items()}
         report.conflicts += [
             f"the id {schema_id} of context {context} is retired and in use, both, by the file "
-            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[versions_in_use[context, schema_id]]})"
-            for context, schema_id in sorted(snapshot.retired.keys() & versions_in_use.keys())
+            f"({contents.positions[context, schema_id]}, {contents.positions[versions_in_use[context, schema_id]]})"
+            for context, schema_id in sorted(contents.retired.keys() & versions_in_use.keys())
         ]
-        snapshot.raise_counters()
+        contents.raise_counters()
 
 
 def _parse_type(body: Mapping[str, Any]) -> SchemaType:
@@ -292,7 +292,7 @@ class FileSource:
 
     path: str
 
-    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+    def read_contents(self, report: TransferReport) -> RegistryContents:
         """Read the file."""
         try:
             if self.path == "-":
@@ -306,7 +306,7 @@ class FileSource:
             live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
             raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None
 
-    def poll(self, _report: TransferReport) -> RegistrySnapshot | None:
+    def poll(self, _report: TransferReport) -> RegistryContents | None:
         """Raise ``UsageError``: files do not change."""
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
 

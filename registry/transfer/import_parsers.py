@@ -13,13 +13,13 @@ import msgspec
 from contractlog.compatibility.associations import TOPIC, Lifecycle
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ENCODED_SUBJECT, MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
 from contractlog.registry.storage.associations import StoredAssociation
+from contractlog.registry.transfer.registry_contents import TransferredSchema, is_storable
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import SnapshotSchema, is_storable
 
 __all__ = [
     "LATEST_TIME",
@@ -52,7 +52,7 @@ __all__ = [
 _REQUIRED: Final = object()
 NOT_STORABLE: Final = "the schema contains a NUL or half of a surrogate pair, which databases cannot store"
 LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
-_LONGEST_CONTEXT: Final = 255
+_MAX_CONTEXT_LENGTH: Final = 255
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _MAX_MESSAGE_LENGTH: Final = 60  #: characters of a value in a message
 
@@ -106,7 +106,7 @@ def read_string(body: Mapping[str, Any], name: str) -> str:
 
 
 def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *, longest: int | None = None) -> str:
-    """Parse a text that every database can store."""
+    """Parse a string that every database can store."""
     value = _read_value(body, name, default)
     value = read_string({name: value}, name)
     if not is_storable(value):
@@ -124,9 +124,9 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> SnapshotSchema:
+def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> TransferredSchema:
     """Parse the members of a schema that every source has: id, text, references, metadata and rules."""
-    return SnapshotSchema(
+    return TransferredSchema(
         context=context,
         id=read_id(body),
         type=schema_type,
@@ -139,7 +139,7 @@ def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) 
 
 def read_reference_schema(
     body: Mapping[str, Any], context: str, report: TransferReport, where: str, name: str = ""
-) -> SnapshotSchema | None:
+) -> TransferredSchema | None:
     """Parse a schema in the reference's form; None, and an oddity, if it cannot be imported.
 
     Args:
@@ -199,11 +199,11 @@ def validate_context(name: str, where: str = "") -> str:
     Raises:
         InvalidField: no context can have this name.
     """
-    if len(name) > _LONGEST_CONTEXT:
+    if len(name) > _MAX_CONTEXT_LENGTH:
         beginning = name[:_MAX_MESSAGE_LENGTH]
         raise InvalidField(
             f"{where}the context {beginning}… has a name of {len(name)} characters, "
-            f"over the limit of {_LONGEST_CONTEXT}"
+            f"over the limit of {_MAX_CONTEXT_LENGTH}"
         )
     try:
         subject = Subject.parse(f":{name}:s").validate()
@@ -222,9 +222,11 @@ def parse_scope(text: Any, name: str = "subject") -> Subject:
     Raises:
         InvalidField: it is none of them.
     """
-    plain = read_text({name: text}, name)
+    subject = Subject.parse(read_text({name: text}, name))
+    if subject.too_long:
+        raise InvalidField(f"`{name}`: {_shorten(str(subject))} takes more than {MAX_ENCODED_SUBJECT:,} bytes in a URL")
     try:
-        subject = Subject.parse(plain).validate()
+        subject.validate()
     except InvalidSubject as error:
         raise InvalidField(error.message) from None
     if subject.context != GLOBAL_CONTEXT:
@@ -297,12 +299,12 @@ def require_unicode(body: Any) -> None:
     """Require that every text inside a JSON value can be encoded.
 
     Raises:
-        InvalidField: a text contains half of a surrogate pair, or the value is nested too deeply.
+        InvalidField: a string contains half of a surrogate pair, or the value is nested too deeply.
     """
     try:
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise InvalidField("a text contains half of a surrogate pair") from None
+        raise InvalidField("a string contains half of a surrogate pair") from None
     except RecursionError:
         raise InvalidField("it is nested too deep") from None
 

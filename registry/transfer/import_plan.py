@@ -1,4 +1,4 @@
-"""Compare a store with a registry state: the plan of the import, and conflicts that prevent it."""
+"""Plan of an import: the changes that make a store contain a registry's contents, and conflicts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.references import resolve_target
-from contractlog.registry.storage import bulk_transfer, contexts
+from contractlog.registry.storage import bulk_transfer, id_counters
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
-from contractlog.registry.storage.journal import JournalEntry
+from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import MAX_ID_GAP, Content, subject_key
-from contractlog.registry.transfer.scope_settings import config_to_columns
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
     SchemaKey,
-    SnapshotSchema,
-    SnapshotVersion,
+    TransferredSchema,
+    TransferredVersion,
 )
+from contractlog.registry.transfer.scope_settings import config_to_columns
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
 
@@ -37,13 +37,15 @@ _SCOPE_COLUMNS: Final = frozenset({"key", "context", "name"})
 class IdentifiedSchema:
     """A schema and its content, with hashes as the service would compute them."""
 
-    schema: SnapshotSchema
+    schema: TransferredSchema
     content: Content
     verbatim: str | None = None  #: why it cannot be parsed, if it cannot
 
 
 def identify_schemas(
-    whole: RegistrySnapshot, schemas: Iterable[SnapshotSchema], report_progress: Callable[[int], None] = lambda _: None
+    whole: RegistryContents,
+    schemas: Iterable[TransferredSchema],
+    report_progress: Callable[[int], None] = lambda _: None,
 ) -> dict[SchemaKey, IdentifiedSchema]:
     """Parse schemas; references are looked up in the whole state.
 
@@ -59,7 +61,7 @@ def identify_schemas(
     return identified
 
 
-def _identify_schema(whole: RegistrySnapshot, schema: SnapshotSchema) -> IdentifiedSchema:
+def _identify_schema(whole: RegistryContents, schema: TransferredSchema) -> IdentifiedSchema:
     verbatim, canonical, normalized = None, schema.text, schema.text
     try:
         parsed = parse_schema(schema.draft, dict(_referenced_texts(whole, schema, 1, set())), strict=False)
@@ -80,7 +82,7 @@ def _identify_schema(whole: RegistrySnapshot, schema: SnapshotSchema) -> Identif
 
 
 def _referenced_texts(
-    whole: RegistrySnapshot, schema: SnapshotSchema, depth: int, visited: set[str]
+    whole: RegistryContents, schema: TransferredSchema, depth: int, visited: set[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield name and text of all direct and indirect references, dependencies first."""
     home = Subject(schema.context, "")
@@ -111,9 +113,9 @@ class ImportPlan:
     references: list[tuple[SchemaKey, Subject, int]] = field(default_factory=list)
     subjects: dict[str, dict[str, Any]] = field(default_factory=dict)  #: by key
     subject_ids: dict[str, int] = field(default_factory=dict)  #: row ids of existing subjects, by key
-    versions: list[SnapshotVersion] = field(default_factory=list)
+    versions: list[TransferredVersion] = field(default_factory=list)
     #: existing versions to soft-delete or to restore
-    changed_versions: list[SnapshotVersion] = field(default_factory=list)
+    changed_versions: list[TransferredVersion] = field(default_factory=list)
     removed: dict[Subject, list[int]] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(default_factory=list)
     removed_settings: list[tuple[str, Subject]] = field(default_factory=list)  #: key and scope
@@ -121,7 +123,7 @@ class ImportPlan:
     removed_associations: list[StoredAssociation] = field(default_factory=list)
     retired: list[dict[str, Any]] = field(default_factory=list)
     returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
-    lines: list[JournalEntry] = field(default_factory=list)  #: of the journal
+    lines: list[ChangeLogEntry] = field(default_factory=list)  #: of the change log
 
     def counts(self) -> Iterator[tuple[str, int]]:
         """Yield the number of changes of each kind."""
@@ -145,13 +147,13 @@ class ImportPlan:
 
 def build_plan(
     snapshot: Snapshot,
-    source: RegistrySnapshot,
+    source: RegistryContents,
     identified: Mapping[SchemaKey, IdentifiedSchema],
     now: int,
     *,
     allow_id_gap: bool = False,
 ) -> ImportPlan:
-    """Compare a store with a registry state.
+    """Compare a store with a registry's contents.
 
     Args:
         snapshot: of the store; if the plan is carried out, taken under the lock.
@@ -170,7 +172,7 @@ def build_plan(
     builder.plan_retired_ids()
     builder.plan_settings()
     builder.plan_associations()
-    builder.plan_journal()
+    builder.plan_change_log()
     return builder.plan
 
 
@@ -180,7 +182,7 @@ class _PlanBuilder:
     def __init__(
         self,
         snapshot: Snapshot,
-        source: RegistrySnapshot,
+        source: RegistryContents,
         identified: Mapping[SchemaKey, IdentifiedSchema],
         now: int,
     ) -> None:
@@ -193,7 +195,7 @@ class _PlanBuilder:
 
     def plan_contexts(self) -> None:
         """Plan counters to raise."""
-        current = contexts.read_counters(self._snapshot)
+        current = id_counters.read_counters(self._snapshot)
         self.plan.counters = {
             name: next_id for name, next_id in self._source.contexts.items() if current.get(name, 0) < next_id
         }
@@ -205,9 +207,9 @@ class _PlanBuilder:
 
     def reject_id_gaps(self) -> None:
         """Reject ids far above all others: new ids continue after the highest one, and ids are finite."""
-        following, every = contexts.read_counters(self._snapshot), self._source.ids()
+        next_ids, every = id_counters.read_counters(self._snapshot), self._source.ids()
         for context in sorted(self._source.contexts.keys() | every.keys()):
-            highest = following.get(context, 1) - 1
+            highest = next_ids.get(context, 1) - 1
             above = [assigned for assigned in every.get(context, ()) if assigned > highest]
             given = bulk_transfer.find_assigned_ids(self._snapshot, context, above)
             for schema_id in above:
@@ -305,9 +307,9 @@ class _PlanBuilder:
         """Plan ids to retire."""
         for context, ids in _group_by_context(self._source.retired):
             retired = bulk_transfer.find_retired(self._snapshot, context, ids)
-            holders = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
+            versions_by_id = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
             for schema_id in ids:
-                versions = holders.get(schema_id, set())
+                versions = versions_by_id.get(schema_id, set())
                 if schema_id in retired:
                     continue
                 if versions - self._removed:
@@ -355,24 +357,24 @@ class _PlanBuilder:
                 self.plan.associations.append(replace(association, created_at=created, updated_at=updated))
         self.plan.removed_associations = [existing[guid] for guid in sorted(deleted & existing.keys())]
 
-    def plan_journal(self) -> None:
-        """Plan the journal entries, except those of settings."""
+    def plan_change_log(self) -> None:
+        """Plan the change log entries, except those of settings."""
         for version in self.plan.versions:
             content = self._identified[version.schema].content
             details = {"id": version.schema_id, "type": content.type.value, "bypass": "IMPORT"}
             self.plan.lines.append(
-                JournalEntry("", "version.registered", _version_name(version), after=content.hash, details=details)
+                ChangeLogEntry("", "version.registered", _version_name(version), after=content.hash, details=details)
             )
         deleted = [version for version in self.plan.versions if version.deleted_at is not None]
         for version in (*deleted, *self.plan.changed_versions):
             action = "version.restored" if version.deleted_at is None else "version.soft_deleted"
             before = self._identified[version.schema].content.hash
             details = {"id": version.schema_id}
-            self.plan.lines.append(JournalEntry("", action, _version_name(version), before=before, details=details))
+            self.plan.lines.append(ChangeLogEntry("", action, _version_name(version), before=before, details=details))
         changed = (("association.updated", association) for association in self.plan.associations)
         removed = (("association.deleted", association) for association in self.plan.removed_associations)
         self.plan.lines += [
-            JournalEntry("", action, association.journal_name) for action, association in (*changed, *removed)
+            ChangeLogEntry("", action, association.change_log_name) for action, association in (*changed, *removed)
         ]
 
 
@@ -392,5 +394,5 @@ def _decode_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _version_name(version: SnapshotVersion) -> str:
+def _version_name(version: TransferredVersion) -> str:
     return f"{version.subject}/{version.version}"

@@ -1,4 +1,4 @@
-"""Import of a registry state into a store: in one transaction, once or continuously."""
+"""Import of a registry's contents into a store: in one transaction, once or continuously."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.storage import bulk_transfer, contexts, tables
-from contractlog.registry.storage.journal import hash_settings, mask_settings
-from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage import bulk_transfer, contexts, id_counters, tables
+from contractlog.registry.storage.change_log import hash_settings, mask_settings
+from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import ScopeSettings, subject_key
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
-__all__ = ["follow", "import_snapshot", "plan_import"]
+__all__ = ["follow", "import_contents", "plan_import"]
 
-_ACTOR: Final = "contractlog import"  #: in the journal
+_ACTOR: Final = "contractlog import"  #: in the change log
 _CHUNK: Final = 1_000
 
 
@@ -31,24 +31,24 @@ class _Conflicting(Exception):
     """Rolls the transaction back without an error."""
 
 
-def import_snapshot(
+def import_contents(
     store: Store,
-    source: RegistrySnapshot,
+    source: RegistryContents,
     report: TransferReport,
     *,
-    whole: RegistrySnapshot | None = None,
+    whole: RegistryContents | None = None,
     actor: str = _ACTOR,
     report_progress: Callable[[int], None] = lambda _: None,
     allow_id_gap: bool = False,
 ) -> None:
-    """Import a registry state into a store; what the store already contains stays unchanged.
+    """Import a registry's contents into a store; what the store already contains stays unchanged.
 
     Args:
         store: the target.
         source: the state to import.
         report: receives counts, conflicts and oddities; with conflicts nothing is written.
         whole: the state in which references are looked up, if ``source`` is only a part of it.
-        actor: in the journal.
+        actor: in the change log.
         report_progress: called with the number of schemas parsed so far.
         allow_id_gap: whether ids may be far above all others.
     """
@@ -70,20 +70,20 @@ def import_snapshot(
 
 def plan_import(
     snapshot: Snapshot,
-    source: RegistrySnapshot,
+    source: RegistryContents,
     report: TransferReport,
     report_progress: Callable[[int], None] = lambda _: None,
     *,
     allow_id_gap: bool = False,
 ) -> None:
-    """Report what ``import_snapshot`` would do; nothing is written."""
+    """Report what ``import_contents`` would do; nothing is written."""
     identified = _identify(source, source, report, report_progress)
     now = time.time_ns() // 1_000_000
     _report_plan(build_plan(snapshot, source, identified, now, allow_id_gap=allow_id_gap), report)
 
 
 def _identify(
-    whole: RegistrySnapshot, source: RegistrySnapshot, report: TransferReport, report_progress: Callable[[int], None]
+    whole: RegistryContents, source: RegistryContents, report: TransferReport, report_progress: Callable[[int], None]
 ) -> dict[tuple[str, int], IdentifiedSchema]:
     identified = identify_schemas(whole, source.schemas.values(), report_progress)
     for identified_schema in identified.values():
@@ -105,8 +105,8 @@ def _report_plan(plan: ImportPlan, report: TransferReport) -> None:
 def _write(transaction: Transaction, plan: ImportPlan) -> None:
     for subject, numbers in plan.removed.items():
         transaction.hard_delete(subject, plan.subject_ids[subject_key(subject)], numbers)
-    for context, following in plan.counters.items():
-        contexts.raise_counter(transaction, context, following)
+    for context, next_id in plan.counters.items():
+        id_counters.raise_counter(transaction, context, next_id)
     ids = plan.subject_ids | bulk_transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)
@@ -120,7 +120,7 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
 
 
 def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
-    """Replace settings; the journal entries have the form of a change through the API."""
+    """Replace settings; the change log entries have the form of a change through the API."""
     scopes = plan.scopes
     before = dict(_configured_scopes(transaction, scopes))
     bulk_transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
@@ -131,7 +131,7 @@ def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
             transaction.touched |= list_ids(transaction, scope)
         details = {"set": mask_settings(after), "bypass": "IMPORT"}
         hashes = {"before": hash_settings(before[scope]), "after": hash_settings(after)}
-        transaction.journal("settings.changed", str(scope), **hashes, details=details)
+        transaction.record_change("settings.changed", str(scope), **hashes, details=details)
 
 
 def _configured_scopes(transaction: Transaction, scopes: list[Subject]) -> Iterator[tuple[Subject, ScopeSettings]]:
@@ -188,13 +188,13 @@ POLL_SECONDS: Final = 1.0  #: seconds
 
 def follow(
     store: Store,
-    before: RegistrySnapshot,
-    look: Callable[[], RegistrySnapshot | None],
+    before: RegistryContents,
+    look: Callable[[], RegistryContents | None],
     report: TransferReport,
     stop: threading.Event,
     *,
     every: float = POLL_SECONDS,
-    caught_up: Callable[[RegistrySnapshot], None] = lambda _: None,
+    caught_up: Callable[[RegistryContents], None] = lambda _: None,
     allow_id_gap: bool = False,
 ) -> None:
     """Poll the source until told to stop, or until it conflicts with the store.
@@ -219,7 +219,7 @@ def follow(
         before = now
         if change.empty:
             continue
-        import_snapshot(store, change, report, whole=now, allow_id_gap=allow_id_gap)
+        import_contents(store, change, report, whole=now, allow_id_gap=allow_id_gap)
         if report.conflicts:
             return
         caught_up(change)

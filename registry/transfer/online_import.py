@@ -15,9 +15,9 @@ from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.file_format import read_lines
-from contractlog.registry.transfer.importer import import_snapshot, plan_import
+from contractlog.registry.transfer.importer import import_contents, plan_import
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
 __all__ = ["OnlineImport"]
 
@@ -35,7 +35,7 @@ class OnlineImport:
 
         Args:
             file: read from its beginning.
-            actor: in the journal.
+            actor: in the change log.
             dry_run: report what would be written, and write nothing.
             modes: whether to import modes (READONLY …).
 
@@ -53,7 +53,7 @@ class OnlineImport:
                 with self._store.open_snapshot() as snapshot:
                     plan_import(snapshot, source, report, _require_caller, allow_id_gap=self._allow_id_gap)
             elif not report.conflicts:
-                import_snapshot(
+                import_contents(
                     self._store,
                     source,
                     report,
@@ -78,7 +78,7 @@ def _require_caller(_schemas: int) -> None:
     current_work.get().require()
 
 
-def _read_export(file: IO[bytes], report: TransferReport) -> RegistrySnapshot:
+def _read_export(file: IO[bytes], report: TransferReport) -> RegistryContents:
     file.seek(0)
     text = io.TextIOWrapper(file, encoding="utf-8")
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
+from contractlog.registry.transfer.registry_contents import RegistryContents
 
 __all__ = ["Oddity", "OddityKind", "TransferReport"]
 
@@ -66,21 +66,21 @@ class TransferReport:
     conflicts: list[str] = field(default_factory=list)
     oddities: list[Oddity] = field(default_factory=list)
 
-    def count_contents(self, snapshot: RegistrySnapshot) -> RegistrySnapshot:
+    def count_contents(self, contents: RegistryContents) -> RegistryContents:
         """Add the numbers of the items that were read, by kind; return the state."""
-        live = sum(version.deleted_at is None for version in snapshot.versions.values())
+        live = sum(version.deleted_at is None for version in contents.versions.values())
         self.read |= {
-            "contexts": len(snapshot.contexts),
-            "subjects": len(snapshot.subjects),
-            "schemas": len(snapshot.schemas),
+            "contexts": len(contents.contexts),
+            "subjects": len(contents.subjects),
+            "schemas": len(contents.schemas),
             "live versions": live,
-            "soft-deleted versions": len(snapshot.versions) - live,
-            "settings": len(snapshot.settings),
-            "modes": len(snapshot.modes),
-            "associations": len(snapshot.associations),
-            "retired ids": len(snapshot.retired),
+            "soft-deleted versions": len(contents.versions) - live,
+            "settings": len(contents.settings),
+            "modes": len(contents.modes),
+            "associations": len(contents.associations),
+            "retired ids": len(contents.retired),
         }
-        return snapshot
+        return contents
 
     def odd(self, kind: OddityKind, where: str, detail: str = "") -> None:
         """Add an oddity."""

@@ -1,4 +1,4 @@
-"""Read the state of a running registry over the reference's REST API."""
+"""Source of an import: a running registry, read over the reference's REST API."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
-    SnapshotSchema,
-    SnapshotVersion,
-)
 
 __all__ = [
     "ProgressCallback",
@@ -79,27 +79,27 @@ class RestReader:
         self._report_progress = report_progress
         self._turns = asyncio.Semaphore(_MAX_CONCURRENT)
         self._done = 0
-        self.snapshot = RegistrySnapshot()
+        self.contents = RegistryContents()
 
-    async def take_snapshot(self) -> RegistrySnapshot:
+    async def copy_contents(self) -> RegistryContents:
         """Return the state; changes made during the read may or may not be included.
 
         Raises:
             Unreachable: the registry does not answer.
             UnreadableAnswer: the list of subjects is invalid, or a list of versions does not end.
         """
-        self.snapshot = RegistrySnapshot()
+        self.contents = RegistryContents()
         contexts = await self._contexts()
         subjects = await self._subjects()
         bodies = await self._pages()
         self._done = 0
         await run_concurrently(self._subject(subject, bodies, len(subjects)) for subject in subjects)
-        self.snapshot.select_reused_ids(sorted(self.snapshot.schemas))  # independent of the order of responses
+        self.contents.select_reused_ids(sorted(self.contents.schemas))  # independent of the order of responses
         await run_concurrently(self._counter(context) for context in contexts)
         await self._shared_settings(contexts)
         await self._associations()
-        self.snapshot.raise_counters()
-        return self.snapshot
+        self.contents.raise_counters()
+        return self.contents
 
     async def _ask(self, call: Call[Any]) -> Any:
         async with self._turns:
@@ -168,7 +168,7 @@ class RestReader:
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
         await self._scope(subject)
-        if "alias" in self.snapshot.settings.get(subject, {}):  # its paths lead to another subject
+        if "alias" in self.contents.settings.get(subject, {}):  # its paths lead to another subject
             self._read_hidden_versions(subject, bodies)
             return
         path = ("subjects", str(subject), "versions")
@@ -213,18 +213,18 @@ class RestReader:
             self._report.odd(OddityKind.NO_TIMESTAMP, where)
         if schema.encrypted:
             self._report.odd(OddityKind.ENCRYPTED, where)
-        version = SnapshotVersion(subject, number, schema.id, created, (created or self._now) if deleted else None)
-        first = self.snapshot.schemas.setdefault(schema.key, schema)
+        version = TransferredVersion(subject, number, schema.id, created, (created or self._now) if deleted else None)
+        first = self.contents.schemas.setdefault(schema.key, schema)
         if first.text != schema.text:
             self._report.odd(OddityKind.ID_CONFLICT, where, f"id {schema.id} of context {schema.context}")
             return
         if first.content_without_text != schema.content_without_text:
             self._report.odd(OddityKind.SECOND_CONTENT, where, f"id {schema.id}")
         if created is not None and (first.created_at is None or created < first.created_at):
-            self.snapshot.schemas[schema.key] = replace(first, created_at=created)  # as old as its first version
-        self.snapshot.versions[version.key] = version
+            self.contents.schemas[schema.key] = replace(first, created_at=created)  # as old as its first version
+        self.contents.versions[version.key] = version
 
-    def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> SnapshotSchema | None:
+    def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> TransferredSchema | None:
         plain = {**body, "metadata": body.get("metadata") or None, "ruleSet": body.get("ruleSet") or None}
         try:
             schema = import_parsers.read_reference_schema(plain, subject.context, self._report, where)
@@ -237,8 +237,8 @@ class RestReader:
         return None
 
     async def _counter(self, context: str) -> None:
-        ids = [schema_id for home, schema_id in self.snapshot.schemas if home == context]
-        following = 1
+        ids = [schema_id for home, schema_id in self.contents.schemas if home == context]
+        next_id = 1
         if ids:
             query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
             body = await self._maybe(get_call("schemas", "ids", str(max(ids)), **query))
@@ -248,14 +248,14 @@ class RestReader:
                 if highest is None
                 else self._fits("maxId", lambda value: import_parsers.read_id({"maxId": value}, "maxId"), highest)
             )
-            following = (max(ids) if largest is None else largest) + 1
-        self.snapshot.contexts[context] = following
+            next_id = (max(ids) if largest is None else largest) + 1
+        self.contents.contexts[context] = next_id
 
     async def _shared_settings(self, contexts: Iterable[str]) -> None:
         everywhere = Subject(GLOBAL_CONTEXT, "")
         await self._scope(everywhere, _DEFAULT_CONFIG, Mode.READWRITE)
-        config = self.snapshot.settings.get(everywhere, _DEFAULT_CONFIG)
-        mode = self.snapshot.modes.get(everywhere, Mode.READWRITE)
+        config = self.contents.settings.get(everywhere, _DEFAULT_CONFIG)
+        mode = self.contents.modes.get(everywhere, Mode.READWRITE)
         for context in dict.fromkeys((DEFAULT_CONTEXT, *contexts)):
             await self._scope(Subject(context, ""), config, mode)
 
@@ -267,19 +267,19 @@ class RestReader:
         config = await self._maybe(get_scope_call("config", scope))
         settings = read_config(config, where, self._report) if isinstance(config, dict) else {}
         if settings and settings != inherited:
-            self.snapshot.settings[scope] = settings
+            self.contents.settings[scope] = settings
         answer = await self._maybe(get_scope_call("mode", scope))
         if isinstance(answer, dict) and answer.get("mode"):
             mode = read_mode(answer["mode"], where, self._report)
             if mode is not None and mode != inherited_mode:
-                self.snapshot.modes[scope] = mode
+                self.contents.modes[scope] = mode
 
     async def _associations(self) -> None:
         answer = await self._maybe(get_call("associations", "resources", "-", "-"))
         for body in self._read_list(answer, "associations"):
             association = self._fits("an association", _parse_association, body)
             if association is not None:
-                self.snapshot.associations[association.guid] = association
+                self.contents.associations[association.guid] = association
 
 
 def _parse_association(body: Any) -> StoredAssociation:
@@ -342,23 +342,23 @@ class RestSource:
     timeout: float
     access: SourceAccess = field(default_factory=SourceAccess)
 
-    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+    def read_contents(self, report: TransferReport) -> RegistryContents:
         """Read everything."""
         with TransferProgress("reading the registry", "subjects or versions") as report_progress:
             return asyncio.run(self._take_snapshot(report, report_progress))
 
-    def poll(self, _report: TransferReport) -> RegistrySnapshot | None:
+    def poll(self, _report: TransferReport) -> RegistryContents | None:
         """Read everything again; oddities were reported the first time."""
         return asyncio.run(self._take_snapshot(TransferReport(), lambda _done, _all: None))
 
-    async def _take_snapshot(self, report: TransferReport, report_progress: ProgressCallback) -> RegistrySnapshot:
+    async def _take_snapshot(self, report: TransferReport, report_progress: ProgressCallback) -> RegistryContents:
         transport = AsyncTransport(
             self.url, timeout=self.timeout, security=self.access.security, headers=self.access.headers
         )
         transport.budget = MemoryBudget(_MAX_MEMORY)
         transport.untrusted_advice = "name its CA by --source-ca FILE or CONTRACTLOG_SOURCE_CA"
         try:
-            return await RestReader(transport, report, report_progress).take_snapshot()
+            return await RestReader(transport, report, report_progress).copy_contents()
         except Unauthorized:
             raise Unauthorized(f"{transport.urls[0]} {_UNAUTHENTICATED}") from None
         except Forbidden as error:

@@ -1,4 +1,4 @@
-"""Read a ``_schemas`` topic, to its end and then as it grows, and write a new one."""
+"""Reader and writer of a ``_schemas`` topic, to its end and then as it grows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from contractlog.serdes.topic_reader import TopicReader
 __all__ = ["SchemasTopic", "write_topic"]
 
 _FLUSH_SECONDS: Final = 120.0
-_LARGEST_RECORD: Final = 100 * 1024 * 1024  #: the broker decides which sizes it accepts
+_MAX_RECORD: Final = 100 * 1024 * 1024  #: the broker decides which sizes it accepts
 _PENDING: Final = 10_000
 
 
@@ -89,7 +89,7 @@ def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, byte
         if error is not None:
             failures.append(error)
 
-    ours = {"enable.idempotence": True, "message.max.bytes": _LARGEST_RECORD}
+    ours = {"enable.idempotence": True, "message.max.bytes": _MAX_RECORD}
     producer = make_client(Producer, client_config(brokers, **ours))
     count = 0
     for key, value, timestamp in records:

@@ -11,8 +11,8 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.registry.transfer.import_parsers import InvalidField, parse_metadata, parse_rule_set
+from contractlog.registry.transfer.registry_contents import is_storable
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import is_storable
 
 __all__ = [
     "CONTRACTLOG_CONFIG_NAMES",

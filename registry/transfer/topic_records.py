@@ -20,13 +20,13 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES, scope_subject
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
-    SnapshotSchema,
-    SnapshotVersion,
-)
 
 __all__ = [
     "KeyType",
@@ -183,13 +183,13 @@ _TENANT: Final = "default"
 TopicMessage = tuple[bytes, bytes, int]  #: key, value, time in milliseconds since 1970
 
 
-def build_records(snapshot: RegistrySnapshot, report: TransferReport, now: int) -> Iterator[TopicMessage]:
+def build_records(contents: RegistryContents, report: TransferReport, now: int) -> Iterator[TopicMessage]:
     """Yield the records: contexts, settings, modes, schemas after their references, associations."""
-    for context in sorted(snapshot.contexts):
+    for context in sorted(contents.contexts):
         if context != DEFAULT_CONTEXT:
             value = {"tenant": _TENANT, "context": context}
             yield encode_key(KeyType.CONTEXT, further=value), _encode_value(value), now
-    for scope, config in sorted(snapshot.settings.items()):
+    for scope, config in sorted(contents.settings.items()):
         subject = scope_subject(scope)
         settings = {name: value for name, value in config.items() if name not in CONTRACTLOG_CONFIG_NAMES}
         for name in config.keys() - settings.keys():
@@ -200,30 +200,30 @@ def build_records(snapshot: RegistrySnapshot, report: TransferReport, now: int) 
                 _encode_value({"subject": subject, **_sort_config(settings)}),
                 now,
             )
-    for scope, mode in sorted(snapshot.modes.items()):
+    for scope, mode in sorted(contents.modes.items()):
         subject = scope_subject(scope)
         yield encode_key(KeyType.MODE, subject), _encode_value({"subject": subject, "mode": mode}), now
-    for version in _sort_by_references(snapshot):
-        yield from _schema_records(version, snapshot.schemas[version.schema], now)
-    for association in snapshot.associations.values():
+    for version in _sort_by_references(contents):
+        yield from _schema_records(version, contents.schemas[version.schema], now)
+    for association in contents.associations.values():
         yield _association_record(association, now)
-    _report_counters(snapshot, report)
+    _report_counters(contents, report)
 
 
-def _report_counters(snapshot: RegistrySnapshot, report: TransferReport) -> None:
+def _report_counters(contents: RegistryContents, report: TransferReport) -> None:
     highest: dict[str, int] = {}
-    for context, schema_id in snapshot.schemas:
+    for context, schema_id in contents.schemas:
         highest[context] = max(highest.get(context, 0), schema_id)
-    for context, following in snapshot.contexts.items():
-        if following > highest.get(context, 0) + 1:
+    for context, next_id in contents.contexts.items():
+        if next_id > highest.get(context, 0) + 1:
             where = f"context {context}"
-            report.odd(OddityKind.ID_MAY_RETURN, where, f"{highest.get(context, 0) + 1} to {following - 1}")
+            report.odd(OddityKind.ID_MAY_RETURN, where, f"{highest.get(context, 0) + 1} to {next_id - 1}")
 
 
-def _sort_by_references(snapshot: RegistrySnapshot) -> Iterator[SnapshotVersion]:
+def _sort_by_references(contents: RegistryContents) -> Iterator[TransferredVersion]:
     """Yield versions by id; a version comes after those it references."""
     done: set[Any] = set()
-    for start in sorted(snapshot.versions.values(), key=lambda version: (version.schema, version.key)):
+    for start in sorted(contents.versions.values(), key=lambda version: (version.schema, version.key)):
         pending = [(start, False)]
         while pending:
             version, ready = pending.pop()
@@ -232,11 +232,11 @@ def _sort_by_references(snapshot: RegistrySnapshot) -> Iterator[SnapshotVersion]
             elif version.key not in done:
                 done.add(version.key)
                 pending.append((version, True))
-                targets = snapshot.schemas[version.schema].targets
-                pending += [(snapshot.versions[at], False) for at in targets if at in snapshot.versions]
+                targets = contents.schemas[version.schema].targets
+                pending += [(contents.versions[at], False) for at in targets if at in contents.versions]
 
 
-def _schema_records(version: SnapshotVersion, schema: SnapshotSchema, now: int) -> Iterator[TopicMessage]:
+def _schema_records(version: TransferredVersion, schema: TransferredSchema, now: int) -> Iterator[TopicMessage]:
     """Yield the registration, and the deletion if there is one.
 
     A deletion repeats the whole value, with its own time.
@@ -260,7 +260,7 @@ def _schema_records(version: SnapshotVersion, schema: SnapshotSchema, now: int) 
         yield key, _encode_value(value | {"deleted": True}), version.deleted_at
 
 
-def _encode_md5(schema: SnapshotSchema) -> str | None:
+def _encode_md5(schema: TransferredSchema) -> str | None:
     """Return the guid as ``md5``, if it cannot be computed from what is written.
 
     That is the case if metadata came encrypted, or is present but empty.

@@ -1,4 +1,4 @@
-"""State of a registry from a ``_schemas`` topic, whose records are applied one by one."""
+"""Source of an import: a ``_schemas`` topic, whose records are applied one by one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.registry_contents import (
+    Deletions,
+    RegistryContents,
+    RetiredId,
+    SchemaKey,
+    TransferredSchema,
+    TransferredVersion,
+    VersionKey,
+)
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
-from contractlog.registry.transfer.snapshot import (
-    Deletions,
-    RegistrySnapshot,
-    RetiredId,
-    SchemaKey,
-    SnapshotSchema,
-    SnapshotVersion,
-    VersionKey,
-)
 from contractlog.registry.transfer.topic_records import (
     KeyType,
     LogKey,
@@ -49,7 +49,7 @@ class TopicReplay:
 
     def __init__(self, report: TransferReport) -> None:
         self._report = report
-        self.snapshot = RegistrySnapshot()
+        self.contents = RegistryContents()
         self._numbers: defaultdict[Subject, set[int]] = defaultdict(set)
         self._holders: defaultdict[SchemaKey, set[VersionKey]] = defaultdict(set)
         self._texts: dict[SchemaKey, str] = {}  #: the text of every id ever accepted
@@ -117,7 +117,7 @@ class TopicReplay:
         if schema is not None and self._owns(schema, at, record):
             self._put(schema, at, deleted=value.get("deleted") is True, record=record)
 
-    def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> SnapshotSchema | None:
+    def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> TransferredSchema | None:
         subject, version = at
         import_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
         where, name = record.position, f"{subject}/{version}"
@@ -130,7 +130,7 @@ class TopicReplay:
         except InvalidField as error:
             raise UnreadableRecord(f"a schema of which {error}") from None
 
-    def _owns(self, schema: SnapshotSchema, at: VersionKey, record: LogRecord) -> bool:
+    def _owns(self, schema: TransferredSchema, at: VersionKey, record: LogRecord) -> bool:
         """Return whether an id may have this text: while it is in use, its first text in log order owns it."""
         bound = self._holders[schema.key]
         if bound and self._texts[schema.key] != schema.text:
@@ -144,16 +144,16 @@ class TopicReplay:
             self._report.odd(OddityKind.REISSUED, record.position, f"id {schema.id} of context {schema.context}")
         return True
 
-    def _put(self, schema: SnapshotSchema, at: VersionKey, *, deleted: bool, record: LogRecord) -> None:
-        before = self.snapshot.versions.get(at)
+    def _put(self, schema: TransferredSchema, at: VersionKey, *, deleted: bool, record: LogRecord) -> None:
+        before = self.contents.versions.get(at)
         if before is not None and before.schema_id != schema.id:
             where = f"{at[0]}/{at[1]}: id {before.schema_id}, then {schema.id}"
             self._report.odd(OddityKind.REWRITTEN, record.position, where)
             self._release(at, before.schema, record.timestamp)
             before = None
-        first = self.snapshot.schemas.get(schema.key)
+        first = self.contents.schemas.get(schema.key)
         if first is None or not self._holders[schema.key]:
-            self.snapshot.schemas[schema.key] = first = schema
+            self.contents.schemas[schema.key] = first = schema
         elif first.content_without_text != schema.content_without_text:
             self._report.odd(OddityKind.SECOND_CONTENT, record.position, f"id {schema.id}, for {at[0]}/{at[1]}")
         self._texts[schema.key] = schema.text
@@ -161,25 +161,25 @@ class TopicReplay:
         self._holders[schema.key].add(at)
         self._numbers[at[0]].add(at[1])
         self._highest[schema.context] = max(self._highest.get(schema.context, 0), schema.id)
-        self.snapshot.retired.pop(schema.key, None)
-        self.snapshot.deletions.versions.discard((*at, schema.id))
+        self.contents.retired.pop(schema.key, None)
+        self.contents.deletions.versions.discard((*at, schema.id))
         created = record.timestamp if before is None else before.created_at
         when = (before.deleted_at if before else None) or record.timestamp
-        self.snapshot.versions[at] = SnapshotVersion(*at, schema.id, created, when if deleted else None)
+        self.contents.versions[at] = TransferredVersion(*at, schema.id, created, when if deleted else None)
 
     def _remove(self, at: VersionKey, when: int) -> None:
-        before = self.snapshot.versions.pop(at, None)
+        before = self.contents.versions.pop(at, None)
         if before is not None:
             self._numbers[at[0]].discard(at[1])
             self._release(at, before.schema, when)
 
     def _release(self, at: VersionKey, schema: SchemaKey, when: int) -> None:
         """Remove an id from a version; an id that no version uses any more is retired."""
-        self.snapshot.deletions.versions.add((*at, schema[1]))
+        self.contents.deletions.versions.add((*at, schema[1]))
         self._holders[schema].discard(at)
         if not self._holders[schema]:
-            self.snapshot.schemas.pop(schema, None)
-            self.snapshot.retired[schema] = RetiredId(when, _ACTOR)
+            self.contents.schemas.pop(schema, None)
+            self.contents.retired[schema] = RetiredId(when, _ACTOR)
 
     def _delete_subject(self, value: Mapping[str, Any], record: LogRecord) -> None:
         """Soft-delete the current versions up to a number; later versions are live, whatever their number."""
@@ -188,15 +188,15 @@ class TopicReplay:
             raise UnreadableRecord("a deletion without subject or version")
         subject = Subject.parse(name)
         for number in self._numbers.get(subject, ()):
-            version = self.snapshot.versions[subject, number]
+            version = self.contents.versions[subject, number]
             if number <= highest and version.deleted_at is None:
-                self.snapshot.versions[version.key] = replace(version, deleted_at=record.timestamp)
+                self.contents.versions[version.key] = replace(version, deleted_at=record.timestamp)
 
     def _clear_subject(self, name: Any, record: LogRecord) -> None:
         scope = Subject.parse(name) if isinstance(name, str) and name else Subject(GLOBAL_CONTEXT, "")
         for at in [
             version.key
-            for version in self.snapshot.versions.values()
+            for version in self.contents.versions.values()
             if version.deleted_at is not None and _covers(scope, version.subject)
         ]:
             self._remove(at, record.timestamp)
@@ -204,46 +204,46 @@ class TopicReplay:
     def _config(self, key: LogKey, record: LogRecord) -> None:
         value = {} if record.deletes else record.parse_value()
         config = read_config(value, record.position, self._report)
-        _replace_item(self.snapshot.settings, self.snapshot.deletions.settings, key, config)
+        _replace_item(self.contents.settings, self.contents.deletions.settings, key, config)
 
     def _mode(self, key: LogKey, record: LogRecord) -> None:
         value = None if record.deletes else record.parse_value().get("mode")
         mode = None if value is None else read_mode(value, record.position, self._report)
-        _replace_item(self.snapshot.modes, self.snapshot.deletions.modes, key, mode)
+        _replace_item(self.contents.modes, self.contents.deletions.modes, key, mode)
 
     def _context(self, key: LogKey, record: LogRecord) -> None:
         import_parsers.validate_context(key.context or "")
         if record.deletes:
-            self.snapshot.contexts.pop(key.context or "", None)
+            self.contents.contexts.pop(key.context or "", None)
         else:
-            self.snapshot.contexts.setdefault(key.context or "", 1)
+            self.contents.contexts.setdefault(key.context or "", 1)
 
     def _association(self, key: LogKey, record: LogRecord) -> None:
         guid = self._by_association.get(key.association)
         association = None
         if not record.deletes:
-            old = self.snapshot.associations.get(guid) if guid else None
+            old = self.contents.associations.get(guid) if guid else None
             association = _parse_association(record.parse_value(), dict(key.association), old, record.timestamp)
         if guid is not None:
             del self._by_association[key.association]
-            self.snapshot.associations.pop(guid, None)
-            self.snapshot.deletions.associations.add(guid)
+            self.contents.associations.pop(guid, None)
+            self.contents.deletions.associations.add(guid)
         if association is not None:
-            self.snapshot.associations[association.guid] = association
-            self.snapshot.deletions.associations.discard(association.guid)
+            self.contents.associations[association.guid] = association
+            self.contents.deletions.associations.discard(association.guid)
             self._by_association[key.association] = association.guid
 
-    def take_snapshot(self) -> RegistrySnapshot:
+    def copy_contents(self) -> RegistryContents:
         """Return the state after all records so far; counters are above every id ever accepted."""
-        snapshot, deletions = self.snapshot, self.snapshot.deletions
-        whole = RegistrySnapshot(
-            dict(snapshot.contexts),
-            dict(snapshot.schemas),
-            dict(snapshot.versions),
-            dict(snapshot.settings),
-            dict(snapshot.modes),
-            dict(snapshot.associations),
-            dict(snapshot.retired),
+        contents, deletions = self.contents, self.contents.deletions
+        whole = RegistryContents(
+            dict(contents.contexts),
+            dict(contents.schemas),
+            dict(contents.versions),
+            dict(contents.settings),
+            dict(contents.modes),
+            dict(contents.associations),
+            dict(contents.retired),
             Deletions(
                 set(deletions.versions), set(deletions.settings), set(deletions.modes), set(deletions.associations)
             ),
@@ -258,9 +258,9 @@ class TopicReplay:
         """Report what is certain only at the end: versions that may be leftovers of a compaction."""
         mixed = bool(self._new_forms)
         for at, offset in self._old_forms.items():
-            if mixed and at not in self._new_forms and at in self.snapshot.versions:
+            if mixed and at not in self._new_forms and at in self.contents.versions:
                 self._report.odd(OddityKind.OLD_KEY_FORM, f"offset {offset}", f"{at[0]}/{at[1]}")
-        for schema in self.snapshot.schemas.values():
+        for schema in self.contents.schemas.values():
             if schema.encrypted:
                 self._report.odd(OddityKind.ENCRYPTED, f"id {schema.id} of context {schema.context}")
 
@@ -312,20 +312,20 @@ class TopicSource:
         self._topic = topic
         self._replay: TopicReplay | None = None
 
-    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+    def read_contents(self, report: TransferReport) -> RegistryContents:
         """Replay the log up to its current end."""
         self._replay = TopicReplay(report)
         with TransferProgress("reading the topic", "records") as report_progress:
             for record in self._topic.records(report_progress):
                 self._replay.apply(record)
         self._replay.conclude()
-        return self._replay.take_snapshot()
+        return self._replay.copy_contents()
 
-    def poll(self, report: TransferReport) -> RegistrySnapshot | None:
+    def poll(self, report: TransferReport) -> RegistryContents | None:
         """Apply the records added since."""
         if self._replay is None:
-            return self.read_snapshot(report)
+            return self.read_contents(report)
         before = self._topic.position
         for record in self._topic.records():
             self._replay.apply(record)
-        return None if self._topic.position == before else self._replay.take_snapshot()
+        return None if self._topic.position == before else self._replay.copy_contents()

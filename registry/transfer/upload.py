@@ -1,4 +1,4 @@
-"""Send an export to a running contractlog registry, which imports it like `contractlog import`."""
+"""Upload of an export to a running contractlog registry, which imports it like `contractlog import`."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def upload_export(
     side = HttpTransportBase(url, timeout=timeout, security=security)
     address = side.addresses[0]
     user, password = (address.user, address.password) if address.user else (security.user, security.password)
-    patience = side.httpx2.Timeout(timeout, read=_IMPORT_TIMEOUT)
+    http_timeout = side.httpx2.Timeout(timeout, read=_IMPORT_TIMEOUT)
     query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
-    with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=patience) as client:
+    with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=http_timeout) as client:
         try:
             with client.stream(
                 "POST",

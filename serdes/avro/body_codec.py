@@ -33,7 +33,7 @@ from contractlog.serdes.errors import EncodeError
 __all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "StrictWriter", "find_record_name"]
 
 INTERPRETED_FIRST: Final = 100  #: records before code is generated, which takes as long as a few hundred of them
-_LONGEST_NAME: Final = 100  #: characters of an unnamed schema in a log line
+_MAX_NAME_LENGTH: Final = 100  #: characters of an unnamed schema in a log line
 _FUNCTIONS_MODULE: Final = "contractlog.serdes.avro.codegen.compiler"
 _Visit = tuple[AvroType, Codec, Any, tuple[Step, ...]]
 _BRANCH_HINTS: Final = {"-type"}  # the member by which a dict names its record type in a union
@@ -44,7 +44,7 @@ class _GeneratingCodec(ABC):
 
     def __init__(self, parsed: ParsedSchema, key: Hashable, interpreted_first: int, *, always: bool) -> None:
         self._key = key
-        self._schema_name = find_record_name(parsed) or parsed.canonical[:_LONGEST_NAME]
+        self._schema_name = find_record_name(parsed) or parsed.canonical[:_MAX_NAME_LENGTH]
         self._interpreted_first = self._left = interpreted_first
         self._run: Callable[..., Any] = _use_interpreter if always else self._count_down
 

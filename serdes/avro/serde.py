@@ -11,7 +11,7 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWri
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
-from contractlog.serdes.read_plan import BodyReader
+from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
 from contractlog.serdes.settings import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import IO, Any, Final
 
-from contractlog.compatibility.avro.canonical import format_inlined
+from contractlog.compatibility.avro.canonical_form import format_inlined
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft

@@ -21,7 +21,7 @@ from contractlog.serdes.deserializer import SyncDeserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
 from contractlog.serdes.json_schema.lossless_json import compact_json
-from contractlog.serdes.read_plan import schema_id_in
+from contractlog.serdes.read_planner import schema_id_in
 from contractlog.serdes.schema_ids import locate_head
 from contractlog.serdes.schema_source import fetch_and_parse
 from contractlog.serdes.subject_names import SubjectNameStrategyType

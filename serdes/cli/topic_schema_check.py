@@ -1,4 +1,4 @@
-"""Check that a record's schema belongs to its topic, by the strategy that names the topic's subjects."""
+"""Check that a record's schema belongs to its topic, by the topic's subject name strategy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contractlog.serdes.avro.body_codec import find_record_name
 from contractlog.serdes.context import MessageField
 from contractlog.serdes.errors import DecodeError
 from contractlog.serdes.json_schema.prepared_schema import find_title
-from contractlog.serdes.read_plan import schema_id_in
+from contractlog.serdes.read_planner import schema_id_in
 from contractlog.serdes.schema_source import SchemaSource, fetch_and_parse
 from contractlog.serdes.subject_names import SubjectNameStrategyType, find_associated_subjects
 

@@ -18,7 +18,7 @@ _ANCHOR_KEYWORDS: Final = ("$anchor", "$dynamicAnchor")
 
 @dataclass(frozen=True, slots=True)
 class Subschema:
-    """A subschema inside a text."""
+    """A subschema inside a schema text."""
 
     uri: str  #: identifies the text
     steps: tuple[str | int, ...]  #: path into the text
@@ -88,7 +88,7 @@ class SchemaTexts:
 
 
 def _subschemas(uri: str, text: Any) -> Iterator[Subschema]:
-    """Yield all objects of a text, in its order."""
+    """Yield all objects of a schema text, in its order."""
     waiting = [Subschema(uri, (), _base_uri(uri, text), text)]
     while waiting:
         at = waiting.pop()

@@ -12,7 +12,7 @@ from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase,
 from contractlog.serdes.json_schema.body_codec import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
 from contractlog.serdes.json_schema.prepared_schema import find_title
-from contractlog.serdes.read_plan import BodyReader
+from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
 from contractlog.serdes.settings import (

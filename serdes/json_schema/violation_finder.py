@@ -37,7 +37,7 @@ _EXCLUSIVE_KEYWORDS: Final = {"maximum": "exclusiveMaximum", "minimum": "exclusi
 _NAMING_KEYWORDS: Final = ("properties", "patternProperties")
 PathSteps = list[str | int]
 CompileSchema = Callable[[Any], jsonschema_rs.Validator]  #: prepares a schema without references
-CompileParts = Callable[[str, Any], jsonschema_rs.ValidatorMap]  #: prepares all parts of a text
+CompileParts = Callable[[str, Any], jsonschema_rs.ValidatorMap]  #: prepares all parts of a schema text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ViolationFinder:
         validator: decides about whole documents.
         texts: returns the schema's texts.
         make: prepares a schema without references.
-        parts: prepares all parts of a text.
+        parts: prepares all parts of a schema text.
     """
 
     def __init__(

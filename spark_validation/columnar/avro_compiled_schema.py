@@ -14,7 +14,7 @@ from contractlog.compatibility.json_text import Number
 
 __all__ = ["CONTAINERS", "AvroKind", "CompiledNode", "CompiledSchema", "LogicalType", "ValuePath", "compile_schema"]
 
-_LONGEST_NUMBER: Final = 10
+_MAX_NUMBER_LENGTH: Final = 10
 
 
 class AvroKind(IntEnum):
@@ -224,7 +224,7 @@ def _parse_logical_type(avro_type: avro.AvroType, node: CompiledNode) -> Logical
 
 def _parse_integer(number: Any) -> int | None:
     """Return a schema attribute as int if it is a whole number of at most 10 characters, else None."""
-    if isinstance(number, Number) and number.integral and len(number.text) <= _LONGEST_NUMBER:
+    if isinstance(number, Number) and number.integral and len(number.text) <= _MAX_NUMBER_LENGTH:
         return int(number.text)
     return None
 

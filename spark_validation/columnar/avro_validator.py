@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro_batch_walk import MAX_ROWS_ONE_BY_ONE, BatchWalk
 from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,
     CompiledSchema,
@@ -22,6 +21,7 @@ from contractlog.spark_validation.columnar.avro_compiled_schema import (
     ValuePath,
     compile_schema,
 )
+from contractlog.spark_validation.columnar.avro_vectorized_walk import MAX_ROWS_ONE_BY_ONE, VectorizedWalk
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors, ValueChunk
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.primitive_columns import build_pieces
@@ -52,7 +52,7 @@ _HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", n
 _WORD: Final = 8  # bytes of an int64
 _WORD_DIGITS: Final = 18  # decimal digits that always fit into it
 _DIGITS_PER_BIT: Final = 0.30103  # just above log10(2)
-_LONGEST_POWER: Final = 100_000  # larger precisions are not checked: no record is that long
+_MAX_CHECKED_PRECISION: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
 class AvroValidator:
@@ -69,7 +69,7 @@ class AvroValidator:
         """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         tally = BatchTally(data, starts.size, self._limits, columns=columns)
         cursors = Cursors(np.arange(starts.size), starts, ends)
-        BatchWalk(tally, self._scalar_rows).run(self._compiled.root, cursors)
+        VectorizedWalk(tally, self._scalar_rows).run(self._compiled.root, cursors)
         left = cursors.pos < cursors.end
         if left.any():
             rows = cursors.rows[left]
@@ -167,7 +167,7 @@ def _find_excess_precision(
         bad[short] = (numbers >= limit) | (numbers <= -limit)
     suspects = (8 * lengths - 1) * _DIGITS_PER_BIT >= precision
     suspects &= (lengths > _WORD) | (precision > _WORD_DIGITS)
-    if precision <= _LONGEST_POWER and suspects.any():
+    if precision <= _MAX_CHECKED_PRECISION and suspects.any():
         power = 10**precision
         for where in np.flatnonzero(suspects).tolist():
             start, length = int(starts[where]), int(lengths[where])

@@ -30,7 +30,7 @@ __all__ = ["DocumentFlattener", "JsonValidator", "JsonValuePath", "root_path"]
 
 _SAME_VALUE: Final = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ONE: Final = ("if", "then", "else")
-_MOST_SCHEMAS: Final = 1000  # applying to one value
+_MAX_SCHEMAS: Final = 1000  # applying to one value
 
 ResolvableSchema = tuple[dict[str, Any], jsonschema_rs.Resolver]
 """A schema and the resolver of its references."""
@@ -116,7 +116,7 @@ def _applicable_schemas(schemas: Iterable[ResolvableSchema]) -> Iterator[Resolva
     """Yield the schemas and all others that apply to the same value; each ``$ref`` is followed once."""
     waiting: list[tuple[Any, jsonschema_rs.Resolver]] = list(schemas)
     referred: set[tuple[str, str]] = set()
-    for _ in range(_MOST_SCHEMAS):
+    for _ in range(_MAX_SCHEMAS):
         if not waiting:
             return
         schema, resolver = waiting.pop()
@@ -137,7 +137,7 @@ def _applicable_schemas(schemas: Iterable[ResolvableSchema]) -> Iterator[Resolva
         waiting += [(schema[word], resolver) for word in _SAME_VALUE_ONE if word in schema]
 
 
-_LEAST, _MOST = -(2**63), 2**63 - 1  # range of integer columns; values outside it become floats
+_MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1  # range of integer columns; values outside it become floats
 
 
 class DocumentFlattener:
@@ -163,7 +163,7 @@ class DocumentFlattener:
                 for member in value:
                     self.add(row, item, member)
         elif value is not None:
-            if kind is int and not _LEAST <= value <= _MOST:
+            if kind is int and not _MIN_INT64 <= value <= _MAX_INT64:
                 kind, value = float, float(value)
             entries = self._collected[kind].get(path)
             if entries is None:

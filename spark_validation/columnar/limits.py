@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["ValidationLimits"]
 
-_DEEPEST: Final = 128  # the walkers recurse: the depth must fit into the interpreter's stack
+_MAX_DEPTH: Final = 128  # the walkers recurse: the depth must fit into the interpreter's stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +23,5 @@ class ValidationLimits:
     backtracking: int = 100_000  #: steps of a JSON Schema pattern that cannot be matched in linear time
 
     def __post_init__(self) -> None:
-        if not 0 < self.depth <= _DEEPEST:
-            raise ValueError(f"depth must be between 1 and {_DEEPEST}, not {self.depth}")
+        if not 0 < self.depth <= _MAX_DEPTH:
+            raise ValueError(f"depth must be between 1 and {_MAX_DEPTH}, not {self.depth}")

@@ -22,7 +22,7 @@ _TIMESTAMP: Final = pa.timestamp("us", "UTC")
 _WIDEST_DECIMAL: Final = 76
 _WORD: Final = 8
 _MILLIS: Final = 1000
-_MOST_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
+_MAX_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
 
 
 def build_pieces(tally: BatchTally) -> Iterator[ColumnPiece]:
@@ -36,7 +36,7 @@ def build_pieces(tally: BatchTally) -> Iterator[ColumnPiece]:
             kept = ~broken[rows]
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if path.node.logical is not None and path.node.logical.name == "timestamp-millis":
-            kept = (values <= _MOST_MILLIS) & (values >= -_MOST_MILLIS)  # others overflow microseconds: left out
+            kept = (values <= _MAX_MILLIS) & (values >= -_MAX_MILLIS)  # others overflow microseconds: left out
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if rows.size:
             yield ColumnPiece(path.field, rows, starts, _build_array(tally, path, starts, values))

@@ -31,7 +31,7 @@ __all__ = [
 Integers = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Integers and their start offsets, one per remaining cursor."""
 _MORE: Final = 0x80
-_MOST_BYTES: Final = 1 << 20  # processed together; more would cost memory and gain nothing
+_MAX_BYTES: Final = 1 << 20  # processed together; more would cost memory and gain nothing
 
 
 def read_integers(tally: BatchTally, path: ValuePath, cursors: Cursors, longest: int) -> Integers:
@@ -164,7 +164,7 @@ def skip_integer_items(
 ) -> NDArray[np.bool_]:
     """Skip integers; return which cursors were not moved because one of their integers is invalid."""
     longest = INT_BYTES if item.node.kind is AvroKind.INT else LONG_BYTES
-    groups = np.cumsum(np.minimum(cursors.end - cursors.pos, counts * longest)) // _MOST_BYTES
+    groups = np.cumsum(np.minimum(cursors.end - cursors.pos, counts * longest)) // _MAX_BYTES
     stay = np.zeros(cursors.size, np.bool_)
     for group in np.unique(groups).tolist():
         where = np.flatnonzero(groups == group)

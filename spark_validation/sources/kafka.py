@@ -42,7 +42,7 @@ BATCH_RECORDS: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
 MAX_MESSAGES: Final = 10_000  #: records requested from the client per call
 WAIT: Final = 0.2  #: seconds that a call may wait for the last records, and therefore short
-PATIENCE: Final = 30.0  #: seconds without progress in a range
+PROGRESS_TIMEOUT_SECONDS: Final = 30.0  #: seconds without progress in a range
 
 _DEFAULTS: Final[KafkaSettings] = {
     "isolation.level": "read_committed",
@@ -56,7 +56,7 @@ _REQUIRED_SETTINGS: Final[KafkaSettings] = {
     "auto.offset.reset": "error",
 }
 _DELETED_CODES: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
-PLAN_PATIENCE: Final = 10.0  #: seconds for the answer to a request
+REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the answer to a request
 
 
 def read_range(
@@ -65,11 +65,12 @@ def read_range(
     *,
     settings: KafkaSettings = NO_SETTINGS,
     batch: int = BATCH_RECORDS,
-    patience: float = PATIENCE,
+    timeout_seconds: float = PROGRESS_TIMEOUT_SECONDS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the committed records of a range in batches of ``RECORDS``, in order of offset.
 
-    Offsets that are not (or no longer) in the log are skipped. It fails after ``patience`` seconds without progress.
+    Offsets that are not (or no longer) in the log are skipped. It fails after ``timeout_seconds`` without
+    progress.
 
     Raises:
         Unreachable: the broker stopped responding before the end of the range was reached.
@@ -82,7 +83,7 @@ def read_range(
     config = {**quiet_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
     consumer = make_client(Consumer, config)
     try:
-        yield from _group_messages(_consume_messages(consumer, bootstrap, offsets, patience), offsets, batch)
+        yield from _group_messages(_consume_messages(consumer, bootstrap, offsets, timeout_seconds), offsets, batch)
     except Unreachable:
         reasons.check_credentials(consumer)
         raise
@@ -90,7 +91,9 @@ def read_range(
         consumer.close()
 
 
-def _consume_messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience: float) -> Iterator[Message]:
+def _consume_messages(
+    consumer: Consumer, bootstrap: str, offsets: OffsetRange, timeout_seconds: float
+) -> Iterator[Message]:
     """Yield the records of the range; end when the position has passed it."""
     consumer.assign([TopicPartition(offsets.topic, offsets.partition, offsets.start)])
     position, last_step, error = offsets.start, time.monotonic(), None
@@ -100,7 +103,7 @@ def _consume_messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, 
             error = message.error()
             if error is not None:
                 position = _position_after_event(
-                    consumer, bootstrap, offsets, message, position=position, patience=patience
+                    consumer, bootstrap, offsets, message, position=position, timeout_seconds=timeout_seconds
                 )
                 continue
             position = int(message.offset() or 0) + 1
@@ -108,13 +111,13 @@ def _consume_messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, 
                 yield message
         if position > before:
             last_step = time.monotonic()
-        elif time.monotonic() - last_step > patience:
+        elif time.monotonic() - last_step > timeout_seconds:
             doing = f" for `{offsets.topic}` partition {offsets.partition} at offset {position}"
-            raise unreachable_error(bootstrap, error, f"{doing} (waited {patience:g} seconds)")
+            raise unreachable_error(bootstrap, error, f"{doing} (waited {timeout_seconds:g} seconds)")
 
 
 def _position_after_event(
-    consumer: Consumer, bootstrap: str, offsets: OffsetRange, event: Message, *, position: int, patience: float
+    consumer: Consumer, bootstrap: str, offsets: OffsetRange, event: Message, *, position: int, timeout_seconds: float
 ) -> int:
     """Return the position after a message that is an event or error instead of a record."""
     code = error_code(event.error())
@@ -124,7 +127,7 @@ def _position_after_event(
         return max(position, int(event.offset() or 0))
     if code in _DELETED_CODES:  # deleted by retention: continue where the log now begins
         partition = TopicPartition(offsets.topic, offsets.partition)
-        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(partition, timeout=patience))
+        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(partition, timeout=timeout_seconds))
         position = max(int(low), position)
         if position < offsets.end:
             consumer.assign([TopicPartition(offsets.topic, offsets.partition, position)])
@@ -178,7 +181,7 @@ def plan_ranges(
     *,
     settings: KafkaSettings = NO_SETTINGS,
     span: int = SPAN,
-    patience: float = PLAN_PATIENCE,
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
 ) -> list[OffsetRange]:
     """Return the ranges that contain all current records of topics, up to the last stable offset.
 
@@ -187,7 +190,7 @@ def plan_ranges(
         topics: topic names; if empty, all that do not start with ``_``.
         settings: additional librdkafka settings, for TLS and credentials.
         span: maximum number of offsets per range; a partition without offsets gives one empty range.
-        patience: timeout of requests in seconds.
+        timeout_seconds: timeout of requests in seconds.
 
     Raises:
         UsageError: a topic does not exist, or the broker rejects the credentials.
@@ -196,10 +199,10 @@ def plan_ranges(
     """
     reasons = ClientErrors()
     admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings, **reasons.config})
-    metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
+    metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, timeout_seconds))
     partitions = _partitions(metadata, bootstrap, topics, secured=bool(settings))
-    starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
-    ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
+    starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), timeout_seconds)  # type: ignore[no-untyped-call]
+    ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), timeout_seconds)  # type: ignore[no-untyped-call]
     return list(split_ranges((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
 
 
@@ -215,16 +218,18 @@ def _partitions(
 
 
 def _list_offsets(
-    admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
+    admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, timeout_seconds: float
 ) -> dict[tuple[str, int], int]:
     requests = {TopicPartition(topic, partition): at for topic, partition in partitions}
     if not requests:
         return {}
 
     def ask() -> dict[tuple[str, int], int]:
-        answers = admin.list_offsets(requests, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
+        answers = admin.list_offsets(
+            requests, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=timeout_seconds
+        )
         return {
             (partition.topic, partition.partition): response.result().offset for partition, response in answers.items()
         }
 
-    return send_request(bootstrap, lambda: retry_without_leader(ask, patience))
+    return send_request(bootstrap, lambda: retry_without_leader(ask, timeout_seconds))

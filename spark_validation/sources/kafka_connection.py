@@ -85,17 +85,17 @@ def send_request(bootstrap: str, ask: Callable[[], A]) -> A:
         raise unreachable_error(bootstrap, error.args[0]) from error
 
 
-def retry_without_leader(ask: Callable[[], A], patience: float) -> A:
+def retry_without_leader(ask: Callable[[], A], timeout_seconds: float) -> A:
     """Return the result of a request; retry while a new or moving partition has no leader.
 
     Args:
         ask: sends the request, about partitions that the cluster has listed.
-        patience: seconds after which the last error is raised.
+        timeout_seconds: seconds after which the last error is raised.
 
     Raises:
-        KafkaException: an error of another kind, or no leader when ``patience`` ends.
+        KafkaException: an error of another kind, or no leader when ``timeout_seconds`` ends.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout_seconds
     while True:
         try:
             return ask()

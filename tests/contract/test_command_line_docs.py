@@ -42,6 +42,7 @@ def printed(command: str, url: str, folder: Path) -> str:
 
 def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
     for name, text in re.findall(r"^```json file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url:
         with Registry(url) as registry:
@@ -54,4 +55,4 @@ def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 def test_the_page_has_an_example_of_every_command_of_a_registry() -> None:
     named = {command.split()[1] for command, _ in shown()}
-    assert named == {name for name, verb in VERBS.items() if verb.section is Section.REGISTRY}
+    assert named == {name for name, verb in VERBS.items() if verb.section is Section.REGISTRY} | {"diff"}

@@ -17,12 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
 
 from contractlog.clients import Registry
 from contractlog.compatibility.schema import SchemaDraft
 
-from support.ci_formats import GITLAB, WorkflowCommand, read_junit, read_workflow_command
+from support.ci_formats import WorkflowCommand, read_gitlab, read_junit, read_workflow_command
 from support.deadlines import WAIT_SECONDS
 from support.gate import NOTE, TOTAL, Gate, order
 from support.source_tree import ROOT
@@ -252,7 +251,7 @@ def test_a_comment_says_that_the_registry_was_not_reached(job: Job, github: GitH
     run = job.run(registry="http://127.0.0.1:9")
     assert (run.code, run.outputs["exit-code"]) == (3, "3")
     assert "cannot be reached" in run.log
-    assert "contractlog check: stopped by the registry" in github.comments[0]["body"]
+    assert "contractlog check: ended early: the registry cannot be reached" in github.comments[0]["body"]
     assert "all is well" not in github.comments[0]["body"]
 
 
@@ -316,9 +315,8 @@ def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate)
     assert job["artifacts"]["when"] == "always"
     (case,) = read_junit((repository.folder / reports["junit"]).read_text("utf-8"))
     assert (case.file, bool(case.failure)) == (name, True)
-    quality = json.loads((repository.folder / reports["codequality"]).read_text("utf-8"))
-    Draft202012Validator(GITLAB).validate(quality)
-    assert [(one["location"]["path"], one["location"]["lines"]["begin"]) for one in quality] == [(name, 9)]
+    quality = read_gitlab((repository.folder / reports["codequality"]).read_text("utf-8"))
+    assert [(issue.path, issue.line) for issue in quality] == [(name, 9)]
 
 
 def test_the_pre_commit_hook_checks_the_folder_if_a_schema_is_staged(repository: Gate) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.options import REPORT_FORMATS
 from contractlog.compatibility.schema import SchemaDraft
 
-from support.ci_formats import GITLAB, SARIF, read_junit, read_workflow_command
+from support.ci_formats import read_gitlab, read_junit, read_workflow_command, read_workflow_commands
 from support.gate import NOTE, TOTAL, Gate, order, told
+from support.sarif import read_sarif
 from support.source_tree import ROOT
 
 pytestmark = pytest.mark.e2e
@@ -37,15 +36,13 @@ def test_every_format_is_printed_and_nothing_else_is_on_stdout(folder: Gate) -> 
     cases = read_junit(texts["junit"])
     assert [(bool(case.failure), bool(case.error)) for case in cases] == [(False, False), (True, False), (False, True)]
     assert cases[1].file == name
-    commands = [command for command in map(read_workflow_command, texts["github"].splitlines()) if command]
-    assert [(command.name, command.properties["file"]) for command in commands] == [
+    commands = read_workflow_commands(texts["github"])
+    assert [(command.name, command.file) for command in commands] == [
         ("error", name),
         ("error", f"schemas/{folder.topic}-bad-value.avsc"),
     ]
-    sarif, gitlab = json.loads(texts["sarif"]), json.loads(texts["gitlab"])
-    Draft202012Validator(SARIF).validate(sarif)
-    Draft202012Validator(GITLAB).validate(gitlab)
-    assert [entry["location"]["lines"]["begin"] for entry in gitlab] == [9, 2]
+    assert [issue.line for issue in read_gitlab(texts["gitlab"])] == [9, 2]
+    assert [result.line for result in read_sarif(texts["sarif"]).results] == [9, 2]
     assert texts["markdown"].startswith("### contractlog check: 2 of 3 files cannot be registered")
     assert "```diff\n" in texts["markdown"]
 

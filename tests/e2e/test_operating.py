@@ -291,7 +291,7 @@ def test_while_the_database_is_away_reads_by_id_go_on_and_writes_are_refused_at_
         time.sleep(5)  # until what is cached is no longer fresh
         read = client.get("/schemas/ids/1")
         assert (read.status_code, read.content) == (200, known)
-        assert read.headers["x-contractlog-stale"] == "database-away"
+        assert read.headers["x-contractlog-stale"] == "database-unavailable"
         ready = client.get("/healthz/ready")
         assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
         assert client.get("/healthz/live").status_code == 200

@@ -94,7 +94,7 @@ def _answer_before_commit() -> None:
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+    from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
     from contractlog.registry.storage import append_state
 
     configured, known = CompatibilityChecker.read_settings, {}
@@ -124,14 +124,16 @@ def _row_lost() -> None:
 
 def _number_lost() -> None:
     """One number in ten is given to no row, as sequences of databases do when a transaction fails."""
-    from contractlog.registry.storage import journal, store
+    from contractlog.registry.storage import change_log, store
 
     write_down, number = store.write_entries, count(1)
 
     def skipping(connection: Any, written: Sequence[Any], now: int) -> None:
         if written and not next(number) % 10:
-            c = journal.tables.journal.c
-            connection.execute(journal.update(journal.tables.journal).values(next_sequence=c.next_sequence + 1))
+            c = change_log.tables.change_log_counters.c
+            connection.execute(
+                change_log.update(change_log.tables.change_log_counters).values(next_sequence=c.next_sequence + 1)
+            )
         write_down(connection, written, now)
 
     _replace(store, "write_entries", skipping)
@@ -144,7 +146,7 @@ def _numbers_unlocked() -> None:
     """
     from sqlalchemy import NullPool, create_engine
 
-    from contractlog.registry.storage import journal, locks, store
+    from contractlog.registry.storage import change_log, locks, store
 
     def lock_some(connection: Any, contexts: Any) -> None:
         for name in sorted(contexts if contexts is not None else {".", ".eu", ".us"}):
@@ -153,8 +155,10 @@ def _numbers_unlocked() -> None:
     def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
         if not written:
             return
-        c = journal.tables.journal.c
-        statement = journal.update(journal.tables.journal).values(next_sequence=c.next_sequence + len(written))
+        c = change_log.tables.change_log_counters.c
+        statement = change_log.update(change_log.tables.change_log_counters).values(
+            next_sequence=c.next_sequence + len(written)
+        )
         with create_engine(connection.engine.url, poolclass=NullPool).begin() as other:
             following = other.execute(statement.returning(c.next_sequence)).scalar_one()
         time.sleep(0.3 * (following % 2))
@@ -171,7 +175,7 @@ def _numbers_unlocked() -> None:
             }
             for place, line in enumerate(written)
         ]
-        connection.execute(journal.insert(journal.tables.changes), rows)
+        connection.execute(change_log.insert(change_log.tables.changes), rows)
 
     _replace(store, "lock_contexts", lock_some)
     _replace(store, "write_entries", numbered_beside)
@@ -210,9 +214,9 @@ def _version_skipped() -> None:
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
-    from contractlog.registry.registration import compatibility_check
+    from contractlog.registry.registration import compatibility_checker
 
-    _replace(compatibility_check, "_in_same_group", lambda *_of: True)
+    _replace(compatibility_checker, "_in_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:

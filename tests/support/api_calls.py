@@ -74,6 +74,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "text_of_version": [calls.text_of_version("s", 1)],
     "types": [calls.types()],
     "unbind": [calls.unbind("r")],
+    "usage": [extensions.usage(["s"])],
     "version": [calls.version("s", 1)],
     "versions": [calls.versions("s")],
     "versions_of_id": [calls.versions_of_id(1)],

@@ -1,60 +1,37 @@
-"""CI formats as their documentation describes them, read without our writers; and hostile texts for them."""
+"""Strict parsers of formats for CI, written after their documentation, without a look at our writers."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from hypothesis import strategies as st
-
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
-
-#: What a line of a log, an XML document, Markdown or a terminal might act on.
-HOSTILE: Final = (
-    "::error::x", "\n::set-output name=a::b", "\r::warning::", "##[error]", "##vso[task.complete]",
-    "%0A::error::", "]]>", "<![CDATA[", "<script>", "</failure>", "&lt;", "&#0;", "`", "```", "````\n", "~~~\n",
-    "|", "@everyone", "#1", "**", "_a_", "[x](https://example.org)", "![x](y)", "www.example.org",
-    "https://example.org", "me@example.org", "<!--", "-->", "1. ", "- ", "> ", "    code", "\\", "\x00", "\x08",
-    "\x1b[2J", "\u202e", "\u2028", "\u200b", "\ufeff", "\ufffe", "\u00e9", "\U0001f600", "\r\n", "\t", " ", "'",
-    '"', ",", ":", "=", "%", "%25",
-)  # fmt: skip
-
-plain_texts = st.text(st.characters(codec="utf-8"), max_size=8)
-hostile_texts = st.lists(st.sampled_from(HOSTILE) | plain_texts, max_size=5).map("".join)
-hostile_paths = hostile_texts.map(lambda text: text.replace("\x00", "").lstrip("/") + "\udcff.avsc")
-positions = st.none() | st.integers(1, 10_000)
-findings = st.builds(
-    ReportedFinding,
-    path=hostile_paths,
-    line=positions,
-    column=positions,
-    rule=st.sampled_from(["A_RULE", "ANOTHER_RULE"]) | hostile_texts,
-    severity=st.sampled_from(["error", "warning", "note"]),
-    message=hostile_texts,
-    details=st.lists(hostile_texts, max_size=2).map(tuple),
-    pointer=hostile_texts,
-    diff=st.lists(hostile_texts, max_size=2).map(tuple),
-    group=st.just("") | hostile_texts,
-    identity=hostile_texts,
-)
-files = st.builds(
-    ReportedFile,
-    path=hostile_paths,
-    outcome=st.sampled_from(["passed", "failed", "unreadable"]),
-    verdict=hostile_texts,
-    findings=st.lists(findings, max_size=2).map(tuple),
-    notes=st.lists(hostile_texts, max_size=1).map(tuple),
-)
-reports = st.builds(
-    Report,
-    command=st.just("contractlog check"),
-    summary=st.just("2 of 4 files cannot be registered"),
-    files=st.lists(files, max_size=2).map(tuple),
-    rules=st.just({}) | hostile_texts.map(lambda text: {"A_RULE": ReportedRule("A_RULE", text, text, ((text, text),))}),
-    tool_version=st.just("1.2.3"),
-)
+#: The parameters that GitHub documents for ``error``, ``warning`` and ``notice``.
+ANNOTATION_PARAMETERS: Final = frozenset({"file", "line", "endLine", "col", "endColumn", "title"})
+SEVERITIES: Final = frozenset({"info", "minor", "major", "critical", "blocker"})  #: of GitLab
+_TIME: Final = re.compile(r"\d+(\.\d+)?")
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")  # those at which the runner splits the output of a step
+#: Attributes and children of each element in the schemas of Jenkins and Surefire, and what GitLab reads (``file``).
+_JUNIT: Final[dict[str, tuple[set[str], set[str], set[str]]]] = {
+    "testsuites": ({"name", "tests"}, {"failures", "errors", "disabled", "time"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests"},
+        {"failures", "errors", "skipped", "disabled", "time", "timestamp", "hostname", "id", "package", "file"},
+        {"properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": (
+        {"name", "classname"},
+        {"time", "status", "assertions", "group", "file"},
+        {"skipped", "error", "failure", "system-out", "system-err"},
+    ),
+    "failure": ({"type"}, {"message"}, set()),
+    "error": ({"type"}, {"message"}, set()),
+    "skipped": (set(), {"message"}, set()),
+    "system-out": (set(), set(), set()),
+    "system-err": (set(), set(), set()),
+}
 
 
 @dataclass(frozen=True)
@@ -64,6 +41,21 @@ class WorkflowCommand:
     name: str
     properties: dict[str, str]
     message: str
+
+    @property
+    def file(self) -> str | None:
+        """The annotated file."""
+        return self.properties.get("file")
+
+    @property
+    def line(self) -> int | None:
+        """The annotated line, from 1."""
+        return int(self.properties["line"]) if "line" in self.properties else None
+
+    @property
+    def column(self) -> int | None:
+        """The annotated column, from 1."""
+        return int(self.properties["col"]) if "col" in self.properties else None
 
 
 def read_workflow_command(line: str) -> WorkflowCommand | None:
@@ -79,15 +71,35 @@ def read_workflow_command(line: str) -> WorkflowCommand | None:
     match = re.match(r"\s*::(\S+?)(?: (.*?))?::(.*)", line, re.DOTALL)
     if not match:
         return None
-    properties = dict(part.partition("=")[::2] for part in (match[2] or "").split(",") if part)
-    return WorkflowCommand(
-        match[1],
-        {name: unescape(value, {"%3A": ":", "%2C": ","}) for name, value in properties.items()},
-        unescape(match[3], {}),
-    )
+    properties = {}
+    for part in filter(None, (match[2] or "").split(",")):
+        name, equals, value = part.partition("=")
+        assert equals, f"the runner ignores the parameter {part}"
+        assert name not in properties, f"the parameter {name} is given twice"
+        properties[name] = unescape(value, {"%3A": ":", "%2C": ","})
+    return WorkflowCommand(match[1], properties, unescape(match[3], {}))
+
+
+def read_workflow_commands(text: str) -> list[WorkflowCommand]:
+    """Read the output of a step; annotations have only documented parameters, with values that the runner accepts."""
+    commands = [command for command in map(read_workflow_command, _LINE_END.split(text)) if command]
+    for command in commands:
+        if command.name in {"error", "warning", "notice"}:
+            assert command.properties.keys() <= ANNOTATION_PARAMETERS
+            assert all(command.properties.values())
+            numbers = [
+                command.properties[name]
+                for name in ("line", "endLine", "col", "endColumn")
+                if name in command.properties
+            ]
+            assert all(re.fullmatch("[1-9][0-9]*", number) for number in numbers)
+            assert "line" in command.properties or not numbers, "a column without a line"
+            assert "line" not in command.properties or "file" in command.properties
+    return commands
 
 
 def unescape(text: str, more: dict[str, str]) -> str:
+    """Replace the escapes of a value; the documentation knows no others, and none with lower-case letters."""
     table = {"%25": "%", "%0D": "\r", "%0A": "\n", **more}
     return re.sub("|".join(table), lambda match: table[match[0]], text)
 
@@ -96,149 +108,107 @@ def unescape(text: str, more: dict[str, str]) -> str:
 class TestCase:
     """A test case of a JUnit report."""
 
+    class_name: str
     name: str
     file: str
+    message: str  #: of ``failure`` or ``error``
     failure: str | None  #: the text of ``failure``
     error: str | None  #: the text of ``error``
     output: str
 
 
 def read_junit(text: str) -> list[TestCase]:
-    """Read a JUnit report, and check its counts.
+    """Read a JUnit report, and check its elements, attributes, times and counts.
 
-    The format has no standard. This is what the schemas of Jenkins and Ant agree on: ``testsuites`` with ``testsuite``
-    elements with ``testcase`` elements, each with at most one ``failure`` or ``error``, then ``system-out``; the counts
-    are attributes of the first two.
+    The format has no standard. This is what the schemas of Jenkins, Surefire and Ant agree on: ``testsuites`` with
+    ``testsuite`` elements with ``testcase`` elements, each with at most one ``failure``, ``error`` or ``skipped``,
+    then ``system-out``, then ``system-err``; the counts are attributes of the first two.
     """
+    assert text.startswith("<?xml version="), "nothing may come before the declaration"
+    assert "<!DOCTYPE" not in text
     root = ET.fromstring(text)  # noqa: S314 -- our own output
     assert root.tag == "testsuites"
+    _check_element(root)
     cases = []
     for suite in root:
-        assert suite.tag == "testsuite"
-        assert {"name", "tests", "failures", "errors", "time"} <= {*suite.keys()}
-        found = [read_case(element) for element in suite]
-        counts = [len(found), sum(c.failure is not None for c in found), sum(c.error is not None for c in found)]
-        assert [int(suite.attrib[name]) for name in ("tests", "failures", "errors")] == counts
-        cases += found
-    assert int(root.attrib["tests"]) == len(cases)
+        listed = [_read_case(element) for element in suite.iter("testcase")]
+        counts = {
+            "tests": len(listed),
+            "failures": sum(case.failure is not None for case in listed),
+            "errors": sum(case.error is not None for case in listed),
+            "skipped": len([*suite.iter("skipped")]),
+        }
+        assert {name: int(suite.attrib.get(name, 0)) for name in counts} == counts
+        cases += listed
+    totals = {name: sum(int(suite.attrib.get(name, 0)) for suite in root) for name in ("tests", "failures", "errors")}
+    assert {name: int(root.attrib.get(name, 0)) for name in totals} == totals
     return cases
 
 
-def read_case(element: ET.Element) -> TestCase:
-    assert element.tag == "testcase"
-    assert {"name", "classname", "time"} <= {*element.keys()}
-    children = {child.tag: child.text or "" for child in element}
-    assert len(children) == len(element)
-    assert children.keys() <= {"failure", "error", "system-out"}
-    assert not {"failure", "error"} <= children.keys()
-    assert all({"message", "type"} <= {*child.keys()} for child in element if child.tag != "system-out")
+def _check_element(element: ET.Element) -> None:
+    """Check attributes and children of an element, and of all below it."""
+    required, optional, children = _JUNIT[element.tag]
+    assert required <= element.attrib.keys() <= required | optional, element.attrib
+    assert _TIME.fullmatch(element.attrib.get("time", "0"))
+    assert {child.tag for child in element} <= children
+    if children:
+        texts = [element.text, *(child.tail for child in element)]
+        assert not "".join(filter(None, texts)).strip(), "text between elements"
+    for child in element:
+        _check_element(child)
+
+
+def _read_case(element: ET.Element) -> TestCase:
+    tags = [child.tag for child in element]
+    order = ["skipped", "error", "failure", "system-out", "system-err"]
+    assert tags == sorted(set(tags), key=order.index), "each at most once, the output last"
+    assert len({"failure", "error", "skipped"} & set(tags)) <= 1
+    texts = {child.tag: child.text or "" for child in element}
     return TestCase(
+        element.attrib["classname"],
         element.attrib["name"],
-        element.attrib["file"],
-        children.get("failure"),
-        children.get("error"),
-        children.get("system-out", ""),
+        element.attrib.get("file", ""),
+        next((child.attrib["message"] for child in element if child.tag in {"failure", "error"}), ""),
+        texts.get("failure"),
+        texts.get("error"),
+        texts.get("system-out", ""),
     )
 
 
-def closed(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    """Return the schema of an object with these properties only."""
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+@dataclass(frozen=True)
+class QualityIssue:
+    """An entry of a code quality report of GitLab."""
+
+    description: str
+    check: str
+    fingerprint: str
+    severity: str
+    path: str
+    line: int
 
 
-def several(items: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "array", "items": items, **more}
+def read_gitlab(text: str) -> list[QualityIssue]:
+    """Read a code quality report.
 
-
-TEXT: Final = {"type": "string"}
-POSITIVE: Final = {"type": "integer", "minimum": 1}
-LEVEL: Final = {"enum": ["none", "note", "warning", "error"]}
-MESSAGE: Final = closed({"text": TEXT, "markdown": TEXT, "id": TEXT, "arguments": several(TEXT)}, "text")
-MULTIFORMAT: Final = closed({"text": TEXT, "markdown": TEXT}, "text")
-ARTIFACT_LOCATION: Final = closed(
-    {"uri": TEXT, "uriBaseId": TEXT, "index": {"type": "integer", "minimum": -1}, "description": MESSAGE}
-)
-REGION: Final = closed(
-    dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), POSITIVE) | {"message": MESSAGE}
-)
-PHYSICAL: Final = closed({"artifactLocation": ARTIFACT_LOCATION, "region": REGION})
-LOGICAL: Final = closed({"name": TEXT, "fullyQualifiedName": TEXT, "decoratedName": TEXT, "kind": TEXT})
-LOCATION: Final = closed({"physicalLocation": PHYSICAL, "logicalLocations": several(LOGICAL, uniqueItems=True)})
-RULE: Final = closed(
-    {
-        "id": TEXT,
-        "name": TEXT,
-        "shortDescription": MULTIFORMAT,
-        "fullDescription": MULTIFORMAT,
-        "help": MULTIFORMAT,
-        "helpUri": TEXT,
-        "defaultConfiguration": closed({"level": LEVEL, "enabled": {"type": "boolean"}}),
-    },
-    "id",
-)
-RESULT: Final = closed(
-    {
-        "ruleId": TEXT,
-        "ruleIndex": {"type": "integer", "minimum": -1},
-        "kind": {"enum": ["notApplicable", "pass", "fail", "review", "open", "informational"]},
-        "level": LEVEL,
-        "message": MESSAGE,
-        "locations": several(LOCATION),
-        "partialFingerprints": {"type": "object", "additionalProperties": TEXT},
-        "fingerprints": {"type": "object", "additionalProperties": TEXT},
-    },
-    "message",
-)
-NOTIFICATION: Final = closed({"message": MESSAGE, "level": LEVEL, "locations": several(LOCATION)}, "message")
-RUN: Final = closed(
-    {
-        "tool": closed(
-            {
-                "driver": closed(
-                    {
-                        "name": TEXT,
-                        "version": TEXT,
-                        "semanticVersion": TEXT,
-                        "informationUri": TEXT,
-                        "rules": several(RULE, uniqueItems=True),
-                    },
-                    "name",
-                )
-            },
-            "driver",
-        ),
-        "invocations": several(
-            closed(
-                {"executionSuccessful": {"type": "boolean"}, "toolExecutionNotifications": several(NOTIFICATION)},
-                "executionSuccessful",
-            )
-        ),
-        "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-        "originalUriBaseIds": {"type": "object", "additionalProperties": ARTIFACT_LOCATION},
-        "results": several(RESULT),
-    },
-    "tool",
-)
-
-#: The part of SARIF that code scanning reads, written after the text of the specification, version 2.1.0, sections 3.13
-#: to 3.58: names, types, required and allowed properties. It is stricter than the official JSON Schema, which allows
-#: further properties that we do not write.
-SARIF: Final = closed({"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": several(RUN)}, "version", "runs")
-
-#: The entries that GitLab's documentation of code quality reports describes.
-GITLAB: Final = several(
-    closed(
-        {
-            "description": TEXT,
-            "check_name": TEXT,
-            "fingerprint": {"type": "string", "minLength": 1},
-            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
-            "location": closed({"path": TEXT, "lines": closed({"begin": POSITIVE}, "begin")}, "path", "lines"),
-        },
-        "description",
-        "check_name",
-        "fingerprint",
-        "severity",
-        "location",
-    )
-)
+    From the documentation of GitLab: a list of objects, without a byte order mark, with ``description``,
+    ``check_name``, ``fingerprint`` (unique), ``severity`` (info, minor, major, critical or blocker), ``location.path``
+    (relative to the repository, without ``./``) and ``location.lines.begin``.
+    """
+    entries: list[dict[str, Any]] = json.loads(text)
+    issues = []
+    for entry in entries:
+        assert entry.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        location = entry["location"]
+        assert location.keys() == {"path", "lines"}
+        assert location["lines"].keys() == {"begin"}
+        line = location["lines"]["begin"]
+        texts = [entry[name] for name in ("description", "check_name", "fingerprint", "severity")] + [location["path"]]
+        assert all(isinstance(each, str) for each in texts)
+        assert type(line) is int
+        assert line >= 1
+        assert entry["severity"] in SEVERITIES
+        assert entry["fingerprint"]
+        assert not location["path"].startswith(("./", "/"))
+        issues.append(QualityIssue(*texts, line))
+    assert len({issue.fingerprint for issue in issues}) == len(issues)
+    return issues

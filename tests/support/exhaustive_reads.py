@@ -15,8 +15,8 @@ from contractlog.registry.storage.store_values import FIRST_CONTEXT
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_lines, read_lines
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,7 +39,7 @@ def empty_registry(client: httpx2.Client) -> None:
 
     def work(transaction: Transaction) -> None:
         for table in reversed(tables.metadata.sorted_tables):
-            if table is not tables.journal:
+            if table is not tables.change_log_counters:
                 transaction.connection.execute(delete(table))
         transaction.connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
 
@@ -48,7 +48,7 @@ def empty_registry(client: httpx2.Client) -> None:
     services.cache.forget_all()
 
 
-def read_everything(client: httpx2.Client, store: Store) -> RegistrySnapshot:
+def read_everything(client: httpx2.Client, store: Store) -> RegistryContents:
     """Request everything, export it, and read the export; return the registry's state."""
     with store.open_snapshot() as snapshot:
         state = read_database(snapshot)
@@ -67,7 +67,7 @@ def read_everything(client: httpx2.Client, store: Store) -> RegistrySnapshot:
     return state
 
 
-def _paths(state: RegistrySnapshot) -> Iterator[str]:
+def _paths(state: RegistryContents) -> Iterator[str]:
     associated = {association.subject for association in state.associations.values()}
     for subject in sorted(state.subjects | state.settings.keys() | state.modes.keys() | associated):
         name = quote(str(subject) if subject.name else f":{subject.context}:", safe="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -50,3 +51,22 @@ def imitate_release(app: ASGIApp, release: Profile) -> ASGIApp:
         return method == "DELETE" and resource in {"config", "mode"}  # since 7.0 and 7.2
 
     return reject_requests(app, lacks)
+
+
+def ignore_member(app: ASGIApp, member: str) -> ASGIApp:
+    """Return an app that confirms a member of a config without setting it."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        messages = [await receive()] if scope["type"] == "http" and scope["method"] == "PUT" else []
+        body = json.loads(messages[0]["body"]) if messages else {}
+        if member in body:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+            return
+
+        async def receive_again() -> Any:
+            return messages.pop() if messages else await receive()
+
+        await app(scope, receive_again, send)
+
+    return answer

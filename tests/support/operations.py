@@ -44,11 +44,11 @@ class Ran:
 Run = Callable[..., Ran]
 
 
-def runner(app: ASGIApp, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def runner(app: ASGIApp, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **options: Any) -> Run:
     """Return a function that runs a verb against an app."""
 
     def connect(url: str, **settings: Any) -> Registry:
-        return Registry(app=app, **settings)
+        return Registry(app=app, **settings | options)
 
     def run(*arguments: str) -> Ran:
         patch.setattr(cli_options, "Registry", connect)  # here, because a test may use two servers

@@ -20,12 +20,12 @@ from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.snapshot import (
-    RegistrySnapshot,
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
     RetiredId,
     SchemaKey,
-    SnapshotSchema,
-    SnapshotVersion,
+    TransferredSchema,
+    TransferredVersion,
     VersionKey,
 )
 
@@ -80,9 +80,9 @@ def empty_store() -> Iterator[Store]:
 
 
 @st.composite
-def snapshots(draw: st.DrawFn) -> RegistrySnapshot:
+def snapshots(draw: st.DrawFn) -> RegistryContents:
     """Generate a state with several contexts, gaps, shared ids, references and deletions."""
-    snapshot = RegistrySnapshot()
+    snapshot = RegistryContents()
     for context in draw(st.lists(st.sampled_from(CONTEXTS), unique=True, min_size=1)):
         _fill(draw, snapshot, context)
     scopes = [Subject(context, name) for context in (*CONTEXTS, ".__GLOBAL") for name in ("", NAMES[0])]
@@ -95,7 +95,7 @@ def snapshots(draw: st.DrawFn) -> RegistrySnapshot:
     return snapshot
 
 
-def _fill(draw: st.DrawFn, snapshot: RegistrySnapshot, context: str) -> None:
+def _fill(draw: st.DrawFn, snapshot: RegistryContents, context: str) -> None:
     ids = draw(st.lists(st.integers(1, 40), unique=True, min_size=1, max_size=8))
     newest: dict[tuple[Any, ...], SchemaKey] = {}
     for schema_id in sorted(ids):
@@ -122,14 +122,14 @@ def _fill(draw: st.DrawFn, snapshot: RegistrySnapshot, context: str) -> None:
 
 
 @st.composite
-def _schema(draw: st.DrawFn, context: str, schema_id: int, available_versions: list[VersionKey]) -> SnapshotSchema:
+def _schema(draw: st.DrawFn, context: str, schema_id: int, available_versions: list[VersionKey]) -> TransferredSchema:
     kind, text = draw(st.sampled_from(TEXTS))
     references = ()
     if available_versions and draw(st.booleans()):
         subject, version = draw(st.sampled_from(available_versions))
         named = subject.name if draw(st.booleans()) else str(subject)
         references = (Reference("other.json", named, version),)
-    return SnapshotSchema(
+    return TransferredSchema(
         context,
         schema_id,
         kind,
@@ -142,11 +142,11 @@ def _schema(draw: st.DrawFn, context: str, schema_id: int, available_versions: l
     )
 
 
-def _add_version(draw: st.DrawFn, snapshot: RegistrySnapshot, schema: SnapshotSchema, number: int) -> None:
+def _add_version(draw: st.DrawFn, snapshot: RegistryContents, schema: TransferredSchema, number: int) -> None:
     subject = Subject(schema.context, NAMES[(schema.id + number) % len(NAMES)])
     highest = max((version_number for holder, version_number in snapshot.versions if holder == subject), default=0)
     created = draw(MILLISECONDS)
-    version = SnapshotVersion(
+    version = TransferredVersion(
         subject,
         highest + draw(st.integers(1, 2)),  # numbers may be missing after hard deletions
         schema.id,
@@ -156,7 +156,7 @@ def _add_version(draw: st.DrawFn, snapshot: RegistrySnapshot, schema: SnapshotSc
     snapshot.versions[version.key] = version
 
 
-def _content_key(schema: SnapshotSchema) -> tuple[Any, ...]:
+def _content_key(schema: TransferredSchema) -> tuple[Any, ...]:
     """Return a key that two schemas share if they have the same content, however they are spelled."""
     text = schema.text
     if schema.type is not SchemaType.PROTOBUF and text == '{"type": "string"}':

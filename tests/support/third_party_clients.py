@@ -79,7 +79,7 @@ def flink() -> Program:
 
     source = PROGRAMS / "java" / "Frames.java"
     try:
-        core = _install_once("flink-core", [source.parent / "flink-core.xml"], _fetch_flink_core)
+        core = fetch_once("flink-core")
         path = ":".join(map(str, [flink_jar(), *sorted(core.glob("*.jar"))]))
     except subprocess.CalledProcessError as failure:
         pytest.skip(f"Flink's format: its jars could not be fetched: {failure}")
@@ -92,18 +92,24 @@ def flink() -> Program:
     return lambda *arguments: _run([*run, *arguments])
 
 
-def _fetch_flink_core(folder: Path) -> None:
-    """Download the dependencies in ``flink-core.xml`` with the Ivy inside pyspark."""
+def fetch_once(name: str, kind: str = "jar", unpack: Callable[[Path], None] = lambda _: None) -> Path:
+    """Return the folder of the files in ``NAME.xml``, downloaded and unpacked once by pyspark's Ivy."""
     from contractlog.spark_validation.java_runtime import find_java
 
     from support.java_avro import spark_jars
 
-    java = find_java()
-    ivy = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
-    with tempfile.TemporaryDirectory() as cache:
-        source_options = ["-ivy", str(PROGRAMS / "java" / "flink-core.xml"), "-confs", "default", "-cache", cache]
-        retrieve_options = ["-types", "jar", "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
-        subprocess.run([*ivy, *source_options, *retrieve_options], check=True, capture_output=True)
+    pins = PROGRAMS / "java" / f"{name}.xml"
+
+    def install(folder: Path) -> None:
+        java = find_java()
+        ivy = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
+        with tempfile.TemporaryDirectory() as cache:
+            what = ["-ivy", str(pins), "-confs", "default", "-cache", cache]
+            retrieve = ["-types", kind, "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+            subprocess.run([*ivy, *what, *retrieve], check=True, capture_output=True)
+        unpack(folder)
+
+    return _install_once(name, [pins], install)
 
 
 def _find_tool(tool: str, client: str) -> str:

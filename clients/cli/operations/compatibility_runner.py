@@ -11,6 +11,7 @@ from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedS
 from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json
+from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -62,11 +63,15 @@ def _check_version(registry: Registry, file: SchemaFile, parsed: ParsedSchema, o
     )
     compatible = difference.compatible
     messages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if options.level is None and not existing.deleted:
-        answer = registry.check(
-            file.subject, file.draft, version=int(existing.version or 0), normalize=options.normalize
+        answer = check_by_registry(
+            registry, file.subject, file.draft, version=int(existing.version or 0), normalize=options.normalize
         )
-        compatible, messages = answer.compatible, answer.messages
+        if answer.compatible is None:
+            notes = (answer.note,)
+        else:
+            compatible, messages = answer.compatible, answer.messages
     findings = [finding for finding in difference.findings if finding.direction in level.directions]
     return FileCheck(
         file,
@@ -75,4 +80,5 @@ def _check_version(registry: Registry, file: SchemaFile, parsed: ParsedSchema, o
         compared=() if level is Level.NONE else (name,),
         findings=tuple(findings[:MAX_FINDINGS]),
         messages=messages,
+        notes=notes,
     )

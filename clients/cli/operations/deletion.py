@@ -27,6 +27,7 @@ from contractlog.compatibility.errors import (
     NotFound,
     OperationNotPermitted,
     ReferenceExists,
+    SubjectNotFound,
     SubjectNotSoftDeleted,
     SubjectSoftDeleted,
     UsageError,
@@ -82,7 +83,7 @@ class _Deletion:
 
 
 def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Delete a subject or a version; show who references and fetches it first."""
+    """Delete a subject or a version; exit code 1 if it is referenced, or not confirmed."""
     _add_name(parser, "delete")
     parser.add_argument(
         "--permanent", action="store_true", help="hard-delete what is soft-deleted: it cannot be restored"
@@ -100,11 +101,12 @@ def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
             if options.format == "json":
                 print_json(_json_body(options, deletion, []))
             raise ReferenceExists(subject=deletion.subject, version=deletion.referrers[0][0])
-        if not options.dry_run:
-            _confirm(deletion, yes=options.yes)
-            deleted = _delete(registry, deletion)
-        else:
-            deleted = deletion.versions
+        if not (options.dry_run or options.yes or _confirm(deletion)):
+            if options.format == "json":
+                print_json(_json_body(options, deletion, []))
+            print_message("nothing was deleted")
+            return exit_codes.FINDINGS
+        deleted = deletion.versions if options.dry_run else _delete(registry, deletion)
     _report_deletion(options, deletion, deleted)
     return exit_codes.CLEAN
 
@@ -158,15 +160,15 @@ def _plan_deletion(registry: Registry, subject: str, version: int | str | None, 
             raise VersionNotSoftDeleted(subject=subject, version=number, details=[first])
         if not permanent and number not in live:
             raise VersionSoftDeleted(subject=subject, version=number, details=_hard_deletion_hint(name))
-    newest = registry.version(subject, versions[-1], deleted=True)
-    home = newest.subject or Subject.parse(subject)
+    newest = _fetch_deleted(registry, subject, versions[-1])
+    home = (newest and newest.subject) or Subject.parse(subject)
     if home != Subject.parse(subject):
         print_message(f"`{subject}` is an alias of `{home}`, whose versions these are")
     found = find_referrers(registry, subject, versions, deleted=permanent)
     # A subject that is deleted as a whole may have references among its own versions.
     outside = (each for each in found if number is not None or each.subject != home)
     referrers = [(each.version, each.description) for each in islice(outside, _MAX_REFERRERS)]
-    fetches = _find_fetches(registry, subject, None if number is None else newest.schema_id)
+    fetches = _find_fetches(registry, subject, None if number is None or newest is None else newest.schema_id)
     return _Deletion(subject, number, versions, permanent, referrers, fetches)
 
 
@@ -177,7 +179,10 @@ def _hard_deletion_hint(name: str) -> list[str]:
 def find_referrers(registry: Registry, subject: str, versions: list[int], *, deleted: bool) -> Iterator[Referrer]:
     """Yield the versions that reference these; those that are soft-deleted prevent hard deletions, too."""
     for number in versions[-_MAX_EXAMINED:]:
-        ids = fetch_if_supported(lambda number=number: registry.referenced_by(subject, number, deleted=deleted))  # type: ignore[misc]
+        try:
+            ids = fetch_if_supported(lambda number=number: registry.referenced_by(subject, number, deleted=deleted))  # type: ignore[misc]
+        except (SubjectNotFound, VersionNotFound):  # some servers have it only of live versions
+            ids = None
         if ids is None:
             print_message("this registry does not tell which schemas reference another; it still checks it")
             return
@@ -235,20 +240,17 @@ def _print_users(deletion: _Deletion) -> None:
         print_message(f"no client fetched it by id in the last {_DAYS} days")
 
 
-def _confirm(deletion: _Deletion, *, yes: bool) -> None:
-    """Ask for confirmation on a terminal.
+def _confirm(deletion: _Deletion) -> bool:
+    """Ask for confirmation on a terminal, and return whether it was given.
 
     Raises:
-        UsageError: it was not given, or nobody can be asked.
+        UsageError: there is no terminal.
     """
-    if yes:
-        return
     if not sys.stdin.isatty():
         raise UsageError(f"nothing was deleted: pass --yes to delete {deletion.description} without a terminal")
     action = "hard-delete" if deletion.permanent else "soft-delete"
     print_message(f"{action} {deletion.description}? [y/N]")
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise UsageError("nothing was deleted")
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _delete(registry: Registry, deletion: _Deletion) -> list[int]:
@@ -287,13 +289,28 @@ def _list_deleted(registry: Registry, subject: str, number: int | None) -> list[
 
     Raises:
         SubjectNotFound, VersionNotFound: there is no such version.
+        UsageError: the registry lists a version that it does not show.
     """
     numbers = registry.versions(subject, deleted=True)
     if number is not None and number not in numbers:
         raise VersionNotFound(version=number)
     live = set(list_live(registry, subject))
-    wanted = numbers if number is None else [number]
-    return [registry.version(subject, each, deleted=True) for each in wanted if each not in live]
+    deleted = [each for each in (numbers if number is None else [number]) if each not in live]
+    schemas = [_fetch_deleted(registry, subject, each) for each in deleted]
+    if None in schemas:
+        raise UsageError(
+            f"this registry does not show soft-deleted versions, so version {deleted[schemas.index(None)]} of "
+            f"`{subject}` cannot be restored: register the file of its schema again, as a new version"
+        )
+    return [schema for schema in schemas if schema is not None]
+
+
+def _fetch_deleted(registry: Registry, subject: str, number: int) -> RegisteredSchema | None:
+    """Return an existing version that may be soft-deleted, or None if the server does not show it."""
+    try:
+        return registry.version(subject, number, deleted=True)
+    except (SubjectNotFound, VersionNotFound):
+        return None
 
 
 def _restore(registry: Registry, subject: str, schemas: list[RegisteredSchema]) -> None:
@@ -303,15 +320,18 @@ def _restore(registry: Registry, subject: str, schemas: list[RegisteredSchema]) 
         OperationNotPermitted, Forbidden: the server does not permit it.
         UsageError: the server registered something else.
     """
+    before = set(list_live(registry, subject))
     with _import_mode(registry, subject):
         for schema in schemas:
             registry.register(subject, schema.draft, schema_id=schema.schema_id, version=int(schema.version or 0))
     live = set(list_live(registry, subject))
     missing = [schema.version for schema in schemas if schema.version not in live]
     if missing:
+        new = sorted(live - before - {schema.version for schema in schemas})
+        instead = f", but registered {', '.join(f'version {number}' for number in new)}" if new else ""
         raise UsageError(
-            f"this registry did not restore {', '.join(f'version {number}' for number in missing)} of `{subject}`: "
-            f"see {shell_command('versions --deleted', subject)}"
+            f"this registry did not restore {', '.join(f'version {number}' for number in missing)} of `{subject}`"
+            f"{instead}: see {shell_command('versions --deleted', subject)}"
         )
 
 

@@ -12,11 +12,10 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations.lookups import (
     add_limit,
     fetch_if_supported,
-    format_time,
     list_live,
     missing_versions_error,
     qualify_context,
-    state_of,
+    require_registry,
     version_body,
 )
 from contractlog.clients.cli.options import add_format, add_registry, connect
@@ -31,7 +30,6 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UsageError, VersionNotFound
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["contexts", "subjects", "versions"]
 
@@ -82,12 +80,14 @@ def subjects(parser: ArgumentParser, argv: Sequence[str]) -> int:
 def _list_subjects(registry: Registry, prefix: str, options: Namespace) -> tuple[list[dict[str, Any]], bool]:
     """Return the JSON objects of subjects, and whether there are more than the limit."""
     try:
+        latest = None
         if options.long:
             latest = _list_latest(registry, prefix, deleted=options.deleted, limit=options.limit)
-            if latest is not None:
+            if latest is not None and latest[0]:
                 return latest
-            print_message("this registry cannot list schemas, so only the names are known")
         names, truncated = _list_names(registry, prefix, deleted=options.deleted, limit=options.limit)
+        if options.long and (names or latest is None):  # some registries have the endpoint, but not its parameters
+            print_message("this registry cannot list schemas, so only the names are known")
         live = _list_names(registry, prefix, deleted=False, limit=options.limit)[0] if options.deleted else names
     except Forbidden:
         print_message(
@@ -171,37 +171,44 @@ def versions(parser: ArgumentParser, argv: Sequence[str]) -> int:
             numbers = registry.versions(options.subject, deleted=options.deleted)
         except SubjectNotFound as error:
             raise missing_versions_error(registry, options.subject, error) from None
-        found = list(_fetch_versions(registry, options.subject, numbers[-options.limit :], deleted=options.deleted))
+        rows = list(_fetch_versions(registry, options.subject, numbers[-options.limit :], deleted=options.deleted))
     omitted = max(0, len(numbers) - options.limit)
     if options.format == "json":
-        bodies = [version_body(schema, options.subject) for schema in found]
-        print_json({"format": VERSIONS_FORMAT, "subject": options.subject, "versions": bodies, "omitted": omitted})
+        print_json({"format": VERSIONS_FORMAT, "subject": options.subject, "versions": rows, "omitted": omitted})
         return exit_codes.CLEAN
-    rows = [
-        (each.version, each.schema_id, each.guid, each.type.value, state_of(each), format_time(each.timestamp))
-        for each in found
-    ]
-    print_table(("VERSION", "ID", "GUID", "TYPE", "STATE", "REGISTERED"), rows)
-    if found and all(each.timestamp is None for each in found):
+    members = ("version", "schema_id", "guid", "type", "state", "registered_at")
+    print_table(
+        ("VERSION", "ID", "GUID", "TYPE", "STATE", "REGISTERED"), [[row[member] for member in members] for row in rows]
+    )
+    if rows and all(row["registered_at"] is None for row in rows):
         print_message("this registry does not tell when a version was registered")
+    if any(row["schema_id"] is None for row in rows):
+        print_message("this registry does not show soft-deleted versions: only their numbers are known")
     if omitted:
         print_message(f"{count_noun(omitted, 'older version')} not listed: pass --limit {len(numbers)}")
-    elif found:
-        newest = f"{options.subject}:{found[-1].version}"
-        print_message(f"{count_noun(len(found), 'version')}; look into one: {shell_command('show', newest)}")
+    elif rows:
+        newest = f"{options.subject}:{rows[-1]['version']}"
+        print_message(f"{count_noun(len(rows), 'version')}; look into one: {shell_command('show', newest)}")
     return exit_codes.CLEAN
 
 
 def _fetch_versions(
     registry: Registry, subject: str, numbers: Iterable[int], *, deleted: bool
-) -> Iterator[RegisteredSchema]:
+) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of versions.
+
+    Of a version that the server lists without showing it, only the number is known.
+    """
     live = set(list_live(registry, subject)) if deleted else set()  # before release 8, a version does not tell
     for number in numbers:
         try:
             schema = registry.version(subject, number, deleted=deleted)
         except (SubjectNotFound, VersionNotFound):
-            continue  # deleted since the list was made
-        yield replace(schema, deleted=deleted and number not in live)
+            if deleted and number not in live:
+                unknown = dict.fromkeys(("schema_id", "guid", "type", "registered_at"))
+                yield {"subject": subject, "version": number, "state": "deleted", **unknown}
+            continue  # otherwise deleted since the list was made
+        yield version_body(replace(schema, deleted=deleted and number not in live), subject)
 
 
 def contexts(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -213,18 +220,19 @@ def contexts(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with connect(options) as registry:
         names = fetch_if_supported(registry.contexts)
         if names is None:
-            registry.answers()  # raises what is wrong if the server is no registry
+            require_registry(registry)
     if names is None:
         print_message("this registry has no contexts: they exist since release 7.0 of the reference")
-    listed = (names or [])[: options.limit]
+    names = [name.strip(":") for name in names or ()]  # some registries list `:.eu:`
+    listed = names[: options.limit]
     if options.format == "json":
-        truncated = len(listed) < len(names or [])
+        truncated = len(listed) < len(names)
         print_json({"format": CONTEXTS_FORMAT, "contexts": listed, "truncated": truncated})
         return exit_codes.CLEAN
     for name in listed:
         print_result(name)
     if listed:
-        more = len(names or []) - len(listed)
+        more = len(names) - len(listed)
         print_message(
             f"{count_noun(more, 'more context')} not listed: pass --limit"
             if more

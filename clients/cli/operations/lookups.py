@@ -29,6 +29,7 @@ __all__ = [
     "missing_versions_error",
     "parse_subject_version",
     "qualify_context",
+    "require_registry",
     "require_supported",
     "state_of",
     "version_body",
@@ -92,9 +93,22 @@ def require_supported(registry: Registry, operation: Callable[[], T], lack: str)
     """
     result = fetch_if_supported(operation)
     if result is None:
-        registry.answers()
+        require_registry(registry)
         raise UsageError(f"this registry {lack}")
     return result
+
+
+def require_registry(registry: Registry) -> None:
+    """Make sure that the server is a registry.
+
+    Raises:
+        UnreadableAnswer, NotFound: it is none, or the URL is that of something else.
+    """
+    try:
+        registry.answers()
+    except (NotFound, UnreadableAnswer):  # at the root, some registries have a page for people, or nothing
+        if fetch_if_supported(registry.types) is None:
+            raise
 
 
 def list_live(registry: Registry, subject: str) -> list[int]:

@@ -21,7 +21,7 @@ from contractlog.clients.cli.operations.lookups import (
 )
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import print_json, print_json_line, print_message
-from contractlog.clients.cli.pull import format_text
+from contractlog.clients.cli.pulled_text import format_text
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError
 from contractlog.compatibility.identifiers import MAX_ID

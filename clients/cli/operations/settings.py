@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
@@ -15,7 +16,14 @@ from contractlog.clients.cli.options import add_format, add_registry, connect, p
 from contractlog.clients.cli.output import print_json, print_message, print_result, print_table, shell_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
-from contractlog.compatibility.errors import Forbidden, InvalidMode, NotFound, UsageError
+from contractlog.compatibility.errors import (
+    Forbidden,
+    InvalidMode,
+    NotFound,
+    RegistryError,
+    ServerError,
+    UsageError,
+)
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
 
@@ -138,8 +146,8 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
     sources = {}
     for member, value in effective.items():
         sources[member] = next((name for name, own in layers if own.get(member) == value), _DEFAULT_SOURCE)
-    level = effective.get(_LEVEL)
-    if len(layers) > 1 and layers[0][1].keys() > {_LEVEL} and layers[0][1].get(_LEVEL) == level:
+    level, nearest = effective.get(_LEVEL), layers[0][1]
+    if len(layers) > 1 and nearest.get(_LEVEL) == level and (nearest.keys() > {_LEVEL} or not _tells_own(registry)):
         # The server adds the level in force to a config without one, so it may be inherited.
         inherited = registry.config(_scope_chain(scope)[1]).level
         if inherited == level:
@@ -147,6 +155,15 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
     if sources.get(_LEVEL) == _describe_scope(None):  # the server adds its default there
         sources[_LEVEL] = f"{_describe_scope(None)} or {_DEFAULT_SOURCE}"
     return sources
+
+
+def _tells_own(registry: Registry) -> bool:
+    """Return whether the server tells own settings from inherited ones: a made-up subject has none."""
+    try:
+        registry.mode(f"contractlog-{uuid4()}", inherited=False)
+    except RegistryError:
+        return True
+    return False
 
 
 def _scope_chain(scope: str | None) -> tuple[str | None, ...]:
@@ -192,8 +209,23 @@ def _set_config(registry: Registry, options: Namespace) -> int:
     registry.set_config(body, options.subject)
     changed = _listed_members(Config.from_body(body))
     settings = {member: name for name, (member, _) in _SETTINGS.items()}
+    ignored = _find_ignored(registry, options.subject, changed)
+    changed = {member: value for member, value in changed.items() if member not in ignored}
     description = ", ".join(f"{settings[member]} {_format_value(value)}" for member, value in changed.items())
-    return _report_change(options, "config", changed, f"set {description}")
+    if changed:
+        _report_change(options, "config", changed, f"set {description}")
+    if not ignored:
+        return exit_codes.CLEAN
+    names = ", ".join(settings[member] for member in ignored)
+    raise UsageError(f"this registry ignored what it does not have: {names}")
+
+
+def _find_ignored(registry: Registry, scope: str | None, changed: dict[str, Any]) -> list[str]:
+    """Return the members that were set and are not in force."""
+    if not changed.keys() - {_LEVEL}:  # every registry has levels
+        return []
+    effective = _read_own(lambda: _listed_members(registry.config(scope)), scope)
+    return [] if effective is None else [member for member, value in changed.items() if effective.get(member) != value]
 
 
 def _unset_config(registry: Registry, options: Namespace) -> int:
@@ -201,7 +233,12 @@ def _unset_config(registry: Registry, options: Namespace) -> int:
     if names:
         body = {_SETTINGS[name][0]: None for name in names}
         body |= dict.fromkeys(_POLICY_MEMBERS) if "policy" in names else {}
-        registry.set_config(body, options.subject)
+        try:
+            registry.set_config(body, options.subject)
+        except ServerError as error:  # some registries need a level in the request
+            scope = [] if options.subject is None else [options.subject]
+            error.facts["details"] = [f"to unset the whole config: {shell_command('config unset', *scope)}"]
+            raise
         return _report_change(options, "config", dict.fromkeys(names), f"unset {', '.join(names)}")
     try:
         require_supported(registry, lambda: registry.delete_config(options.subject), "cannot unset a config")
@@ -214,10 +251,14 @@ def _get_mode(registry: Registry, options: Namespace) -> int:
     scope = options.subject
     effective = require_supported(registry, lambda: registry.mode(scope), "has no modes")
     source = _DEFAULT_SOURCE
-    for name in _scope_chain(scope):
+    chain = _scope_chain(scope)
+    for name in chain:
         if _read_own(lambda name=name: registry.mode(name, inherited=False), name) == effective:  # type: ignore[misc]
             source = _describe_scope(name)
             break
+    if scope is not None and source == _describe_scope(scope) and len(chain) > 1 and not _tells_own(registry):
+        inherited = _read_own(lambda: registry.mode(chain[1]), chain[1]) == effective
+        source = f"{source} or inherited" if inherited else source
     if source == _describe_scope(None) and effective is Mode.READWRITE:
         source = f"{source} or {_DEFAULT_SOURCE}"
     if options.format == "json":

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from contractlog.clients.cli.check_runner import find_usages
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
-from contractlog.clients.cli.plan.registration import FileRegistration, Registration
+from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
@@ -74,7 +76,7 @@ class Plan:
 
 def _registration_step(planned: FileRegistration, after_version: int) -> Register:
     subject, check = planned.file.subject, planned.check
-    if check is not None and check.outcome == "waived":
+    if check is not None and check.needs_level_change:
         return RegisterWaived(subject, planned, after_version, check.level)
     return Register(subject, planned, after_version)
 
@@ -83,7 +85,7 @@ def make_plan(
     options: Namespace, registry: Registry, files: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> tuple[Registration, Plan]:
     """Compare the files and the manifest's settings with the registry."""
-    resolver = FileResolver(registry, options.normalize)
+    resolver = FileResolver(registry, options.normalize, options.manifest)
     resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
     subjects = dict.fromkeys(file.subject for file in files)
     changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}
@@ -92,7 +94,8 @@ def make_plan(
         subject: plan_settings(each, manifest.find_settings(subject) if manifest is not None else None)
         for subject, each in changes.items()
     }
-    registration = Registration(registry, resolver, resolved, planned, options.normalize, manifest)
+    usages = find_usages(options, registry, resolved.values())
+    registration = Registration(registry, resolver, resolved, planned, manifest, usages)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(setting_step(change) for each in changes.values() for change in each)

@@ -7,23 +7,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
-    Tone,
     continue_without_reader,
     count_noun,
     print_json,
     print_message,
     print_result,
-    with_tone,
 )
+from contractlog.clients.cli.plan.file_registration import (
+    FileRegistration,
+    all_unpermitted,
+    print_step,
+    report_interruption,
+)
+from contractlog.clients.cli.plan.registration_report import registration_report
+from contractlog.clients.cli.recorded_usage import RecordedUsage
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
-from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -37,47 +42,12 @@ from contractlog.compatibility.errors import (
     SchemaTooLarge,
     UsageError,
 )
-from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = [
-    "FileRegistration",
-    "Registration",
-    "all_unpermitted",
-    "describe_outcome",
-    "describe_step",
-    "print_step",
-    "report_interruption",
-    "run",
-]
+__all__ = ["Registration", "run"]
 
 FORMAT: Final = "contractlog.register/1"
-
-RegistrationOutcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRegistration:
-    """Outcome of the registration of a file."""
-
-    file: SchemaFile
-    outcome: RegistrationOutcome
-    schema: RegisteredSchema | None = None
-    check: FileCheck | None = None  #: the check, with the reason if it was refused
-    reason: str = ""  #: reason if it was skipped
-
-    def body(self) -> dict[str, Any]:
-        """Return the JSON object."""
-        schema = self.schema
-        return {
-            "file": str(self.file.path),
-            "subject": self.file.subject,
-            "references": self.file.reference_bodies(),
-            "outcome": self.outcome,
-            "version": None if schema is None else schema.version,
-            "schema_id": None if schema is None else schema.schema_id,
-            "refusal": None if self.check is None or self.outcome != "refused" else self.check.body(),
-        }
+_WAITING: Final = "a new version of `{}` waits for {}, which cannot be registered"
+_WITHHELD: Final = "not registered as a version of `{}`, because it needs {}, which is not registered"
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
@@ -90,20 +60,25 @@ def _run(options: Namespace) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     steps: list[FileRegistration] = []
+    referenced = ReferencedFindings()
     try:
         with connect(options) as registry:
             resolver = FileResolver(registry, options.normalize)
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going and unreadable.problems:
-                output_report(options, partial(_build_report, steps, unreadable, "nothing was registered"))
+                output_report(
+                    options, partial(registration_report, steps, unreadable.problems, "nothing was registered")
+                )
                 unreadable.raise_errors("nothing was registered")
             settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
-            registration = Registration(registry, resolver, resolved, settings, options.normalize)
+            registration = Registration(registry, resolver, resolved, settings)
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":
                     with continue_without_reader():
-                        print_step(step)
+                        print_step(step, referenced)
+            for line in referenced.lines():
+                print_result(line)
     except BaseException:
         report_interruption(steps, len(files))
         raise
@@ -112,21 +87,13 @@ def _run(options: Namespace) -> int:
             print_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in steps]})
     refused = [step for step in steps if step.outcome == "refused"]
     summary = _summarize(steps, refused)
-    output_report(options, partial(_build_report, steps, unreadable, summary))
+    output_report(options, partial(registration_report, steps, unreadable.problems, summary))
     if options.format == "text" and steps:
         print_message(summary)
     unreadable.raise_errors()
     if not refused:
         return exit_codes.CLEAN
     return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
-
-
-def _build_report(
-    steps: Sequence[FileRegistration], unreadable: UnreadableFiles, summary: str, root: Path, tool_version: str
-) -> Report:
-    from contractlog.clients.cli.plan.registration_report import registration_report  # noqa: PLC0415 - imports this one
-
-    return registration_report(steps, unreadable.problems, summary, root, tool_version)
 
 
 def _register_readable(
@@ -139,7 +106,9 @@ def _register_readable(
     readable = []
     for file in files:
         if file.path not in unreadable_paths and file.subject in unreadable_subjects:
-            yield registration.skip(file, f"because another file of `{file.subject}` cannot be read as a schema")
+            yield registration.skip(
+                file, f"not registered, because another file of `{file.subject}` cannot be read as a schema"
+            )
         elif file.path not in unreadable_paths:
             readable.append(file)
     if options.dry_run:
@@ -156,15 +125,15 @@ class Registration:
     resolver: FileResolver
     resolved: Mapping[FileKey, ResolvedFile]
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
-    normalize: bool = False
     manifest: Manifest | None = None  #: with waivers, if they are used
+    usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
-    _stopped: set[str] = field(default_factory=set)  #: subjects with a refused file
+    _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
 
     def plan_all(self, files: Iterable[SchemaFile]) -> list[FileRegistration]:
         """Check files without registering any."""
-        return [self._take(file, self._plan) for file in files]
+        return [self._take(file, self._plan, _WAITING) for file in files]
 
     def register_all(self, files: list[SchemaFile], *, keep_going: bool = False) -> Iterator[FileRegistration]:
         """Register files, or none if one is refused; with ``keep_going`` all that can be."""
@@ -173,7 +142,11 @@ class Registration:
             if any(step.outcome == "refused" for step in planned):
                 for step in planned:
                     withheld = step.outcome == "would register"
-                    yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
+                    yield (
+                        replace(step, outcome="skipped", reason="not registered, because other files cannot be")
+                        if withheld
+                        else step
+                    )
                 return
         subjects = {file.subject for file in files}
         for subject, settings in self.settings.items():
@@ -184,23 +157,24 @@ class Registration:
 
     def register(self, file: SchemaFile) -> FileRegistration:
         """Register a file that was planned before, and whose level is set."""
-        return self._take(file, self._register)
+        return self._take(file, self._register, _WITHHELD)
 
     def skip(self, file: SchemaFile, reason: str) -> FileRegistration:
         """Return the outcome for a file that is not registered, nor those that depend on it."""
         self._missing.add(file.path)
         return FileRegistration(file, "skipped", reason=reason)
 
-    def _take(self, file: SchemaFile, act: Callable[[SchemaFile], FileRegistration]) -> FileRegistration:
-        """Plan or register a file, unless a file that has to come before it was refused."""
-        if file.subject in self._stopped:
-            return self.skip(file, f"because an earlier version of `{file.subject}` was refused")
+    def _take(self, file: SchemaFile, act: Callable[[SchemaFile], FileRegistration], reason: str) -> FileRegistration:
+        """Plan or register a file, unless one that has to come before it was refused; ``reason`` then says so."""
+        stopped = self._stopped.get(file.subject)
+        if stopped is not None:
+            return self.skip(file, reason.format(file.subject, f"the earlier version in `{stopped}`"))
         missing = next((target for _, target in file.dependencies if target in self._missing), None)
         if missing is not None:
-            return self.skip(file, f"because `{missing}`, which it depends on, is not registered")
+            return self.skip(file, reason.format(file.subject, f"`{missing}`"))
         step = act(file)
         if step.outcome == "refused":
-            self._stopped.add(file.subject)
+            self._stopped[file.subject] = file.path
             self._missing.add(file.path)
         return step
 
@@ -210,23 +184,25 @@ class Registration:
         if subject not in self._checkers:
             settings = self.settings.get(subject, PlannedSettings())
             waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
-            self._checkers[subject] = SubjectChecker(self.registry, subject, self.normalize, settings, waivers)
+            self._checkers[subject] = SubjectChecker(
+                self.registry, subject, self.resolver.normalizes(subject), settings, waivers, self.usages.get(subject)
+            )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered, check)
-        refused = check.outcome in {"incompatible", "refused"}
+        refused = check.outcome in {"incompatible", "data_unreadable", "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:
         resolved = self.resolved[file.key]
         if resolved.file.planned:  # the versions exist now
-            resolved = self.resolver.resolve(file)
+            resolved = self.resolver.resolve(resolved.source)
         file = resolved.file
         if resolved.registered is not None:
             return FileRegistration(file, "unchanged", resolved.registered)
-        normalize = self.normalize
+        normalize = self.resolver.normalizes(file.subject)
         try:
             schema = self.registry.register(file.subject, file.draft, normalize=normalize)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -242,39 +218,6 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
     if check.outcome == "incompatible":
         return check
     return FileCheck(check.file, "incompatible", check.level, messages=(str(error),), compared=check.compared)
-
-
-def report_interruption(steps: Sequence[FileRegistration], files: int) -> None:
-    """Print what was registered before an error."""
-    new = sum(step.outcome == "registered" for step in steps)
-    if new:
-        print_message(f"{new:,} of {count_noun(files, 'file')} were registered before the error; run the command again")
-
-
-def print_step(step: FileRegistration) -> None:
-    """Print the outcome for a file."""
-    if step.check is not None and step.outcome == "refused":
-        print_check(step.check)
-        return
-    print_result(describe_step(step))
-
-
-def describe_step(step: FileRegistration) -> str:
-    """Return one line with the file and its outcome."""
-    tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
-    return with_tone(tone, escape_line(f"{step.file.path}: {describe_outcome(step)}"))
-
-
-def describe_outcome(step: FileRegistration) -> str:
-    """Return the outcome for a file as a phrase."""
-    subject = f"`{step.file.subject}`"
-    if step.outcome == "would register":
-        return f"would be a new version of {subject}"
-    if step.outcome == "skipped" or step.schema is None:
-        return f"not registered, {step.reason}"
-    version = "a new version" if step.schema.version is None else f"version {step.schema.version}"
-    state = "registered as" if step.outcome == "registered" else "registered already as"
-    return f"{state} {version} of {subject}, id {step.schema.schema_id}"
 
 
 def _summarize(steps: list[FileRegistration], refused: list[FileRegistration]) -> str:
@@ -297,8 +240,3 @@ def _summarize(steps: list[FileRegistration], refused: list[FileRegistration]) -
             else "; fix the findings above and register again"
         )
     return (", ".join(filter(None, parts)) or "nothing was registered") + after
-
-
-def all_unpermitted(refused: list[FileRegistration]) -> bool:
-    """Return whether all refusals are due to permissions or modes."""
-    return all(step.check is not None and step.check.outcome == "refused" for step in refused)

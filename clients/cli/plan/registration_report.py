@@ -1,16 +1,13 @@
-"""Reports of ``plan`` and ``register`` in the formats of CI."""
+"""Report of the outcomes of files in the formats of CI."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from contractlog.clients.cli.file_check import FileCheck
-from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.registration import FileRegistration, describe_outcome
-from contractlog.clients.cli.plan.steps import SetConfig
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_outcome
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,
     relative_path,
@@ -20,7 +17,7 @@ from contractlog.clients.cli.report_formats.check_report import (
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 from contractlog.compatibility.level import Level
 
-__all__ = ["plan_report", "registration_report"]
+__all__ = ["registration_report"]
 
 
 def registration_report(
@@ -43,42 +40,6 @@ def registration_report(
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     rules = list_rules(finding for file in files for finding in file.findings)
     return Report("contractlog register", summary, tuple(files), rules, tool_version)
-
-
-def plan_report(
-    plan: Plan, unreadable: Iterable[tuple[Path, Exception]], summary: str, root: Path, tool_version: str
-) -> Report:
-    """Build the report of ``plan``, with its settings, deletions and drift as tables."""
-    report = registration_report(plan.registrations, unreadable, summary, root, tool_version)
-    settings = [step for step in plan.settings if isinstance(step, SetConfig)]
-    tables = (
-        (
-            "Settings",
-            ("subject", "setting", "now", "planned"),
-            tuple(
-                (each.subject, each.change.setting, str(each.change.before), str(each.change.after))
-                for each in settings
-            ),
-        ),
-        (
-            "Soft deletions",
-            ("subject", "versions"),
-            tuple((each.subject, ", ".join(map(str, each.versions))) for each in plan.deletions),
-        ),
-        ("Not deleted", ("subject", "referenced by"), plan.referenced),
-        (
-            "Drift",
-            ("subject", "version of the file", "latest version"),
-            tuple((subject, str(version), str(latest)) for subject, version, latest in plan.drift()),
-        ),
-    )
-    filled = tuple(table for table in tables if table[2])
-    path = "." if plan.manifest is None else relative_path(plan.manifest.path, root)
-    outcome: Literal["passed", "failed"] = "failed" if plan.referenced else "passed"
-    changes = (
-        (ReportedFile(path, outcome, "changes other than versions", tables=filled, listed=True),) if filled else ()
-    )
-    return replace(report, command="contractlog plan", files=(*report.files, *changes))
 
 
 def _report_registration(registration: FileRegistration, root: Path) -> ReportedFile:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -16,23 +17,26 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+    shell_command,
     with_tone,
 )
-from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
-from contractlog.clients.cli.plan.registration import (
+from contractlog.clients.cli.plan.file_registration import (
     FileRegistration,
-    Registration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.registration_report import plan_report
-from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, is_rest_of, read_plan, write_plan
+from contractlog.clients.cli.plan.plan_report import plan_report
+from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
+from contractlog.clients.cli.plan.registration import Registration
+from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
-from contractlog.compatibility.errors import UsageError
+from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -52,11 +56,19 @@ def _run_plan(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
+        changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
+        uncertain = find_uncertain_settings(registry, changes)
+        _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
     _print_plan(options, plan)
+    if uncertain:
+        print_message(
+            f"note: whether this registry has the {'setting' if len(uncertain) == 1 else 'settings'} "
+            f"{', '.join(uncertain)} is not known: `contractlog apply` says so if it ignores them"
+        )
     if plan.refused or plan.referenced:
         return _refusal_code(plan.refused)
     differs = not plan.is_empty or any(plan.drift())
@@ -72,15 +84,33 @@ def run_apply(options: Namespace) -> int:
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
         unreadable.raise_errors("nothing was applied")
+        _warn_of_missing_context(options, registry, plan)
         if plan.refused or plan.referenced:
             _print_plan(options, plan)
             print_message("nothing was applied")
             return _refusal_code(plan.refused)
-        if saved is not None and not is_rest_of(saved, plan):
+        deviation = None if saved is None else find_deviation(saved, plan)
+        if deviation is not None:
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
+            print_message(deviation)
             return exit_codes.FINDINGS
         _require_permission(options, plan)
         return _apply(options, registration, plan)
+
+
+def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan) -> None:
+    """Say if the registry takes the context of the environment for a part of the names."""
+    if not options.context or not any(plan.latest.values()):
+        return
+    try:
+        contexts = {name.strip(":") for name in registry.contexts()}
+    except RegistryError:
+        contexts = set()
+    if options.context not in contexts:
+        print_message(
+            f"note: this registry has subjects in the context `{options.context}`, but does not list it: it may take "
+            "it for a part of their names, and references to them for references to others without it"
+        )
 
 
 def _require_permission(options: Namespace, plan: Plan) -> None:
@@ -103,37 +133,69 @@ def _require_permission(options: Namespace, plan: Plan) -> None:
 def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     done: list[FileRegistration] = [each for each in plan.registrations if each.outcome == "unchanged"]
     made: list[Step] = []
+    ignored: list[Step] = []
     try:
         for step in plan.steps():
-            outcome = step.apply(registration)
+            try:
+                outcome = step.apply(registration)
+            except SettingIgnored as error:
+                ignored.append(step)
+                _print_ignored(options, step, error)
+                continue
             made.append(step)
             if outcome is not None:
                 done.append(outcome)
-            if options.format == "text":
-                with continue_without_reader():
-                    if outcome is None:
-                        print_result(step.describe())
-                    elif outcome.outcome != "unchanged":
-                        print_step(outcome)
+            _print_made(options, step, outcome)
     except BaseException:
-        report_interruption(done, len(plan.registrations))
+        report_interruption(done, len(plan.registrations), settings=sum(isinstance(each, SetConfig) for each in made))
         raise
     finally:
         if options.format == "json":
-            order = {each.file.key: number for number, each in enumerate(plan.registrations)}
-            done.sort(key=lambda each: order[each.file.key])
-            levels = [
-                {"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)
-            ]
-            others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
-            files = [each.body() for each in done]
-            body = {"format": APPLY_FORMAT, "levels": levels, "settings": others, "files": files}
-            print_json(body | {"deleted": [each.subject for each in made if isinstance(each, DeleteSubject)]})
+            print_json(_apply_body(plan, done, made, ignored))
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} soft-deleted" if plan.deletions else ""
-    print_message(f"{count_noun(new, 'version')} registered, {_count_settings(plan)} set{deletions}")
-    return _refusal_code(refused) if refused else exit_codes.CLEAN
+    if plan.is_empty and options.format == "text":
+        _print_drift(plan)
+    print_message(_summarize(plan) if plan.is_empty else _count_changes(new, made, ""))
+    if ignored:
+        number = count_noun(len(ignored), "setting")
+        print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
+    if refused:
+        return _refusal_code(refused)
+    return exit_codes.FINDINGS if ignored else exit_codes.CLEAN
+
+
+def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None) -> None:
+    if options.format != "text":
+        return
+    with continue_without_reader():
+        if outcome is None:
+            print_result(step.describe())
+        elif outcome.outcome != "unchanged":
+            print_step(outcome)
+
+
+def _print_ignored(options: Namespace, step: Step, error: SettingIgnored) -> None:
+    if options.format == "text":
+        with continue_without_reader():
+            print_result(with_tone(Tone.BAD, escape_line(f"{error.facts['setting']} of `{step.subject}`: {error}")))
+
+
+def _apply_body(
+    plan: Plan, done: list[FileRegistration], made: Sequence[Step], ignored: Sequence[Step]
+) -> dict[str, Any]:
+    order = {each.file.key: number for number, each in enumerate(plan.registrations)}
+    done = sorted(done, key=lambda each: order[each.file.key])
+    levels = [{"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)]
+    others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
+    return {
+        "format": APPLY_FORMAT,
+        "levels": levels,
+        "settings": others,
+        "ignored": [each.body() for each in ignored],
+        "files": [each.body() for each in done],
+        "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
+    }
 
 
 def _print_plan(options: Namespace, plan: Plan) -> None:
@@ -148,27 +210,40 @@ def _print_steps(plan: Plan) -> None:
     for step in plan.settings:
         print_result(step.describe())
     waived = {step.planned.file.key: step for step in plan.waived}
+    referenced = ReferencedFindings()
     for each in plan.registrations:
         if each.file.key in waived:
             for line in waived[each.file.key].describe().split("\n"):
                 print_result(line)
         elif each.outcome != "unchanged":
-            print_step(each)
+            print_step(each, referenced)
+    for line in referenced.lines():
+        print_result(line)
     for deletion in plan.deletions:
         print_result(deletion.describe())
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
+    _print_drift(plan)
+
+
+def _print_drift(plan: Plan) -> None:
     for subject, version, latest in plan.drift():
-        text = f"`{subject}`: version {latest} of the registry is not in the files, which have version {version}"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {text}")))
+        text = f"version {latest} of the registry is not in the files, which have version {version}"
+        advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
     drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
     refused = [each.check.body() for each in plan.refused if each.check is not None]
     steps = [step.body() for step in plan.steps()]
-    body = {"format": PLAN_FORMAT, "steps": steps, "refused": refused, "drift": drift}
+    impact = [
+        {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
+        for each in plan.registrations
+        if each.outcome == "would register" and each.check is not None and each.check.impact is not None
+    ]
+    body = {"format": PLAN_FORMAT, "steps": steps, "impact": impact, "refused": refused, "drift": drift}
     if options.prune:
         body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
     return body
@@ -176,24 +251,30 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
 
 def _summarize(plan: Plan) -> str:
     if plan.refused:
-        return f"{count_noun(len(plan.refused), 'file')} cannot be registered: fix the findings above"
+        waiting = sum(each.outcome == "skipped" for each in plan.registrations)
+        number = count_noun(len(plan.refused), "file") + " cannot be registered"
+        number += f", for which {count_noun(waiting, 'other version')} would wait" if waiting else ""
+        advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
+        return f"{number}: {advice}; until then `apply` changes nothing"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
         return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
-    new = count_noun(sum(each.outcome == "would register" for each in plan.registrations), "version")
-    deletions = f", {count_noun(len(plan.deletions), 'subject')} would be soft-deleted" if plan.deletions else ""
-    return f"{new} would be registered, {_count_settings(plan)} would be set{deletions}"
+    new = sum(each.outcome == "would register" for each in plan.registrations)
+    return _count_changes(new, [*plan.settings, *plan.deletions], "would be ")
 
 
-def _count_settings(plan: Plan) -> str:
-    levels = len(_level_changes(plan))
-    others = len(plan.settings) - levels
-    return count_noun(levels, "level") + (f" and {count_noun(others, 'other setting')}" if others else "")
-
-
-def _level_changes(plan: Plan) -> list[SetLevel]:
-    return [step for step in plan.settings if isinstance(step, SetLevel)]
+def _count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
+    """Return the numbers of new versions, settings and deletions as a phrase."""
+    levels = sum(isinstance(step, SetLevel) for step in steps)
+    others = sum(isinstance(step, SetConfig) for step in steps) - levels
+    deletions = sum(isinstance(step, DeleteSubject) for step in steps)
+    settings = [count_noun(levels, "level")] if levels else []
+    settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
+    parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
+    parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
+    parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
+    return ", ".join(parts) or "nothing was changed"
 
 
 def _refusal_code(refused: list[FileRegistration]) -> int:

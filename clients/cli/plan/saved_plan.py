@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.planner import Plan
@@ -19,7 +20,9 @@ from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registr
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
-__all__ = ["PLAN_FORMAT", "is_rest_of", "read_plan", "write_plan"]
+__all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
+
+_MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
 
 PLAN_FORMAT: Final = "contractlog.plan/1"
 
@@ -57,7 +60,7 @@ def read_plan(options: Namespace) -> list[Any]:
     if any(getattr(options, name) for name in own):
         raise UsageError("a plan has its own files and settings: name only --plan and the registry")
     try:
-        body = json.loads(options.plan.read_bytes())
+        body = json.loads(read_bounded_file(options.plan, _MAX_PLAN_BYTES))
     except OSError as error:
         raise UsageError(f"`{options.plan}` cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
@@ -86,21 +89,26 @@ def read_plan(options: Namespace) -> list[Any]:
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
 
 
-def is_rest_of(saved: Sequence[Any], plan: Plan) -> bool:
-    """Return whether the steps that are left are those of a saved plan, of which some may be done already."""
+def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
+    """Return how the steps that are left differ from a saved plan, for people; None if not.
+
+    Some steps of the saved plan may be done already.
+    """
     left = {step.key: step for step in plan.steps()}
     done: Counter[str] = Counter()  # versions registered since the plan, by subject
     for body in saved:
         kind = kind_of(body)
         current = left.pop(step_key(body), None)
+        planned = f"`{body['subject']}`: the plan has the step `{body['action']}`"
         if current is not None:
             if not current.continues(body, done) and not _is_restored_level(current, saved):
-                return False
+                return f"{planned}, and the subject has changed since"
         elif kind is None or not kind.was_done(body, plan):
-            return False
+            return f"{planned}, which the files do not need any more, or need with another text"
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
-    return all(_is_restored_level(step, saved) for step in left.values())
+    new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)
+    return None if new is None else f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
 
 
 def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:

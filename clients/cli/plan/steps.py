@@ -11,9 +11,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
-from contractlog.clients.cli.plan.registration import FileRegistration, Registration, describe_step
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import SettingChange, config_body, wanted_settings
+from contractlog.clients.cli.subject_settings import SettingChange, apply_setting, wanted_settings
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -87,13 +88,20 @@ class SetConfig(Step):
 
     def describe(self) -> str:
         """Return one line for people."""
-        before, after = map(_format_value, (self.change.before, self.change.after))
+        before, after = self.format_values()
         return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
 
+    def format_values(self) -> tuple[str, str]:
+        """Return the value before and the one after as texts for people."""
+        return _format_value(self.change.before), _format_value(self.change.after)
+
     def apply(self, registration: Registration) -> None:
-        """Set it."""
-        body = config_body(self.change.setting, self.change.after)
-        registration.registry.set_config(body, self.subject)
+        """Set it.
+
+        Raises:
+            SettingIgnored: the registry does not have the setting.
+        """
+        apply_setting(registration.registry, self.change)
 
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
@@ -111,10 +119,6 @@ class SetLevel(SetConfig):
     action = "set level"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
 
-    def apply(self, registration: Registration) -> None:
-        """Set the level."""
-        registration.registry.set_level(self.change.after, self.subject)
-
 
 @dataclass(frozen=True, slots=True)
 class SetMode(SetConfig):
@@ -122,10 +126,6 @@ class SetMode(SetConfig):
 
     action = "set mode"
     members: ClassVar[Mapping[str, type]] = {"from": str, "to": str}
-
-    def apply(self, registration: Registration) -> None:
-        """Set the mode."""
-        registration.registry.set_mode(self.change.after, self.subject)
 
 
 def setting_step(change: SettingChange) -> SetConfig:
@@ -198,8 +198,7 @@ class RegisterWaived(Register):
             with_tone(Tone.WARNING, escape_line(f"level of `{self.subject}`: {change}, by a waiver"))
             for change in (f"{self.level} -> {Level.NONE}", f"{Level.NONE} -> {self.level}")
         )
-        notes = () if self.planned.check is None else self.planned.check.notes
-        return "\n".join([before, Register.describe(self), *(f"    {escape_line(note)}" for note in notes), after])
+        return "\n".join([before, Register.describe(self), *step_lines(self.planned), after])
 
     def apply(self, registration: Registration) -> FileRegistration:
         """Set level NONE, register the file, and restore the level, also after an error.

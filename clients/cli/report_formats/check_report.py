@@ -6,11 +6,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
+from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.report_formats.report import (
     Report,
@@ -51,7 +53,13 @@ UNREADABLE_FILE: Final = ReportedRule(
     "The file cannot be read as a schema",
     "The file cannot be read, is not a valid schema, or has no subject.",
 )
-_OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED, UNREADABLE_FILE)}
+CONSUMERS_AFFECTED: Final = ReportedRule(
+    "CONSUMERS_AFFECTED",
+    "Clients read versions that the new schema breaks",
+    "In the last 30 days these clients fetched versions that are incompatible with the new schema in one direction: "
+    "they cannot read its records, or it cannot read theirs. Change them first, or keep the schema compatible.",
+)
+_OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, UNREADABLE_FILE)}
 
 
 def check_report(
@@ -130,7 +138,7 @@ def report_file(check: FileCheck, root: Path) -> ReportedFile:
         outcome="passed" if check.outcome in {"registered", "unchanged", "compatible", "waived"} else "failed",
         verdict=describe_verdict(check),
         findings=tuple(_report_findings(check, path)),
-        notes=check.notes,
+        notes=(*_report_impact(check), *check.notes),
         subject=check.file.subject,
     )
 
@@ -143,18 +151,36 @@ def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
     if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
         reason, *details = check.messages or (REGISTRY_REJECTED.explanation,)
         yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
+    fails = check.outcome in {"incompatible", "data_unreadable"}
+    for each in check.data_findings:
+        severity: Severity = "error" if each.is_error and fails else "warning"
+        yield replace(
+            report_finding(path, check.file.draft.text, each.finding, severity), identity=each.identity
+        )  # the sentence changes with each audit
+    affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
+    if affected:
+        yield ReportedFinding(path, None, None, CONSUMERS_AFFECTED.id, "note", affected)
     if check.outcome == "refused":
         for message in check.messages:
             yield ReportedFinding(path, None, None, NOT_PERMITTED.id, "error", message)
+
+
+def _report_impact(check: FileCheck) -> Iterator[str]:
+    """Yield what is no finding."""
+    affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
+    for sentence in describe_impact(check.impact, check.file.subject):
+        if sentence != affected:
+            yield f"impact: {sentence}"
 
 
 def report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
     """Return a file that cannot be read, with the position from its message."""
     name = relative_path(path, root)
     line = column = None
-    match = _POSITION.fullmatch(message.removeprefix(f"{path}:"))
-    if match and message.startswith(f"{path}:"):
-        line, column, message = int(match[1]), int(match[2]), match[3]
+    if message.startswith(f"{path}:"):
+        message = message.removeprefix(f"{path}:").lstrip()
+        if match := _POSITION.fullmatch(message):
+            line, column, message = int(match[1]), int(match[2]), match[3]
     finding = ReportedFinding(name, line, column, UNREADABLE_FILE.id, "error", message)
     return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
 
@@ -172,6 +198,7 @@ def _summary(checks: Sequence[FileCheck], files: int) -> str:
         f"{number:,} {word}"
         for number, word in (
             (outcomes["incompatible"], "incompatible"),
+            (outcomes["data_unreadable"], "with unreadable records"),
             (outcomes["refused"], "not permitted"),
             (unreadable, "unreadable"),
         )

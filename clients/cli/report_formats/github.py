@@ -45,13 +45,13 @@ def _command(finding: ReportedFinding, report: Report) -> str:
     properties = {
         "file": finding.path,
         "line": finding.line,
-        "col": finding.column,
+        "col": None if finding.line is None else finding.column,
         "title": f"{finding.rule}: {rule.title}" if rule else finding.rule,
     }
     listed = ",".join(
         f"{name}={escape_line(str(value)).translate(_PROPERTY)}"
         for name, value in properties.items()
-        if value is not None
+        if value not in {None, ""}
     )
     return f"::{_COMMANDS[finding.severity]} {listed}::{message_text(finding).translate(_DATA)}"
 

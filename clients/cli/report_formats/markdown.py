@@ -18,8 +18,9 @@ _MAX_ROWS: Final = 25  #: rows of a table
 _MAX_NOTES: Final = 3  #: notes of a file
 _RESERVED: Final = 300  #: for the sentence that says what is not shown
 _SYMBOLS: Final = {"error": "✗", "warning": "!", "note": "·"}
-_JSON: Final = r"""\[(?=["{])(?:[^][`]|\[[^][`]*\])*\]|\{(?=")[^{}`]*\}"""  # such as a list of types
+_JSON: Final = r"""\[(?=["{])(?:[^][`]|\[[^][`]*\])*\]|\{(?=")(?:[^{}`]|\{[^{}`]*\})*\}"""  # such as a list of types
 _TOKEN: Final = re.compile(rf"({_JSON})|`([^`]+)`|(`+)|([^\s`]+)|(\s+)")
+_COUNT: Final = re.compile("[0-9][0-9,]* [a-z]")
 _PUNCTUATION: Final = ".,;:!?"
 _PLAIN_WORD: Final = re.compile(r"""(?!.*www\.)[A-Za-z0-9.,;!?'"()%/=+-]+:?""", re.IGNORECASE)
 
@@ -60,7 +61,9 @@ def render_markdown(report: Report) -> str:
 
 def _file_header(file: ReportedFile) -> str:
     symbol = "✓" if file.outcome == "passed" else "✗"
-    lines = [f"\n#### {symbol} {_code(file.path)}\n", f"\n{_sentence(file.verdict)}\n"]
+    lines = [f"\n#### {symbol} {_code(file.path)}\n"]
+    if file.verdict not in {finding.message for finding in file.findings}:
+        lines.append(f"\n{_sentence(file.verdict)}\n")
     lines += [f"\n{_sentence(f'Note: {note}')}\n" for note in file.notes[:_MAX_NOTES]]
     for title, header, rows in file.tables:
         lines += [f"\n##### {_prose(title)}\n\n", _row(header), _row(["---"] * len(header))]
@@ -117,11 +120,16 @@ def _prose(text: str) -> str:
     'field `a_b` of `@all` has `<b>`'
     >>> _prose('the type ["null", "long"]')
     'the type `["null", "long"]`'
+    >>> _prose('2 fields of `A`: {"b": {"c": 1}}')
+    '2 fields of `A`: `{"b": {"c": 1}}`'
     """
     parts: list[str] = []
-    for json_value, span, backticks, word, _ in _TOKEN.findall(_shorten(text.strip())):
+    line = _shorten(text.strip())
+    plain_start = line[:1].isalpha() or _COUNT.match(line) is not None  # `1.` would begin a list
+    for json_value, span, backticks, word, _ in _TOKEN.findall(line):
         content = word.rstrip(_PUNCTUATION)
-        if _PLAIN_WORD.fullmatch(word) and (parts or word[0].isalpha()):  # `1.` would begin a list
+        ends_span = bool(word and not content and parts and parts[-1].endswith("`"))
+        if ends_span or (_PLAIN_WORD.fullmatch(word) and (parts or plain_start)):
             part = word
         elif content:
             part = _code(content) + word[len(content) :]

@@ -32,8 +32,8 @@ RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
 }
 REGISTRY_FAILED: Final = ReportedRule(
     "REGISTRY_FAILED",
-    "The registry did not answer the command",
-    "The registry cannot be reached, or rejected a request, so the schemas were not checked.",
+    "The registry cannot be reached, or rejected a request",
+    "The command ended before it had compared all files with the registry.",
 )
 
 
@@ -80,7 +80,9 @@ def _failure_report(command: str, path: str, message: str, root: Path, tool_vers
     name = relative_path(Path(path), root)
     finding = ReportedFinding(name, None, None, REGISTRY_FAILED.id, "error", message)
     file = ReportedFile(name, "unreadable", message, (finding,))
-    return Report(command, "stopped by the registry", (file,), {REGISTRY_FAILED.id: REGISTRY_FAILED}, tool_version)
+    rules = {REGISTRY_FAILED.id: REGISTRY_FAILED}
+    summary = "ended early: the registry cannot be reached, or rejected a request"
+    return Report(command, summary, (file,), rules, tool_version, completed=False)
 
 
 def _write_report(path: Path, text: str) -> None:

@@ -81,6 +81,7 @@ class Report:
     files: tuple[ReportedFile, ...]
     rules: Mapping[str, ReportedRule] = field(default_factory=dict)
     tool_version: str = ""
+    completed: bool = True  #: False if an error ended the command early
 
     @property
     def findings(self) -> list[ReportedFinding]:

@@ -34,7 +34,9 @@ def render_sarif(report: Report) -> str:
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     run = {
         "tool": {"driver": _driver(report, rules)},
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _notifications(report)}],
+        "invocations": [
+            {"executionSuccessful": report.completed, "toolExecutionNotifications": _notifications(report)}
+        ],
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder in which the command ran."}}},
         "results": [

@@ -70,6 +70,7 @@ def collect_files(
     manifest: Manifest | None = None,
     context: str = "",
     unreadable: UnreadableFiles | None = None,
+    name_subject: Callable[[Path], str] | None = None,
 ) -> dict[str, list[SchemaFile]]:
     """Read files and folders; return the files of each subject in the order of their versions.
 
@@ -80,6 +81,7 @@ def collect_files(
         manifest: tells subjects and references of files.
         context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
+        name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
 
     Raises:
         UsageError: a path cannot be read, a file has no subject, or two files are the same version.
@@ -95,7 +97,7 @@ def collect_files(
         with problems.collect(path):
             files += reader.read(path)
     if subject is None:
-        files = list(link_files(files, problems.collect))
+        files = list(link_files(files, problems.collect, name_subject))
     groups: dict[str, list[SchemaFile]] = {}
     for file in files:
         name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject
@@ -136,10 +138,10 @@ class _FileReader:
         rule = self._manifest.find_rule(path) if self._manifest else None
         given = self._references + (rule.references if rule else ())
         file = self._add_index_entry(read_file(path, self._subject, given))
-        if rule is None or self._subject is not None or not rule.subjects:
+        if rule is None or self._subject is not None or not rule.names_subjects:
             return [file]
-        record = list_names(file.draft.type, file.draft.text).record
-        return [replace(file, subject=subject) for subject in rule.list_subjects(path, record)]
+        names = list_names(file.draft.type, file.draft.text)
+        return [replace(file, subject=subject) for subject in rule.list_subjects(path, names)]
 
     def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
         """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
@@ -198,9 +200,9 @@ def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
             _require_existing(path)
         return [path]
     discovered = discover_files(path)
+    problems.warnings += discovered.messages()
     if not discovered.schemas:
         raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")
-    problems.warnings += discovered.messages()
     return discovered.schemas
 
 
@@ -230,11 +232,12 @@ def _validate_subject(subject: str, path: Path) -> None:
         ) from None
 
 
-def _describe_similar(subjects: Iterable[str]) -> Iterator[str]:
+def _describe_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[str]:
     """Yield a warning about subjects whose names differ only in case."""
     by_folded: dict[str, list[str]] = {}
-    for subject in subjects:
+    for subject in groups:
         by_folded.setdefault(subject.casefold(), []).append(subject)
     for similar in by_folded.values():
         if len(similar) > 1:
-            yield f"these subjects differ only in case: {', '.join(similar)}"
+            names = ", ".join(f"`{subject}` of {groups[subject][-1].path}" for subject in similar)
+            yield f"these subjects differ only in case: {names}; rename one file if both mean the same subject"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -69,11 +70,12 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         baseline.unnamed = baseline.subjects.keys() - named
         yield baseline
     elif is_git_revision(options.against):
-        with checked_out(options.against, [Path(text) for text in options.files]) as copies:
-            yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()})
+        with checked_out(options.against, [Path(text) for text in options.files]) as copies, ExitStack() as stack:
+            yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()}, stack)
     else:
         folder = Path(options.against)
-        yield _read_baseline(options, {folder: folder})
+        with ExitStack() as stack:
+            yield _read_baseline(options, {folder: folder}, stack)
 
 
 def _path_in_folder(file: SchemaFile, folder: Path) -> Path:
@@ -82,15 +84,50 @@ def _path_in_folder(file: SchemaFile, folder: Path) -> Path:
     return Path("/") if in_lock else file.path.resolve()
 
 
-def _read_baseline(options: Namespace, copies: Mapping[Path, Path]) -> Baseline:
-    """Read a baseline from the copies of the paths that the user knows."""
+def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitStack) -> Baseline:
+    """Read a baseline from copies of the paths that the user knows; ``stack`` closes the registry."""
     manifest = options.manifest
     if manifest is not None and copies:
-        manifest = replace(manifest, path=next(iter(copies.values())) / MANIFEST)
+        known, copy = next(iter(copies.items()))
+        checked = known if is_git_revision(options.against) else Path(options.files[0])
+        manifest = replace(manifest, path=_locate_manifest(manifest, checked, copy))
     problems = UnreadableFiles(deferred=False)
-    files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
-    named = [(file, _name_in_baseline(options.against, file.path, copies)) for file in files]
-    return Baseline.of_files(options.against, options.level or Level.BACKWARD, named, normalize=options.normalize)
+    with _named_errors(options.against, copies):
+        files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
+        named = [(file, _name_in_baseline(options.against, file.path, copies)) for file in files]
+        return Baseline.of_files(
+            options.against,
+            options.level or Level.BACKWARD,
+            named,
+            normalize=options.normalize,
+            open_registry=cache(lambda: stack.enter_context(connect(options))),
+        )
+
+
+def _locate_manifest(manifest: Manifest, checked: Path, copy: Path) -> Path:
+    """Return the path of a manifest that has the same position relative to a copy as to the checked path."""
+    try:
+        inner = checked.resolve().relative_to(manifest.path.parent.resolve())
+    except ValueError:  # not in the manifest's folder
+        return copy / MANIFEST
+    folder = copy.resolve()
+    for part in reversed(inner.parts):
+        if folder.name != part:
+            return copy / MANIFEST
+        folder = folder.parent
+    return folder / MANIFEST
+
+
+@contextmanager
+def _named_errors(against: str, copies: Mapping[Path, Path]) -> Iterator[None]:
+    """Name files in messages of errors as the user does, not by their temporary copies."""
+    try:
+        yield
+    except UsageError as error:
+        message = str(error)
+        for copy in copies.values():
+            message = message.replace(str(copy), _name_in_baseline(against, copy, copies))
+        raise UsageError(message, **error.facts) from None
 
 
 def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> str:

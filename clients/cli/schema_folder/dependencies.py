@@ -23,12 +23,15 @@ class MissingSubjectError(UsageError):
     """A schema file has no subject by its name, the manifest or convention."""
 
 
-def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[SchemaFile]:
+def link_files(
+    files: Sequence[SchemaFile], collect: CollectErrors, name_subject: Callable[[Path], str] | None = None
+) -> Iterator[SchemaFile]:
     """Yield every file with its dependencies and its subject.
 
     Args:
         files: the files, with an empty subject where none is known.
         collect: called with a file's path; the context that it returns takes a ``UsageError`` about the file.
+        name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
 
     Raises:
         UsageError: a file has no subject, or a name that it uses is defined in several files.
@@ -41,7 +44,18 @@ def link_files(files: Sequence[SchemaFile], collect: CollectErrors) -> Iterator[
     used = {dependency.target for file in linked for dependency in file.dependencies}
     for file in linked:
         with collect(file.path):
-            yield file if file.subject else replace(file, subject=linker.subject_by_convention(file, used))
+            yield file if file.subject else replace(file, subject=_find_subject(linker, file, used, name_subject))
+
+
+def _find_subject(
+    linker: _Linker, file: SchemaFile, used: set[Path], name_subject: Callable[[Path], str] | None
+) -> str:
+    try:
+        return linker.subject_by_convention(file, used)
+    except MissingSubjectError:
+        if name_subject is None:
+            raise
+        return name_subject(file.path)
 
 
 def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
@@ -75,13 +89,17 @@ class _Linker:
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in file.dependencies}
         for external in self.names[file.path].external:
-            if external.name in resolved_names:
-                continue
-            target = self._find_target(file, external)
-            if target is not None and self._subject(target) not in resolved_subjects:
-                names = self.names[target.path]
-                name = (names.root if external.name in names.defined else "") or external.name
-                dependencies.setdefault(target.path, FileDependency(name, target.path))
+            for name in filter(None, (external.name, external.simple_name)):
+                if name in resolved_names:
+                    break
+                target = self._find_target(file, external._replace(name=name))
+                if target is None:
+                    continue
+                if self._subject(target) not in resolved_subjects:
+                    names = self.names[target.path]
+                    reference = (names.root if name in names.defined else "") or name
+                    dependencies.setdefault(target.path, FileDependency(reference, target.path))
+                break
         return replace(file, dependencies=tuple(dependencies.values()))
 
     def subject_by_convention(self, file: SchemaFile, used: set[Path]) -> str:
@@ -90,8 +108,10 @@ class _Linker:
         Raises:
             MissingSubjectError: the convention does not apply.
         """
-        record = self.names[file.path].record
-        if file.path in used or (record and subject_from_name(file.path) in {record, record.rpartition(".")[2]}):
+        type_name = self.names[file.path].type_name
+        if file.path in used or (
+            type_name and subject_from_name(file.path) in {type_name, type_name.rpartition(".")[2]}
+        ):
             return self._subject(file)
         ending = file.path.name.removeprefix(subject_from_name(file.path))
         raise MissingSubjectError(
@@ -101,7 +121,7 @@ class _Linker:
 
     def _subject(self, file: SchemaFile) -> str:
         """Return the subject of a file, by convention if none is known."""
-        return file.subject or self.names[file.path].record or subject_from_name(file.path)
+        return file.subject or self.names[file.path].type_name or subject_from_name(file.path)
 
     def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
         """Return the file that defines a name, or None.

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
-from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
+from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.pull_index import INDEX_FILES
 from contractlog.compatibility.errors import UsageError
@@ -26,6 +26,7 @@ __all__ = ["DiscoveredFiles", "discover_files"]
 
 IGNORE_FILE: Final = ".contractlogignore"
 _AVRO_IDL: Final = ".avdl"
+_MAX_IGNORE_BYTES: Final = 1024 * 1024
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
 _MAX_NAMED: Final = 3  #: most ignored files that a message names
 
@@ -36,9 +37,15 @@ class DiscoveredFiles:
 
     schemas: tuple[Path, ...]
     others: tuple[Path, ...]  #: files that are no schemas
+    linked_folders: tuple[Path, ...] = ()  #: symbolic links to folders outside
 
     def messages(self) -> Iterator[str]:
         """Yield what a user should know about the other files."""
+        for path in self.linked_folders:
+            yield (
+                f"{path} is a symbolic link to a folder outside, and is not followed: name {path.resolve()} itself, or "
+                f"list the link in {IGNORE_FILE}"
+            )
         for path in self.others:
             if path.suffix == _AVRO_IDL:
                 yield f"{path}: Avro IDL is not read: convert it with `avro-tools idl2schemata {path} DIR`"
@@ -58,13 +65,19 @@ def discover_files(folder: Path) -> DiscoveredFiles:
     ignore = _read_ignore_file(folder)
     schemas: list[Path] = []
     others: list[Path] = []
+    linked_folders: list[Path] = []
     for path in _walk_files(folder, ignore):
+        if path.is_dir():
+            linked_folders += [] if path.resolve().is_relative_to(folder.resolve()) else [path]
+            continue
         _reject_link_outside(path, folder)
         (schemas if _is_schema_file(path) else others).append(path)
-    return DiscoveredFiles(tuple(schemas), tuple(others))
+    return DiscoveredFiles(tuple(schemas), tuple(others), tuple(linked_folders))
 
 
 def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
+    """Yield the files below a folder, and symbolic links to folders, which are not followed."""
+
     def raise_error(error: OSError) -> None:
         raise UsageError(f"`{error.filename}` cannot be read: {error.strerror}")
 
@@ -75,6 +88,7 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
             for name in folders
             if not name.startswith(".") and not ignore.matches(f"{(relative / name).as_posix()}/")
         )
+        yield from (Path(folder, name) for name in folders if Path(folder, name).is_symlink())
         for name in sorted(names):
             hidden = name.startswith(".") and not name.endswith(FOLDER_SUFFIXES)
             if not hidden and name not in {*INDEX_FILES, MANIFEST} and not ignore.matches((relative / name).as_posix()):
@@ -95,7 +109,9 @@ def _names_meta_schema(path: Path) -> bool:
 
 
 def _reject_link_outside(path: Path, folder: Path) -> None:
-    if path.is_symlink() and path.exists() and path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
+    if path.is_symlink() and not path.exists():
+        raise UsageError(f"`{path}` is a symbolic link to `{path.readlink()}`, which does not exist: remove the link")
+    if path.is_symlink() and path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"`{path}` is a symbolic link to a file outside `{folder}`: copy the file, or name it itself")
 
 
@@ -104,20 +120,20 @@ class _IgnoreRules:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._patterns = [
-            (re.compile(pattern_regex(line.removeprefix("!"))), not line.startswith("!"))
+            (PathPattern(line.removeprefix("!")), not line.startswith("!"))
             for line in map(str.strip, lines)
             if line and not line.startswith("#")
         ]
 
     def matches(self, path: str) -> bool:
         """Return True if a relative path is ignored; paths of folders end in a slash."""
-        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.fullmatch(path)), False)
+        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.matches(path)), False)
 
 
 def _read_ignore_file(folder: Path) -> _IgnoreRules:
     path = folder / IGNORE_FILE
     try:
-        return _IgnoreRules(path.read_text(encoding="utf-8").splitlines())
+        return _IgnoreRules(read_bounded_file(path, _MAX_IGNORE_BYTES).decode().splitlines())
     except FileNotFoundError:
         return _IgnoreRules(())
     except (OSError, UnicodeDecodeError) as error:

@@ -16,23 +16,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from contractlog.clients.cli.options import parse_reference
-from contractlog.clients.cli.schema_folder.path_patterns import pattern_regex
-from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
+from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
+from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.errors import InvalidSubject, UsageError
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.schema import Reference
 
 __all__ = [
     "MANIFEST",
     "MAX_MANIFEST_BYTES",
-    "PLACEHOLDER",
     "Environment",
-    "FileRule",
     "LintOverride",
     "Manifest",
     "SubjectRule",
@@ -42,9 +40,11 @@ __all__ = [
 
 MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
+_MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+
+_PATTERNS: Final = frozenset({"pattern", "not"})  #: whose messages would show regular expressions
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -56,24 +56,6 @@ class Environment:
 
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
-
-
-@dataclass(frozen=True, slots=True)
-class FileRule:
-    """Subjects and references of the files that match a pattern."""
-
-    path: str
-    subjects: tuple[str, ...] = ()  #: with placeholders ``{name}`` and ``{type}``; empty: by the name of the file
-    references: tuple[Reference, ...] = ()
-
-    def list_subjects(self, path: Path, record: str) -> tuple[str, ...]:
-        """Return the subjects of a file, whose Avro type has the full name ``record``.
-
-        Raises:
-            UsageError: a subject needs a type, and the file has none, or it is not a valid name.
-        """
-        values = {"name": subject_from_name(path), "type": record}
-        return tuple(_expand_subject(subject, values, path) for subject in self.subjects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +108,13 @@ class Manifest:
         """Return the waivers for a subject, expired ones included.
 
         Raises:
-            UsageError: there are some, and no level that ``apply`` could restore.
+            UsageError: some need a level that ``apply`` could restore, and there is none.
         """
         waivers = tuple(waiver for waiver in self.waivers if waiver.is_for_subject(subject))
-        if waivers and self.find_level(subject) is None:
+        line = next((waiver.line for waiver in waivers if waiver.needs_level), None)
+        if line is not None and self.find_level(subject) is None:
             raise UsageError(
-                f"{self.path}:{waivers[0].line}: the waiver for `{subject}` needs a level to return to: set `level` "
+                f"{self.path}:{line}: the waiver for `{subject}` needs a level to return to: set `level` "
                 "for the subject in [[subjects]]"
             )
         return waivers
@@ -146,7 +129,7 @@ class Manifest:
             relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:  # outside the folder
             return False
-        return _compile_path(pattern).fullmatch(relative) is not None
+        return _compile_path(pattern).matches(relative)
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -169,8 +152,8 @@ def find_manifest(given: Path | None, files: Sequence[str]) -> Manifest | None:
 
 
 @cache  # a pulled folder has a rule for each of many files
-def _compile_path(path: str) -> re.Pattern[str]:
-    return re.compile(pattern_regex(f"/{path}"))
+def _compile_path(path: str) -> PathPattern:
+    return PathPattern(f"/{path}")
 
 
 def load_manifest(path: Path) -> Manifest:
@@ -180,24 +163,28 @@ def load_manifest(path: Path) -> Manifest:
         UsageError: it cannot be read or is not valid; the message has line and column.
     """
     try:
-        content = path.read_bytes()
-        if len(content) > MAX_MANIFEST_BYTES:
-            raise UsageError(f"`{path}` is larger than {MAX_MANIFEST_BYTES // 1024:,} KiB")
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+        reject_merge_conflict(path, text)
+        _limit_dots(path, text)
         value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UsageError(f"`{path}` is not UTF-8: save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number may have too many digits
         found = _SYNTAX_POSITION.fullmatch(str(error))
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
-    for keys, message in chain(_find_errors(value), _find_lint_errors(value), find_waiver_errors(value)):
+    for keys, message in chain(
+        _find_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
+    ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
-    files = tuple(_parse_rule(rule) for rule in value.get("files", ()))
+    files = tuple(
+        parse_file_rule(each, f"{path}:{_locate(text, ['files', index])[0]}")
+        for index, each in enumerate(value.get("files", ()))
+    )
     subjects = tuple(_parse_subject_rule(rule) for rule in value.get("subjects", ()))
     lint = tuple(
         _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
@@ -208,9 +195,15 @@ def load_manifest(path: Path) -> Manifest:
     return Manifest(path, environments, files, subjects, lint, waivers)
 
 
-def _parse_rule(rule: Mapping[str, Any]) -> FileRule:
-    references = tuple(parse_reference(f"{name}={target}") for name, target in rule.get("references", {}).items())
-    return FileRule(rule["path"], tuple(rule.get("subjects", ())), references)
+def _limit_dots(path: Path, text: str) -> None:
+    """Reject keys of thousands of parts, which take ``tomllib`` time quadratic in their number.
+
+    Raises:
+        UsageError: a line has too many dots.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MAX_DOTS:
+            raise UsageError(f"{path}:{number}:1: the line has more than {_MAX_DOTS} dots: break it up")
 
 
 def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
@@ -249,9 +242,13 @@ def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int]
 
     schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
     for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
-        keys = list(error.instance_path)
+        keys, path = list(error.instance_path), list(error.schema_path)
         unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
-        yield [*keys, unexpected[1]] if unexpected else keys, f"{error.message}; {_describe(schema, error.schema_path)}"
+        if unexpected:
+            yield [*keys, unexpected[1]], _describe_unknown_key(schema, path, unexpected[1])
+        else:
+            reason = "this value is not allowed" if path[-1] in _PATTERNS else error.message
+            yield keys, f"{reason}; {_describe(schema, path)}"
 
 
 def _describe(schema: Any, path: Sequence[str | int]) -> str:
@@ -262,6 +259,14 @@ def _describe(schema: Any, path: Sequence[str | int]) -> str:
         if isinstance(schema, dict) and isinstance(schema.get("description"), str):
             description = schema["description"]
     return description
+
+
+def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
+    for key in path[:-1]:
+        schema = schema[key]
+    known = list(schema.get("properties", ()))
+    close = get_close_matches(name, known, 1)
+    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
 
 
 def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
@@ -286,20 +291,3 @@ def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
         if common > best:
             best, position = common, (number, len(line) - len(line.lstrip()) + 1)
     return position
-
-
-def _expand_subject(subject: str, values: Mapping[str, str], path: Path) -> str:
-    def value_of(match: re.Match[str]) -> str:
-        value = values.get(match[1])
-        if value:
-            return value
-        if match[1] in values:
-            raise UsageError(f"{path}: the manifest names it `{subject}`, and its schema is not a named Avro type")
-        raise UsageError(f"{path}: `{match[0]}` in the subject `{subject}` is unknown: use {{name}} or {{type}}")
-
-    expanded = PLACEHOLDER.sub(value_of, subject)
-    try:
-        Subject.parse(expanded).validate()
-    except InvalidSubject as error:
-        raise UsageError(f"{path}: the manifest's subject `{expanded}` cannot be used: {error}") from None
-    return expanded

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.schema_folder.file_rules import PLACEHOLDER, FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
     MAX_MANIFEST_BYTES,
-    PLACEHOLDER,
     Environment,
-    FileRule,
     SubjectRule,
 )
 from contractlog.clients.registry import Registry
@@ -75,11 +74,8 @@ def format_manifest(
 
 def _format_environment(name: str, environment: Environment) -> str:
     context = f"context = {_quote(environment.context)}\n" if environment.context else ""
-    return f"[environments.{_quote(name)}]\nregistry = {_quote(environment.registry)}\n{context}"
-
-
-def _format_level(rule: SubjectRule) -> str:
-    return f"[[subjects]]\nname = {_quote(rule.name)}\nlevel = {_quote(rule.settings['level'])}\n"
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quote(name)
+    return f"[environments.{key}]\nregistry = {_quote(environment.registry)}\n{context}"
 
 
 def _format_rules(rules: Iterable[FileRule]) -> Iterator[str]:

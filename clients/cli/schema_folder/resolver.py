@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, PlannedReference, SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
@@ -21,10 +23,10 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     UsageError,
 )
-from contractlog.compatibility.formats import allows_comments, parse_schema
+from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
-from contractlog.compatibility.lint.repeated_members import check_repeated_members
+from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ _MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
 class ResolvedFile:
     """A file with references to registered or planned versions in place of its dependencies."""
 
+    source: SchemaFile  #: the file as it was read
     file: SchemaFile
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
@@ -51,10 +54,20 @@ class FileResolver:
     """Resolves files; those that others depend on come first."""
 
     registry: Registry | Baseline
-    normalize: bool = False
+    normalize: bool = False  #: of all subjects
+    manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
+    _normalized: dict[str, bool] = field(default_factory=dict)  #: by subject, as the manifest has it
     _has_batches: bool = True
+
+    def normalizes(self, subject: str) -> bool:
+        """Return whether normalized texts of a subject are compared and stored."""
+        if self.normalize or self.manifest is None:
+            return self.normalize
+        if subject not in self._normalized:
+            self._normalized[subject] = (self.manifest.find_settings(subject) or {}).get("normalize") is True
+        return self._normalized[subject]
 
     def resolve_all(
         self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -124,7 +137,7 @@ class FileResolver:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
             target = self._resolved[self._first_keys[path]]
             for inner, text in (*target.texts.items(), (name, target.file.draft.text)):
-                if texts.setdefault(inner, text) != text:
+                if not _differ_in_formatting_only(texts.setdefault(inner, text), text):
                     raise UsageError(
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
@@ -133,7 +146,27 @@ class FileResolver:
             else:
                 references.append(Reference(name, target.file.subject, target.registered.version))
         complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
-        return ResolvedFile(complete, parse_draft(complete, texts, strict=True), texts)
+        try:
+            return ResolvedFile(file, complete, parse_draft(complete, texts, strict=True), texts)
+        except UsageError as error:
+            if "redefined" in error.facts:
+                raise UsageError(f"{error}; {self._describe_definition(file, error.facts['redefined'])}") from None
+            raise
+
+    def _describe_definition(self, file: SchemaFile, name: str) -> str:
+        """Return the file that a file depends on and that defines a type, and the way out."""
+        pending = [target for _, target in file.dependencies]
+        defining: dict[Path, bool] = {}
+        while pending:
+            path = pending.pop(0)
+            if path not in defining:
+                target = self._resolved[self._first_keys[path]].file
+                defining[path] = name in list_names(target.draft.type, target.draft.text).defined
+                pending += [inner for _, inner in target.dependencies]
+        where = next(
+            (f"`{path}`" for path, is_defined in defining.items() if is_defined), "a schema that it references"
+        )
+        return f"{where} defines it, too: write the name in place of the definition here"
 
     def _read_referenced(self, file: SchemaFile) -> Mapping[str, str]:
         """Return the texts of all registered dependencies of a file by name."""
@@ -144,12 +177,15 @@ class FileResolver:
         except InvalidSchema as error:
             raise UsageError(invalid_file_message(file, error)) from None
         except NotFound as error:
-            raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
+            raise UsageError(
+                f"{file.path}: a schema that it refers to is not registered: {error} Correct --reference, or "
+                "`references` in contractlog.toml"
+            ) from None
 
     def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
         """Return the version of the file's subject that has its content, or None."""
         try:
-            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalize)
+            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalizes(file.subject))
             return _require_context(file, registered)
         except (SubjectNotFound, SchemaNotFound):
             return None
@@ -158,10 +194,10 @@ class FileResolver:
 
     def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[FileKey, RegisteredSchema | None]]:
         """Yield the files whose registered version, or None, was told in few requests."""
-        for batch in _split_batches(files) if self._has_batches and len(files) > 1 else ():
+        for batch in self._split_batches(files) if self._has_batches and len(files) > 1 else ():
             try:
                 results = self.registry.lookup_many(
-                    [(file.subject, file.draft) for file in batch], normalize=self.normalize
+                    [(file.subject, file.draft) for file in batch], normalize=self.normalizes(batch[0].subject)
                 )
             except RegistryError:  # an extension of contractlog
                 self._has_batches = False
@@ -171,6 +207,14 @@ class FileResolver:
                     yield file.key, _require_context(file, result)
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
                     yield file.key, None
+
+    def _split_batches(self, files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
+        """Yield the files of each request, which all are normalized or none."""
+        for normalized in (False, True):
+            remaining = (file for file in files if self.normalizes(file.subject) is normalized)
+            while batch := list(islice(remaining, _MAX_LOOKUPS)):
+                if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
+                    yield batch
 
 
 def _require_context(file: SchemaFile, registered: RegisteredSchema) -> RegisteredSchema | None:
@@ -184,11 +228,9 @@ def _require_context(file: SchemaFile, registered: RegisteredSchema) -> Register
     return registered
 
 
-def _split_batches(files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
-    remaining = iter(files)
-    while batch := list(islice(remaining, _MAX_LOOKUPS)):
-        if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
-            yield batch
+def _differ_in_formatting_only(text: str, other: str) -> bool:
+    """Return whether two schema texts differ in formatting at most: a pulled file is formatted."""
+    return text == other or format_json(text) == format_json(other)
 
 
 def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -205,8 +247,9 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     try:
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
-        raise UsageError(invalid_file_message(file, error)) from None
-    for repeated in check_repeated_members(None, file.draft.text) if strict else ():
+        redefined = {key: error.facts[key] for key in ("redefined",) if key in error.facts}
+        raise UsageError(invalid_file_message(file, error), **redefined) from None
+    for repeated in check_duplicate_keys(None, file.draft.text) if strict else ():
         position = locate_pointer(file.draft.text, repeated.at)
         raise UsageError(f"{file.path}:{position}: {repeated.message}; remove the others")
     return parsed

@@ -33,6 +33,7 @@ __all__ = [
     "has_subject_in_name",
     "read_file",
     "read_stream",
+    "reject_merge_conflict",
     "subject_from_name",
 ]
 
@@ -184,8 +185,17 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         position = position_at_offset(content[: error.start].decode("utf-8-sig", "replace") + "?", error.start)
         raise UsageError(f"{path}:{position}: the file is not UTF-8: save it as UTF-8") from None
+    reject_merge_conflict(path, text)
+    return text
+
+
+def reject_merge_conflict(path: Path, text: str) -> None:
+    """Reject the text of a file with the markers of a merge conflict.
+
+    Raises:
+        UsageError: it has some.
+    """
     conflict = _CONFLICT_MARKER.search(text)
     if conflict:
         position = position_at_offset(text, conflict.start())
         raise UsageError(f"{path}:{position}: a merge conflict is not resolved: choose a side, and remove the markers")
-    return text

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from contractlog.compatibility.check_spec import DATA_UNREADABLE
 from contractlog.compatibility.identifiers import Subject
 
 if TYPE_CHECKING:  # slow to import
@@ -32,6 +33,11 @@ class Waiver:
     def is_for_subject(self, subject: str) -> bool:
         """Return whether it is for a subject, in any context."""
         return fnmatchcase(Subject.parse(subject).name, self.subject)
+
+    @property
+    def needs_level(self) -> bool:
+        """False for findings from data: no level rejects a schema for them."""
+        return self.check != DATA_UNREADABLE.id
 
     def covers(self, finding: LocatedFinding) -> bool:
         """Return whether it is for a finding."""

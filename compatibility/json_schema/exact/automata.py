@@ -1,4 +1,4 @@
-"""Nondeterministic finite automata that search for a pattern in a text, and their sets of characters."""
+"""Nondeterministic finite automata that search for a pattern in a string, and their character sets."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CHARACTER_CLASSES: Final = {
 
 MAX_STATES: Final = 1_500
 MAX_CONFIGURATIONS: Final = 2_000
-_MAX_VISITS: Final = 1_000_000  #: states that the matching of a text may visit; each takes less than a microsecond
+_MAX_VISITS: Final = 1_000_000  #: states that the matching of a string may visit; each takes less than a microsecond
 _TRANSITION: Final = 8  #: what a transition that is not cached costs beside its states, in visits
 
 
@@ -126,7 +126,7 @@ class Automaton:
         return accepted
 
     def match(self, text: str) -> tuple[bool | None, int]:
-        """Return whether the pattern is found in a text, and the number of states visited.
+        """Return whether the pattern is found in a string, and the number of states visited.
 
         The result is None if that would visit too many states: a long text and a pattern with many states. A cached
         transition counts as half a state.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.exact.arrays import ArrayConstraints
+from contractlog.compatibility.json_schema.exact.array_satisfiability import ArrayConstraints
 from contractlog.compatibility.json_schema.exact.check_catalogue import FORMAT, UNDECIDED, ExactCheck, find_check
 from contractlog.compatibility.json_schema.exact.constraint_builder import ConstraintBuilder
 from contractlog.compatibility.json_schema.exact.constraints import (
@@ -27,7 +27,7 @@ from contractlog.compatibility.json_schema.exact.constraints import (
 )
 from contractlog.compatibility.json_schema.exact.counterexample import ValueSearch
 from contractlog.compatibility.json_schema.exact.json_values import format_value
-from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectConstraints, single_name
+from contractlog.compatibility.json_schema.exact.object_satisfiability import MemberCase, ObjectConstraints, single_name
 from contractlog.compatibility.json_schema.exact.proof_engine import STEP_LIMIT, ProofEngine
 from contractlog.compatibility.json_schema.exact.regex_compiler import compile_pattern
 from contractlog.compatibility.json_schema.parser import JsonSchema, find_meta_schema_error

@@ -55,7 +55,7 @@ _SIZES: Final = {
     "minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array",
     "minProperties": "object", "maxProperties": "object",
 }  # fmt: skip
-_LARGEST_SIZE: Final = 1 << 53
+_MAX_SIZE: Final = 1 << 53
 
 
 class ConstraintBuilder:
@@ -323,7 +323,7 @@ def _restrict_to_arrays(constraint: Constraint) -> Constraint:
 
 def _size(size: Any) -> int:
     limit = to_fraction(size)
-    if not 0 <= limit <= _LARGEST_SIZE:
+    if not 0 <= limit <= _MAX_SIZE:
         raise NumberTooLarge(size.text)
     return int(-(-limit.numerator // limit.denominator))
 

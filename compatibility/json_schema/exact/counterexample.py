@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.exact import numbers, strings
-from contractlog.compatibility.json_schema.exact.arrays import ArrayConstraints
+from contractlog.compatibility.json_schema.exact import number_satisfiability, string_satisfiability
+from contractlog.compatibility.json_schema.exact.array_satisfiability import ArrayConstraints
 from contractlog.compatibility.json_schema.exact.constraints import (
     Goal,
     MinSize,
@@ -18,7 +18,11 @@ from contractlog.compatibility.json_schema.exact.constraints import (
 )
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.json_values import value_key
-from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectConstraints, RequiredMember
+from contractlog.compatibility.json_schema.exact.object_satisfiability import (
+    MemberCase,
+    ObjectConstraints,
+    RequiredMember,
+)
 from contractlog.compatibility.json_schema.exact.proof_engine import ProofEngine
 from contractlog.compatibility.json_schema.exact.search_branch import Branch
 
@@ -28,7 +32,7 @@ _MAX_DEPTH: Final = 24
 _MAX_BRANCHES: Final = 16
 _MAX_CANDIDATES: Final = 6
 _MAX_ARRAY_LENGTH: Final = 200
-_MOST_ADDED: Final = 200  #: members that an object gets beside the required ones
+_MAX_ADDED: Final = 200  #: members that an object gets beside the required ones
 _ANY_NAME: Final = NameSet(inverted=True)
 
 
@@ -69,9 +73,9 @@ class ValueSearch:
             case "boolean":
                 yield from (True, False)
             case "number":
-                yield from numbers.candidate_numbers(branch.atoms, self._engine.step)
+                yield from number_satisfiability.candidate_numbers(branch.atoms, self._engine.step)
             case "string":
-                text = strings.build_string(branch.atoms)
+                text = string_satisfiability.build_string(branch.atoms)
                 if isinstance(text, str):
                     yield text
             case "array":
@@ -149,7 +153,7 @@ class ValueSearch:
         self, contents: ObjectConstraints, depth: int, forced: tuple[MemberCase, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield objects with some contents; ``forced`` is a required member with its value."""
-        if contents.min_size > len(contents.required) + _MOST_ADDED:
+        if contents.min_size > len(contents.required) + _MAX_ADDED:
             return
         members: dict[str, Any] = {}
         if forced and not self._add_member(members, forced[0], [forced[1]]):

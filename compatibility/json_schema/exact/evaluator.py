@@ -68,7 +68,7 @@ class Evaluator:
         self._open: set[tuple[bytes, int]] = set()  #: open pairs of schema and value, to detect circular references
 
     def match(self, pattern: str, text: str) -> bool | None:
-        """Return whether a pattern is found in a text; None if that cannot be decided in time."""
+        """Return whether a pattern is found in a string; None if that cannot be decided in time."""
         automaton = compile_pattern(pattern)
         if automaton is None:
             return None

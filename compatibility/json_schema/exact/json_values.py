@@ -24,7 +24,7 @@ __all__ = [
 
 JSON_TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
 _SHORT: Final = 20  #: length of the numbers that are read directly, which takes half the time
-_LARGEST_EXPONENT: Final = 2_000  #: a larger exponent would make the exact fraction of a short text fill the memory
+_MAX_EXPONENT: Final = 2_000  #: a larger exponent would make the exact fraction of a short text fill the memory
 
 
 class NumberTooLarge(Exception):
@@ -41,7 +41,7 @@ def to_fraction(number: Number) -> Fraction:
         return Fraction(int(number.text))
     decimal = number.decimal
     exponent = decimal.as_tuple().exponent
-    if not isinstance(exponent, int) or abs(exponent) > _LARGEST_EXPONENT:
+    if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
         raise NumberTooLarge(number.text)
     return Fraction(decimal)
 

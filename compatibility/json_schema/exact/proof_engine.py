@@ -11,7 +11,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from contractlog.compatibility.fixpoint import Fixpoint
-from contractlog.compatibility.json_schema.exact import arrays, numbers, objects, strings
+from contractlog.compatibility.json_schema.exact import (
+    array_satisfiability,
+    number_satisfiability,
+    object_satisfiability,
+    string_satisfiability,
+)
 from contractlog.compatibility.json_schema.exact.constraints import (
     Conjunction,
     Constraint,
@@ -133,19 +138,24 @@ class ProofEngine:
         if branch.kind != "object" or len(choice) < _WIDE_CHOICE:
             return choice
         self.step(len(branch.atoms))
-        constraints = objects.ObjectConstraints.of(branch.atoms)
+        constraints = object_satisfiability.ObjectConstraints.of(branch.atoms)
         return tuple(
             alternative
             for alternative in choice
             if not any(self._cannot_be_violated(constraints, *signed_constraint) for signed_constraint in alternative)
         )
 
-    def _cannot_be_violated(self, constraints: objects.ObjectConstraints, constraint: Constraint, wanted: bool) -> bool:  # noqa: FBT001 - a signed constraint
+    def _cannot_be_violated(
+        self,
+        constraints: object_satisfiability.ObjectConstraints,
+        constraint: Constraint,
+        wanted: bool,  # noqa: FBT001 - a signed constraint
+    ) -> bool:
         """Return True if the signed constraint requires a violation that no member can have."""
         if (
             wanted
             or not isinstance(constraint, MemberValues)
-            or (name := objects.single_name(constraint.names)) is None
+            or (name := object_satisfiability.single_name(constraint.names)) is None
         ):
             return False
         return self.seems_closed([*constraints.at(name, self.evaluator), (constraint.body, False)])
@@ -252,13 +262,15 @@ class ProofEngine:
             case "boolean":
                 return self._reject_listed_values(branch, [True, False])
             case "number":
-                return numbers.is_unsatisfiable(branch.atoms, self.step)
+                return number_satisfiability.is_unsatisfiable(branch.atoms, self.step)
             case "string":
-                return strings.is_unsatisfiable(branch.atoms, self._charge)
+                return string_satisfiability.is_unsatisfiable(branch.atoms, self._charge)
             case "array":
-                return arrays.is_unsatisfiable(branch.atoms, self.seems_closed) or self._is_empty_rejected(branch, [])
+                return array_satisfiability.is_unsatisfiable(
+                    branch.atoms, self.seems_closed
+                ) or self._is_empty_rejected(branch, [])
             case _:
-                return objects.is_unsatisfiable(
+                return object_satisfiability.is_unsatisfiable(
                     branch.atoms, self.seems_closed, self.evaluator
                 ) or self._is_empty_rejected(branch, {})
 

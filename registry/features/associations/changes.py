@@ -36,7 +36,7 @@ from contractlog.registry.registration.write_preconditions import (
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation
 from contractlog.registry.storage.batch_append import append_version
-from contractlog.registry.storage.store_values import Append, Deleted, Stale
+from contractlog.registry.storage.store_values import DeletedFilter, PendingAppend, Stale
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
     "require_write_permission",
 ]
 
-Proposal = RegistrationResult | Append | None
+Proposal = RegistrationResult | PendingAppend | None
 
 
 class StaleProposal(Exception):
@@ -63,7 +63,9 @@ class BoundAssociation:
     schema: RegisteredSchema | None = None
 
 
-def require_write_permission(rights: Permissions, subject: Subject, resource: Resource, association_type: str) -> None:
+def require_write_permission(
+    permissions: Permissions, subject: Subject, resource: Resource, association_type: str
+) -> None:
     """Require write on the bound subject and on the topic's own subject.
 
     Both decide what the topic's producers write.
@@ -71,8 +73,8 @@ def require_write_permission(rights: Permissions, subject: Subject, resource: Re
     Raises:
         Denied: the caller may not write one of them.
     """
-    rights.require(access.Permission.WRITE, subject)
-    rights.require(access.Permission.WRITE, topic_permission_subject(resource.name, association_type))
+    permissions.require(access.Permission.WRITE, subject)
+    permissions.require(access.Permission.WRITE, topic_permission_subject(resource.name, association_type))
 
 
 def apply_changes(
@@ -80,13 +82,15 @@ def apply_changes(
     resource: Resource,
     changes: Sequence[tuple[AssociationChange, Proposal]],
     new_guid: Callable[[], str],
-    rights: Permissions,
+    permissions: Permissions,
 ) -> list[BoundAssociation]:
     """Carry out all requested changes of one resource; permissions to bind were checked before."""
     results = []
     for change, proposal in changes:
         if change.operation is AssociationOperation.DELETE:
-            remove_associations(transaction, resource.id, (change.type or "",), cascade=change.cascade, rights=rights)
+            remove_associations(
+                transaction, resource.id, (change.type or "",), cascade=change.cascade, permissions=permissions
+            )
         else:
             results.append(_change_association(transaction, resource, change, proposal, new_guid))
     return results
@@ -98,7 +102,7 @@ def remove_associations(
     types: tuple[str, ...] = (),
     *,
     cascade: bool,
-    rights: Permissions,
+    permissions: Permissions,
     resource_type: str = TOPIC,
 ) -> None:
     """Remove associations of a resource; ``cascade`` deletes the subjects that it owns.
@@ -112,15 +116,15 @@ def remove_associations(
     association_filter = AssociationFilter(resource_id=resource_id, types=types, resource_type=resource_type)
     matches = associations.find_associations(transaction, association_filter)
     if not any(
-        rights.permits_association(association.subject, association.resource_name, association.association_type)
+        permissions.permits_association(association.subject, association.resource_name, association.association_type)
         for association in matches
     ):
         raise AssociationNotFound(resource=resource_id)
     for association in matches:
         # The topic's own subject first: the error must not name a subject that the caller may not see.
         topic_subject = topic_permission_subject(association.resource_name, association.association_type)
-        rights.require(access.Permission.WRITE, topic_subject)
-        rights.require(access.Permission.WRITE, association.subject)
+        permissions.require(access.Permission.WRITE, topic_subject)
+        permissions.require(access.Permission.WRITE, association.subject)
         if association.frozen and not cascade:
             raise AssociationFrozen(type=association.association_type, subject=str(association.subject))
         reject_read_only(association.subject, transaction.read_effective_settings(association.subject))
@@ -132,7 +136,7 @@ def remove_associations(
 
 
 def _delete_owned_subject(transaction: Transaction, subject: Subject) -> None:
-    versions = dict(transaction.versions(subject, Deleted.INCLUDED))
+    versions = dict(transaction.versions(subject, DeletedFilter.INCLUDED))
     if not all(versions.values()):
         soft_delete_subject(transaction, subject)
     if versions:
@@ -229,7 +233,7 @@ def _create_association(
     schema = None
     if proposal is not None:
         schema, _ = _append_schema(transaction, proposal)
-    live = transaction.versions(subject, Deleted.EXCLUDED)
+    live = transaction.versions(subject, DeletedFilter.EXCLUDED)
     if not live:
         raise NoActiveVersion(subject=str(subject))
     if lifecycle is Lifecycle.STRONG and not importing and len(live) > 1:
@@ -298,12 +302,14 @@ def _require_schema_origin(change: AssociationChange, *, strong: bool) -> None:
 def _reject_referenced(transaction: Transaction, subject: Subject) -> None:
     """Reject a subject that is referenced: a resource cannot own it."""
     subject_id = transaction.state(subject).id
-    for number, _ in transaction.versions(subject, Deleted.INCLUDED):
-        if transaction.lowest_referenced_version(subject_id or 0, Deleted.INCLUDED, version=number) is not None:
+    for number, _ in transaction.versions(subject, DeletedFilter.INCLUDED):
+        if transaction.lowest_referenced_version(subject_id or 0, DeletedFilter.INCLUDED, version=number) is not None:
             raise ReferenceExists(subject=str(subject), version=number)
 
 
-def _append_schema(transaction: Transaction, proposal: RegistrationResult | Append) -> tuple[RegisteredSchema, bool]:
+def _append_schema(
+    transaction: Transaction, proposal: RegistrationResult | PendingAppend
+) -> tuple[RegisteredSchema, bool]:
     """Append a checked schema, and return whether anything was written."""
     if isinstance(proposal, RegistrationResult):
         existing = proposal.schema
@@ -311,7 +317,7 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
         if current is None or current.schema_id != existing.schema_id:
             raise StaleProposal
         return current, False
-    previous = transaction.version(proposal.subject, None, Deleted.INCLUDED)
+    previous = transaction.version(proposal.subject, None, DeletedFilter.INCLUDED)
     outcome = append_version(transaction, proposal)
     if isinstance(outcome, Stale):
         raise StaleProposal
@@ -321,9 +327,9 @@ def _append_schema(transaction: Transaction, proposal: RegistrationResult | Appe
 
 
 def _record_change(transaction: Transaction, action: str, association: StoredAssociation) -> None:
-    transaction.journal(
+    transaction.record_change(
         action,
-        association.journal_name,
+        association.change_log_name,
         details={
             "subject": str(association.subject),
             "guid": association.guid,

@@ -52,7 +52,7 @@ from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, TextPath
 from contractlog.registry.http.request_bodies import parse_body, parse_members
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
-from contractlog.registry.http.services import AssociationsDependency
+from contractlog.registry.http.service_dependencies import AssociationsDependency
 from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.store_values import Page
 

@@ -36,7 +36,7 @@ from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import Append, Stale
+from contractlog.registry.storage.store_values import PendingAppend, Stale
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["MAX_BATCH_BYTES", "AssociationService", "BatchBudget"]
@@ -127,24 +127,26 @@ class AssociationService(ReadService):
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
             Denied: the caller may not write the subject, or the topic's own.
         """
-        rights = current_permissions.get()
+        permissions = current_permissions.get()
         removing = bool(changes) and all(change.operation is AssociationOperation.DELETE for change in changes)
         resource = validate_resource(resource, dry_run=dry_run, named=bool(resource.name) or not removing)
         completed = complete_changes(resource, changes)
         for change in completed:  # before any check of a schema, whose errors would reveal facts about the subject
             if change.operation is not AssociationOperation.DELETE:
                 subject = change.subject or default_subject(resource, change.type or "")
-                require_write_permission(rights, subject, resource, change.type or "")
+                require_write_permission(permissions, subject, resource, change.type or "")
 
         async def attempt() -> list[BoundAssociation] | Stale:
             proposals = [(change, await self._propose(resource, change)) for change in completed]
-            work = partial(apply_changes, resource=resource, changes=proposals, new_guid=self._new_guid, rights=rights)
+            work = partial(
+                apply_changes, resource=resource, changes=proposals, new_guid=self._new_guid, permissions=permissions
+            )
             try:
                 bound = await self._change(work, dry_run=dry_run)
             except StaleProposal:
                 return Stale()
             for _change, proposal in proposals if not dry_run else ():
-                if isinstance(proposal, Append):
+                if isinstance(proposal, PendingAppend):
                     log_warning(proposal)
             return bound
 
@@ -154,7 +156,7 @@ class AssociationService(ReadService):
         self, resource_id: str, association_filter: AssociationFilter, *, cascade: bool = False, dry_run: bool = False
     ) -> None:
         """Remove associations of a resource; ``cascade`` deletes the subjects that it owns."""
-        rights = current_permissions.get()
+        permissions = current_permissions.get()
         if not resource_id:
             reject_member("resourceId", "cannot be null or empty")
 
@@ -165,7 +167,7 @@ class AssociationService(ReadService):
                 resource_id,
                 association_filter.types,
                 cascade=cascade,
-                rights=rights,
+                permissions=permissions,
                 resource_type=resource_type,
             )
 

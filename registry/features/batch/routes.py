@@ -33,7 +33,7 @@ from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import BatchDependency
+from contractlog.registry.http.service_dependencies import BatchDependency
 
 __all__ = ["router"]
 

@@ -14,7 +14,7 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.snapshot import ExpectedSnapshot, Snapshot
 from contractlog.registry.storage.store import Store
 

@@ -1,4 +1,4 @@
-"""Journal follower: one thread per process reads new entries for all waiting requests.
+"""Follower of the change log: one thread per process reads new entries for all waiting requests.
 
 Commits of this process wake it immediately if a request waits; those of other nodes are found by polling every half
 second. Recent entries are cached, so that any number of waiting clients costs one query.
@@ -16,11 +16,11 @@ from itertools import takewhile
 from typing import Final
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry.storage import journal
-from contractlog.registry.storage.journal import RecordedChange
+from contractlog.registry.storage import change_log
+from contractlog.registry.storage.change_log import RecordedChange
 from contractlog.registry.storage.store import Store
 
-__all__ = ["JournalFollower"]
+__all__ = ["ChangeLogFollower"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.change_log")
 _BATCH_SIZE: Final = 1_000
@@ -49,11 +49,11 @@ class _Waiter:
             self.woken.set_result(None)
 
 
-class JournalFollower:
-    """Tracks the end of the journal, passes new entries to listeners, and wakes waiting requests.
+class ChangeLogFollower:
+    """Tracks the end of the change log, passes new entries to listeners, and wakes waiting requests.
 
     Args:
-        store: its journal is followed.
+        store: its change log is followed.
         every: seconds between two polls for entries of other nodes.
     """
 
@@ -153,17 +153,17 @@ class JournalFollower:
                 pause = 0.0 if self._poll() else self._every
             except RegistryError:
                 pause = min(max(pause, self._every) * 2, _MAX_PAUSE)
-            except Exception:  # noqa: BLE001 - the journal is followed as long as the process lives
-                _LOG.exception("following the journal failed; trying again")
+            except Exception:  # noqa: BLE001 - the change log is followed as long as the process lives
+                _LOG.exception("following the change log failed; trying again")
                 pause = _MAX_PAUSE
 
     def _poll(self) -> bool:
         """Read new entries; return True if there may be more."""
         with self._store.open_snapshot() as snapshot:
             if self._head is None:
-                self._add_entries(journal.newest_sequence(snapshot), ())
+                self._add_entries(change_log.newest_sequence(snapshot), ())
                 return False
-            changes = journal.list_changes_after(snapshot, self._head, _BATCH_SIZE)
+            changes = change_log.list_changes_after(snapshot, self._head, _BATCH_SIZE)
         if changes:
             for listener in self._listeners:
                 listener(changes)

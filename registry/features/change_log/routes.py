@@ -1,4 +1,4 @@
-"""Routes of the journal of changes."""
+"""Routes of the change log of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import ChangeLogDependency
+from contractlog.registry.http.service_dependencies import ChangeLogDependency
 
 __all__ = ["router"]
 
@@ -29,7 +29,7 @@ async def list_changes(
     """List the changes after ``since``, oldest first and without gaps.
 
     ``next`` is the value of ``since`` for the next request. With ``wait``, a request without changes is answered when
-    there is one, or when the time is over. ``since=latest`` returns the end of the journal and no changes.
+    there is one, or when the time is over. ``since=latest`` returns the end of the change log and no changes.
     """
     page = await changes.list_after(since, limit=limit, wait=wait)
     return ApiResponse(ChangesBody([ChangeBody.of(change) for change in page.changes], page.next_since, page.head))

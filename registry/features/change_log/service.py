@@ -1,4 +1,4 @@
-"""Journal service: changes in order, from any position on."""
+"""Service of the change log: changes in order, from any position on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.storage import journal
-from contractlog.registry.storage.journal import RecordedChange
+from contractlog.registry.storage import change_log
+from contractlog.registry.storage.change_log import RecordedChange
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -31,9 +31,9 @@ class ChangePage:
 
 
 class ChangeLogService(ReadService):
-    """Reads the journal, and waits for new entries."""
+    """Reads the change log, and waits for new entries."""
 
-    def __init__(self, store: Store, threads: ThreadPools, follower: JournalFollower) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, follower: ChangeLogFollower) -> None:
         super().__init__(store, threads)
         self._follower = follower
 
@@ -46,7 +46,7 @@ class ChangeLogService(ReadService):
             wait: seconds to wait for a first change if there is none yet; after that, the result is empty.
 
         Raises:
-            ChangesAhead: the journal does not reach that number.
+            ChangesAhead: the change log does not reach that number.
         """
         if since is None or wait <= 0:
             return await self._query(_read_page, since, limit)
@@ -67,9 +67,9 @@ class ChangeLogService(ReadService):
 
 
 def _read_page(snapshot: Snapshot, since: int | None, limit: int) -> ChangePage:
-    changes = [] if since is None else journal.list_changes_after(snapshot, since, limit)
-    head = journal.newest_sequence(snapshot)
+    changes = [] if since is None else change_log.list_changes_after(snapshot, since, limit)
+    head = change_log.newest_sequence(snapshot)
     if since is not None and since > head:
         raise ChangesAhead(since=since, head=head)
-    following = changes[-1].sequence if changes else (head if since is None else since)
-    return ChangePage(changes, following, max(head, following))
+    next_since = changes[-1].sequence if changes else (head if since is None else since)
+    return ChangePage(changes, next_since, max(head, next_since))

@@ -17,15 +17,14 @@ from contractlog.compatibility.errors import (
     Unprocessable,
     VersionNotFound,
 )
-from contractlog.registry.features.compatibility.service import LATEST
-from contractlog.registry.features.compatibility.service import CheckResult as Judged
+from contractlog.registry.features.compatibility.service import LATEST, CheckResult
 from contractlog.registry.http.api_response import ApiResponse, add_warning
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath, VersionPath
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.response_bodies import CompatibilityBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
-from contractlog.registry.http.services import CompatibilityDependency
+from contractlog.registry.http.service_dependencies import CompatibilityDependency
 
 __all__ = ["router"]
 
@@ -73,6 +72,6 @@ async def check_compatibility(
     return _build_response(await compatibility.check(subject, draft, verbose=verbose), verbose=verbose)
 
 
-def _build_response(result: Judged, *, verbose: bool) -> ApiResponse:
+def _build_response(result: CheckResult, *, verbose: bool) -> ApiResponse:
     body = CompatibilityBody(result.compatible, list(result.messages) if verbose else msgspec.UNSET)
     return add_warning(ApiResponse(body), result.warning)

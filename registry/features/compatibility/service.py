@@ -13,10 +13,10 @@ from contractlog.compatibility.verdict_messages import format_messages
 from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
-from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 

@@ -88,7 +88,7 @@ class ConfigRequest(Struct, rename="camel"):
 
         Raises:
             InvalidLevel: no level has this name.
-            Unprocessable: a member that only contractlog has is invalid, or a database could not store a text.
+            Unprocessable: a member that only contractlog has is invalid, or a database could not store a string.
         """
         members = {name: getattr(self, _MEMBERS.get(name, name)) for name in _PARSERS}
         if self.compatibility is not UNSET:

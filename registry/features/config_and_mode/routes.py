@@ -28,7 +28,7 @@ from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
 from contractlog.registry.http.route_permissions import READ_ANY, READ_SUBJECT, WRITE_ALL, WRITE_SUBJECT, requires
-from contractlog.registry.http.services import ConfigDependency
+from contractlog.registry.http.service_dependencies import ConfigDependency
 
 __all__ = ["router"]
 

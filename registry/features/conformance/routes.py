@@ -21,7 +21,7 @@ from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath
 from contractlog.registry.http.request_bodies import parse_object
 from contractlog.registry.http.route_permissions import READ_TOPIC, WRITE_TOPIC, requires
-from contractlog.registry.http.services import ConformanceDependency
+from contractlog.registry.http.service_dependencies import ConformanceDependency
 
 __all__ = ["router"]
 

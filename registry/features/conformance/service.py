@@ -147,5 +147,5 @@ def _check_conformance(entry: _TopicEntry) -> None:
         consistent = 0 <= ratio <= 1 and total > 0 and math.isclose(ratio, conforming / total, abs_tol=_TOLERANCE)
     if not consistent:
         raise InvalidConformance(
-            detail=f"a conformance of {ratio} is not what {conforming} conforming of {total} judged records make"
+            detail=f"a conformance of {ratio} is not what {conforming} conforming of {total} audited records make"
         )

@@ -18,7 +18,7 @@ from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import PageQuery, TextPath
 from contractlog.registry.http.path_normalization import parse_context
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
-from contractlog.registry.http.services import ContextsDependency
+from contractlog.registry.http.service_dependencies import ContextsDependency
 
 __all__ = ["router"]
 

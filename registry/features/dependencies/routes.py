@@ -21,7 +21,7 @@ from contractlog.registry.http.extension_parameters import (
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectPath
 from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
-from contractlog.registry.http.services import DependencyGraphDependency
+from contractlog.registry.http.service_dependencies import DependencyGraphDependency
 
 __all__ = ["router"]
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.current_caller import may_read
-from contractlog.registry.features.dependencies import store
-from contractlog.registry.features.dependencies.store import VersionNode
+from contractlog.registry.features.dependencies import queries
+from contractlog.registry.features.dependencies.queries import VersionNode
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "DependencyEdge", "DependencyGraph", "DependencyService", "WalkDirection"]
 
@@ -75,9 +75,9 @@ def _walk_from(
     result = DependencyGraph(dict.fromkeys(_find_start(snapshot, subject, version), 0))
     pairs: dict[tuple[VersionNode, VersionNode], None] = {}
     if direction is not WalkDirection.REFERENCEDBY:
-        pairs |= dict.fromkeys(_walk(snapshot, result, store.find_targets, depth=depth, sign=1))
+        pairs |= dict.fromkeys(_walk(snapshot, result, queries.find_targets, depth=depth, sign=1))
     if direction is not WalkDirection.REFERENCES:
-        pairs |= dict.fromkeys(_walk(snapshot, result, store.find_referrers, depth=depth, sign=-1))
+        pairs |= dict.fromkeys(_walk(snapshot, result, queries.find_referrers, depth=depth, sign=-1))
     result.edges = list(_name_edges(snapshot, pairs))
     return result
 
@@ -85,13 +85,13 @@ def _walk_from(
 def _find_start(snapshot: Snapshot, subject: Subject, version: str) -> list[VersionNode]:
     number: int | None = None
     if version == "latest":
-        number = require_version(snapshot, subject, None, Deleted.INCLUDED).version
+        number = require_version(snapshot, subject, None, DeletedFilter.INCLUDED).version
     elif version:
         number = int(version)
-    nodes = store.find_versions(snapshot, subject, number)
+    nodes = queries.find_versions(snapshot, subject, number)
     if nodes:
         return nodes
-    raise missing_version_error(snapshot, subject, number, Deleted.INCLUDED)
+    raise missing_version_error(snapshot, subject, number, DeletedFilter.INCLUDED)
 
 
 def _walk(
@@ -118,7 +118,7 @@ def _walk(
 
 
 def _name_edges(snapshot: Snapshot, pairs: Iterable[tuple[VersionNode, VersionNode]]) -> Iterator[DependencyEdge]:
-    references_by_schema = store.find_references(
+    references_by_schema = queries.find_references(
         snapshot, {(version.subject.context, version.schema_id) for version, _ in pairs}
     )
     for referrer, target in pairs:

@@ -31,7 +31,7 @@ from contractlog.registry.http.extension_parameters import (
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import DiffDependency
+from contractlog.registry.http.service_dependencies import DiffDependency
 
 __all__ = ["router"]
 

@@ -13,11 +13,11 @@ from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_sch
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["CANDIDATE", "DiffService", "VersionSelector"]
 
@@ -75,11 +75,11 @@ class DiffService(ReadService):
         effective_level = level or self._checker.level(configured)
         effective_policy = policy or self._checker.policy(configured)
         return current_work.get().compare(
-            lambda steps: diff_schemas(old, new, level=effective_level, policy=effective_policy, within=steps)
+            lambda budget: diff_schemas(old, new, level=effective_level, policy=effective_policy, budget=budget)
         )
 
     def _read_side(self, snapshot: Snapshot, selector: VersionSelector) -> DiffSide:
-        version = require_version(snapshot, *selector, Deleted.INCLUDED)
+        version = require_version(snapshot, *selector, DeletedFilter.INCLUDED)
         return DiffSide(
             f"{version.subject}:{version.version}", version.text, self._checker.parser.parse_stored(snapshot, version)
         )

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.access.current_caller import ANONYMOUS, current_actor
-from contractlog.registry.features.fetch_counts import store
-from contractlog.registry.features.fetch_counts.store import FetchKey
+from contractlog.registry.features.fetch_counts import queries
+from contractlog.registry.features.fetch_counts.queries import FetchKey
 from contractlog.registry.storage.store import Store
 
 __all__ = ["OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter"]
@@ -112,7 +112,7 @@ class FetchCounter:
         if not counts:
             return
         try:
-            work = partial(store.add_counts, counts=counts, oldest_day=self.today - _RETENTION_DAYS)
+            work = partial(queries.add_counts, counts=counts, oldest_day=self.today - _RETENTION_DAYS)
             self._store.transact(work, contexts=()).result()
         except RegistryError:
             with self._lock:

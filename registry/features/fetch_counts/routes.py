@@ -16,7 +16,7 @@ from contractlog.registry.http.extension_parameters import BoundedInteger, Rejec
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectQuery
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import FetchCountsDependency
+from contractlog.registry.http.service_dependencies import FetchCountsDependency
 
 __all__ = ["router"]
 

@@ -7,11 +7,11 @@ from typing import Final
 from contractlog.compatibility.errors import SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.fetch_counts import store
+from contractlog.registry.features.fetch_counts import queries
 from contractlog.registry.features.fetch_counts.counter import FetchCounter
-from contractlog.registry.features.fetch_counts.store import FetchKey
+from contractlog.registry.features.fetch_counts.queries import FetchKey, FetchTotal
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -46,12 +46,25 @@ class FetchCountService(ReadService):
 
         return await self._query(query)
 
+    def sum_by_client(
+        self, snapshot: Snapshot, keys: set[tuple[str, int]], *, days: int, limit: int
+    ) -> dict[tuple[str, int, str], FetchTotal]:
+        """Return totals by context, id and client; ``limit`` is for those that are stored."""
+        since = self._counts.today - days + 1
+        pending = self._counts.pending()
+        totals = queries.find_totals(snapshot, keys, since=since, limit=limit)
+        for key, number in pending.items():
+            if (key.context, key.schema_id) in keys and key.day >= since:
+                group = (key.context, key.schema_id, key.client)
+                totals[group] = FetchTotal(number, key.day).plus(totals.get(group))
+        return totals
+
     def _read(
         self, snapshot: Snapshot, keys: set[tuple[str, int]], days: int, limit: int
     ) -> list[tuple[FetchKey, int]]:
         since = self._counts.today - days + 1
         pending = self._counts.pending()
-        totals = store.find_counts(snapshot, keys, since=since, limit=limit)
+        totals = queries.find_counts(snapshot, keys, since=since, limit=limit)
         for key, number in pending.items():
             if (key.context, key.schema_id) in keys and key.day >= since:
                 totals[key] = totals.get(key, 0) + number

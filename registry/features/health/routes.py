@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import PUBLIC, requires
-from contractlog.registry.http.services import CacheDependency, HealthDependency, TelemetryDependency
+from contractlog.registry.http.service_dependencies import CacheDependency, HealthDependency, TelemetryDependency
 
 __all__ = ["router"]
 

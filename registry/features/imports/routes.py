@@ -22,7 +22,7 @@ from contractlog.registry.http.extension_parameters import RejectUnknownParamete
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import require_uncompressed_body
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
-from contractlog.registry.http.services import ImportDependency, ThreadsDependency
+from contractlog.registry.http.service_dependencies import ImportDependency, ThreadsDependency
 
 __all__ = ["IMPORT_PATH", "router"]
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.route_permissions import READ_ANY, requires
-from contractlog.registry.http.services import TelemetryDependency
+from contractlog.registry.http.service_dependencies import TelemetryDependency
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]

@@ -29,12 +29,12 @@ async def get_permissions(subject: SubjectPath) -> ApiResponse:
     Every caller with any permission may request their own. Modes such as READONLY are not considered; use `GET
     /mode/{subject}` for them.
     """
-    rights = current_permissions.get()
+    permissions = current_permissions.get()
     return ApiResponse(
         PermissionsBody(
             user=current_actor.get(),
             subject=str(subject),
-            read=rights.permits(Permission.READ, subject),
-            write=rights.permits(Permission.WRITE, subject),
+            read=permissions.permits(Permission.READ, subject),
+            write=permissions.permits(Permission.WRITE, subject),
         )
     )

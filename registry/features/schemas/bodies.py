@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from contractlog.registry.features.associations.bodies import AssociationBody
-from contractlog.registry.features.schemas.store import ListedSchema
+from contractlog.registry.features.schemas.queries import ListedSchema
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import ReferenceBody
 from contractlog.registry.http.response_bodies import SchemaBody

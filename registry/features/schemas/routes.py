@@ -12,7 +12,7 @@ from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.current_caller import current_permissions, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
-from contractlog.registry.features.schemas.store import SchemaFilter
+from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.fastpath.cached_reads import redact_subject
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
@@ -27,9 +27,9 @@ from contractlog.registry.http.parameters import (
     TextPath,
     ViewQuery,
 )
-from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
+from contractlog.registry.http.response_bodies import ContextIdBody, SchemaStringBody, SubjectVersionBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
-from contractlog.registry.http.services import (
+from contractlog.registry.http.service_dependencies import (
     CacheDependency,
     FetchCounterDependency,
     ProfileDependency,
@@ -155,15 +155,16 @@ async def list_subjects_of_id(
 
 
 @router.get(
-    "/schemas/ids/{schema_id}/versions", **describe_route(list_schema(HolderBody), SchemaNotFound, InvalidSubject)
+    "/schemas/ids/{schema_id}/versions",
+    **describe_route(list_schema(SubjectVersionBody), SchemaNotFound, InvalidSubject),
 )
 @requires(READ_ANY)
 async def list_versions_of_id(
     schema_id: SchemaIdPath, schemas: SchemasDependency, subject: SubjectQuery, deleted: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the versions that use an id; the context is that of the subject in the query."""
-    holders = await schemas.versions(schema_id, subject, deleted, page)
-    return ApiResponse([HolderBody(str(holder.subject), holder.version) for holder in holders])
+    versions = await schemas.versions(schema_id, subject, deleted, page)
+    return ApiResponse([SubjectVersionBody(str(version.subject), version.version) for version in versions])
 
 
 @router.get("/schemas/guids/{guid}", **describe_route(SchemaStringBody, BadRequest, SchemaNotFound, InvalidSchema))

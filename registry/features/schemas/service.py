@@ -12,13 +12,13 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
-from contractlog.registry.features.schemas import store
+from contractlog.registry.features.schemas import queries
+from contractlog.registry.features.schemas.queries import ListedSchema, SchemaFilter
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
-from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter
-from contractlog.registry.storage import lookup
+from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page, SubjectVersion
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page, SubjectVersion
 
 __all__ = ["SchemaService"]
 
@@ -50,7 +50,7 @@ class SchemaService(ReadService):
         return await self._query(Snapshot.max_id, subject.context if subject else DEFAULT_CONTEXT)
 
     async def versions(
-        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[SubjectVersion]:
         """List the versions with an id, of subjects that the caller may read.
 
@@ -60,14 +60,14 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[SubjectVersion]:
             list_items = partial(
-                store.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, deleted
+                queries.list_versions_of_id, snapshot, _find_context(snapshot, schema_id, subject), schema_id, deleted
             )
             return readable_page(list_items, page, lambda holder: may_read(holder.subject))
 
         return await self._query(query)
 
     async def subjects(
-        self, schema_id: int, subject: Subject | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, schema_id: int, subject: Subject | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[str]:
         """List the subjects with an id that the caller may read.
 
@@ -77,7 +77,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> list[str]:
             context = _find_context(snapshot, schema_id, subject)
-            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, deleted)
+            list_items = partial(queries.list_subjects_of_id, snapshot, context, schema_id, deleted)
             return readable_page(list_items, page, lambda name: may_read(Subject.parse(name)))
 
         return await self._query(query)
@@ -91,7 +91,7 @@ class SchemaService(ReadService):
 
         def query(snapshot: Snapshot) -> RenderedSchema:
             guid = _parse_guid(text)
-            schema = None if guid is None else lookup.find_by_guid(snapshot, guid)
+            schema = None if guid is None else name_and_id_lookup.find_by_guid(snapshot, guid)
             if schema is None:
                 raise SchemaNotFound(schema=text)
             return self._renderer.show(snapshot, schema, view)
@@ -106,11 +106,11 @@ class SchemaService(ReadService):
 
     async def list_schemas(self, schema_filter: SchemaFilter, page: Page) -> list[ListedSchema]:
         """List versions of many subjects, with their aliases and associations; at most 1,000 at a time."""
-        return await self._query(store.list_schemas, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
+        return await self._query(queries.list_schemas, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
 
 
 def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
-    schema = lookup.find_by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
+    schema = name_and_id_lookup.find_by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
     if schema is None:
         raise SchemaNotFound(schema=schema_id)
     return schema

@@ -1,4 +1,4 @@
-"""Background thread that updates the search index from the journal; any node may run it."""
+"""Background thread that updates the search index from the change log; any node may run it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Final
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.formats import extract_terms
 from contractlog.compatibility.search_terms import Term
-from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.features.search import store as search_index
-from contractlog.registry.features.search.store import Key, SearchableSchema
-from contractlog.registry.storage import journal
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
+from contractlog.registry.features.search import queries as search_index
+from contractlog.registry.features.search.queries import Key, SearchableSchema
+from contractlog.registry.storage import change_log
 from contractlog.registry.storage.store import Store
 
 __all__ = ["SearchIndexer"]
@@ -29,7 +29,7 @@ _MAX_PAUSE: Final = 30.0
 
 
 class SearchIndexer:
-    """Indexes each schema once, on a thread of its own: first existing ones, then those in the journal.
+    """Indexes each schema once, on a thread of its own: first existing ones, then those in the change log.
 
     Args:
         store: its schemas are read.
@@ -38,7 +38,7 @@ class SearchIndexer:
         every: seconds between two runs without changes.
     """
 
-    def __init__(self, store: Store, follower: JournalFollower, *, pause: float = 0.3, every: float = 5.0) -> None:
+    def __init__(self, store: Store, follower: ChangeLogFollower, *, pause: float = 0.3, every: float = 5.0) -> None:
         self._store = store
         self._pause = pause
         self._every = every
@@ -67,10 +67,10 @@ class SearchIndexer:
         Changes that arrive meanwhile wait for the next run, so that small commits are not processed one by one.
         """
         with self._store.open_snapshot() as snapshot:
-            done, head = search_index.read_position(snapshot), journal.newest_sequence(snapshot)
+            done, head = search_index.read_position(snapshot), change_log.newest_sequence(snapshot)
             if done is not None and done >= head:
                 return False
-            changes = [] if done is None else journal.list_changes_after(snapshot, done, _BATCH_SIZE)
+            changes = [] if done is None else change_log.list_changes_after(snapshot, done, _BATCH_SIZE)
         if done is None:
             more = True
             self._index_missing()
@@ -110,12 +110,12 @@ class SearchIndexer:
             self._index(keys)
             after = keys[-1]
 
-    def _find_changed(self, changes: Sequence[journal.RecordedChange]) -> set[Key]:
+    def _find_changed(self, changes: Sequence[change_log.RecordedChange]) -> set[Key]:
         """Return the schemas that changes concern."""
         keys: set[Key] = set()
         versions_without_id = []
         for change in changes:
-            version = journal.parse_version_target(change)
+            version = change_log.parse_version_target(change)
             if version is None:
                 continue
             if "id" in change.facts:
@@ -123,7 +123,7 @@ class SearchIndexer:
             else:
                 versions_without_id.append(version)
         with self._store.open_snapshot() as snapshot:
-            ids_by_version = journal.find_schema_ids(snapshot, versions_without_id)
+            ids_by_version = change_log.find_schema_ids(snapshot, versions_without_id)
         return keys | {(subject.context, schema_id) for (subject, _), schema_id in ids_by_version.items()}
 
     def _index(self, keys: Iterable[Key]) -> None:

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Query
 from contractlog.compatibility.errors import InvalidQuery, Overloaded
 from contractlog.compatibility.search_terms import TermKind
 from contractlog.registry.features.extension_bodies import HitBody, HitsBody
+from contractlog.registry.features.search.queries import SearchWord
 from contractlog.registry.features.search.service import MAX_HITS
-from contractlog.registry.features.search.store import SearchWord
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.services import SearchDependency
+from contractlog.registry.http.service_dependencies import SearchDependency
 
 __all__ = ["router"]
 
@@ -71,8 +71,8 @@ async def search_schemas(
 
     Words are compared case-insensitively, whole or, with ``match=prefix``, by their beginning. A property is given by
     its name or as ``name=value``. If several words are given, hits show the first in the order field, type, tag,
-    property; the schema contains the others in any place. The index follows the journal: it contains every change up to
-    ``indexed_to``.
+    property; the schema contains the others in any place. The index follows the change log: it contains every change
+    up to ``indexed_to``.
     """
     given = zip(TermKind, (field, type, tag, property), strict=True)
     words = [SearchWord(kind, word) for kind, word in given if word]

@@ -12,9 +12,9 @@ import msgspec
 
 from contractlog.compatibility.errors import InvalidQuery
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.features.search import store
-from contractlog.registry.features.search.store import SearchHit, SearchPosition, SearchWord, read_position
-from contractlog.registry.storage import journal
+from contractlog.registry.features.search import queries
+from contractlog.registry.features.search.queries import SearchHit, SearchPosition, SearchWord, read_position
+from contractlog.registry.storage import change_log
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["MAX_HITS", "SearchPage", "SearchService"]
@@ -34,7 +34,7 @@ class SearchPage:
 
 
 class SearchService(ReadService):
-    """Searches the index that an ``SearchIndexer`` maintains."""
+    """Searches the index that a ``SearchIndexer`` maintains."""
 
     async def find(
         self, search_words: Sequence[SearchWord], *, prefix: bool, context: str | None, after: str, limit: int
@@ -52,11 +52,11 @@ class SearchService(ReadService):
 
         def query(snapshot: Snapshot) -> SearchPage:
             indexed_to = read_position(snapshot) or 0  # read first: the hits are at least as new
-            hits = store.find_hits(
+            hits = queries.find_hits(
                 snapshot, search_words, prefix=prefix, context=context, after=position, limit=limit + 1
             )
             next_position = _encode_position(hits[limit - 1].position) if len(hits) > limit else None
-            return SearchPage(hits[:limit], next_position, indexed_to, journal.newest_sequence(snapshot))
+            return SearchPage(hits[:limit], next_position, indexed_to, change_log.newest_sequence(snapshot))
 
         return await self._query(query)
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ANY, requires
-from contractlog.registry.http.services import SettingsDependency
+from contractlog.registry.http.service_dependencies import SettingsDependency
 
 __all__ = ["router"]
 

@@ -44,7 +44,7 @@ from contractlog.registry.http.route_permissions import (
     WRITE_SUBJECT,
     requires,
 )
-from contractlog.registry.http.services import (
+from contractlog.registry.http.service_dependencies import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.features.subjects import store
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.features.subjects import queries
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 __all__ = ["SubjectService"]
 
@@ -12,6 +12,6 @@ __all__ = ["SubjectService"]
 class SubjectService(ReadService):
     """Lists subjects."""
 
-    async def list_subjects(self, prefix: str, deleted: Deleted, page: Page = WHOLE_LIST) -> list[str]:
+    async def list_subjects(self, prefix: str, deleted: DeletedFilter, page: Page = WHOLE_LIST) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""
-        return await self._query(store.list_subjects, prefix, deleted, page)
+        return await self._query(queries.list_subjects, prefix, deleted, page)

@@ -47,7 +47,7 @@ from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
-from contractlog.registry.http.services import (
+from contractlog.registry.http.service_dependencies import (
     DeletionDependency,
     ProfileDependency,
     RegistrationDependency,
@@ -55,7 +55,7 @@ from contractlog.registry.http.services import (
 )
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = ["register_and_respond", "router"]
 
@@ -79,8 +79,8 @@ async def list_versions(
     deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
 ) -> ApiResponse:
     """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
-    if deleted_as_negative and deleted is Deleted.EXCLUDED:
-        deleted = Deleted.INCLUDED
+    if deleted_as_negative and deleted is DeletedFilter.EXCLUDED:
+        deleted = DeletedFilter.INCLUDED
     numbers = await versions.list_versions(subject, deleted, page)
     return ApiResponse([-number if is_deleted and deleted_as_negative else number for number, is_deleted in numbers])
 

@@ -11,12 +11,12 @@ from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
-from contractlog.registry.features.versions import store
+from contractlog.registry.features.versions import queries
 from contractlog.registry.registration.existing_version import missing_version_error
-from contractlog.registry.storage import lookup
+from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 __all__ = ["VersionService"]
 
@@ -29,26 +29,30 @@ class VersionService(ReadService):
         self._renderer = renderer
 
     async def list_versions(
-        self, subject: Subject, deleted: Deleted, page: Page = WHOLE_LIST
+        self, subject: Subject, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[tuple[int, bool]]:
         """List versions as (number, whether soft-deleted).
 
         Raises:
-            SubjectNotFound: there are none; for ``Deleted.ONLY``, no live ones either.
+            SubjectNotFound: there are none; for ``DeletedFilter.ONLY``, no live ones either.
         """
-        required = Deleted.INCLUDED if deleted is Deleted.ONLY else deleted
+        required = DeletedFilter.INCLUDED if deleted is DeletedFilter.ONLY else deleted
 
         def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            versions = store.list_versions(snapshot, resolved, deleted, page)
-            if not versions and not store.list_versions(snapshot, resolved, required, Page(limit=1)):
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            versions = queries.list_versions(snapshot, resolved, deleted, page)
+            if not versions and not queries.list_versions(snapshot, resolved, required, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             return versions
 
         return await self._query(query)
 
     async def version(
-        self, subject: Subject, number: int | None, deleted: Deleted = Deleted.EXCLUDED, view: View = AS_STORED
+        self,
+        subject: Subject,
+        number: int | None,
+        deleted: DeletedFilter = DeletedFilter.EXCLUDED,
+        view: View = AS_STORED,
     ) -> RenderedSchema:
         """Return one version; None is the newest live one, whatever ``deleted`` says.
 
@@ -72,7 +76,7 @@ class VersionService(ReadService):
         return (await self._query_view(lambda snapshot: self._renderer.show(snapshot, schema, view), view)).schema
 
     async def list_referencing_ids(
-        self, subject: Subject, number: int | None, deleted: Deleted, page: Page = WHOLE_LIST
+        self, subject: Subject, number: int | None, deleted: DeletedFilter, page: Page = WHOLE_LIST
     ) -> list[int]:
         """List the ids of schemas that reference a version.
 
@@ -81,13 +85,15 @@ class VersionService(ReadService):
         """
 
         def query(snapshot: Snapshot) -> list[int]:
-            version = _require_version(snapshot, subject, number, Deleted.INCLUDED)
-            return store.list_referencing_ids(snapshot, version.subject or subject, version.version or 0, deleted, page)
+            version = _require_version(snapshot, subject, number, DeletedFilter.INCLUDED)
+            return queries.list_referencing_ids(
+                snapshot, version.subject or subject, version.version or 0, deleted, page
+            )
 
         return await self._query(query)
 
     async def find_by_properties(
-        self, subject: Subject, properties: Mapping[str, str], deleted: Deleted, view: View = AS_STORED
+        self, subject: Subject, properties: Mapping[str, str], deleted: DeletedFilter, view: View = AS_STORED
     ) -> RenderedSchema:
         """Return the newest version whose metadata has all these properties.
 
@@ -96,20 +102,22 @@ class VersionService(ReadService):
         """
 
         def query(snapshot: Snapshot) -> RenderedSchema:
-            resolved = lookup.resolve_alias(snapshot, subject)
-            number = store.find_version_with_properties(snapshot, resolved, properties, deleted)
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            number = queries.find_version_with_properties(snapshot, resolved, properties, deleted)
             version = None if number is None else snapshot.version(resolved, number, deleted)
             if version is not None:
                 return self._renderer.show(snapshot, version, view)
-            if not store.list_versions(snapshot, resolved, deleted, Page(limit=1)):
+            if not queries.list_versions(snapshot, resolved, deleted, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
             raise SchemaNotUnderSubject
 
         return await self._query_view(query, view)
 
 
-def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, deleted: Deleted) -> RegisteredSchema:
-    version = lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
+def _require_version(
+    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
+) -> RegisteredSchema:
+    version = name_and_id_lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
     if version is not None:
         return version
-    raise missing_version_error(snapshot, lookup.resolve_alias(snapshot, subject), number, deleted)
+    raise missing_version_error(snapshot, name_and_id_lookup.resolve_alias(snapshot, subject), number, deleted)

@@ -37,8 +37,8 @@ Reader = Callable[[Scope], Principal | None]  #: returns a caller with read perm
 RenderedResponse = tuple[Message, Message]  #: the start of a response, and its body
 
 #: Header of a response that came from memory because the database was unavailable; it may be older than five seconds.
-STALE: Final = (b"x-contractlog-stale", b"database-away")
-_PATIENCE: Final = 0.25  #: seconds to wait for a silent database; if already silent for as long, it is not queried
+STALE: Final = (b"x-contractlog-stale", b"database-unavailable")
+_MAX_SILENCE_SECONDS: Final = 0.25  #: a database that has been silent for longer is not queried
 _TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _UNAVAILABLE_CODES: Final = frozenset({StoreError.code, StoreTimeout.code})
@@ -75,17 +75,17 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
     return _parse_subject_form(subject) if subject else _DEFAULT_FORM
 
 
-def redact_subject(body: bytes, rights: Permissions) -> bytes:
+def redact_subject(body: bytes, permissions: Permissions) -> bytes:
     """Return a response by id without its subject and version if the caller may not read that subject.
 
     >>> mine = Permissions.of(read=["mine-*"], write=[])
     >>> redact_subject(b'{"subject":"hers","version":1,"schema":"{}"}', mine)
     b'{"schema":"{}"}'
     """
-    if rights is ALL_PERMISSIONS or rights.permits_all(Permission.READ):
+    if permissions is ALL_PERMISSIONS or permissions.permits_all(Permission.READ):
         return body
     named = _SUBJECT_MEMBERS.match(body)
-    if named is None or rights.permits(Permission.READ, Subject.parse(msgspec.json.decode(named[1], type=str))):
+    if named is None or permissions.permits(Permission.READ, Subject.parse(msgspec.json.decode(named[1], type=str))):
         return body
     return b"{" + body[named.end() :]
 
@@ -129,7 +129,7 @@ class CachedSchemaById:
                     await _send(send, redact_subject(body, current_permissions.get()))
                     return
                 stale = self._cache.stale(key, form[1])
-                if stale is not None and self._silence() >= _PATIENCE:
+                if stale is not None and self._silence() >= _MAX_SILENCE_SECONDS:
                     await self._send_stale(stale, scope, send)
                     return
                 if stale is not None:
@@ -188,9 +188,9 @@ class CachedSchemaById:
 
         refresh = asyncio.ensure_future(self._app(scope, receive, send_or_replace))
         try:
-            while not (await asyncio.wait({refresh}, timeout=_PATIENCE))[0]:
+            while not (await asyncio.wait({refresh}, timeout=_MAX_SILENCE_SECONDS))[0]:
                 body = self._cache.stale(key, form)
-                if body is not None and not answered and self._silence() >= _PATIENCE / 2:
+                if body is not None and not answered and self._silence() >= _MAX_SILENCE_SECONDS / 2:
                     refresh.add_done_callback(_discard_outcome)  # a fresh response that arrives later is cached
                     await answer_from_memory(body)
                     return

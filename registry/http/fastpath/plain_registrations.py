@@ -16,9 +16,11 @@ from starlette.types import Receive, Scope, Send
 
 from contractlog.registry.features.schemas.renderer import AS_STORED
 from contractlog.registry.features.versions.routes import register_and_respond
+from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.path_normalization import decode_segment, parse_subject
+from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import require_json_content
-from contractlog.registry.http.services import Services
+from contractlog.registry.registration.service import RegistrationService
 
 __all__ = ["PlainRegistrations"]
 
@@ -32,30 +34,32 @@ class PlainRegistrations(BaseRoute):
     path = "/subjects/{subject}/versions"
     methods: Final = frozenset({"POST"})
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, registration: RegistrationService, versions: VersionService, profile: Profile) -> None:
+        self._registration = registration
+        self._versions = versions
+        self._profile = profile
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match a request of this form only."""
         if scope["type"] == "http" and scope["method"] == "POST":
             path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
             if path and query:
-                return Match.FULL, {"template": self.path, "asked": (path[1], (query[1] or b"").lower() == b"true")}
+                normalize = (query[1] or b"").lower() == b"true"
+                return Match.FULL, {"template": self.path, "registration": (path[1], normalize)}
         return Match.NONE, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Register the schema."""
-        name, normalize = scope["asked"]
-        services = self._services
+        name, normalize = scope["registration"]
         request = Request(scope, receive)
         await require_json_content(request)
-        answer = await register_and_respond(
+        response = await register_and_respond(
             request,
             parse_subject(decode_segment(name)),
-            services.registration,
-            services.versions,
-            services.profile,
+            self._registration,
+            self._versions,
+            self._profile,
             view=AS_STORED,
             normalize=normalize,
         )
-        await answer(scope, receive, send)
+        await response(scope, receive, send)

@@ -1,4 +1,6 @@
-"""Write a response's head together with its body: a small response is one write and one wake-up.
+"""Transport that writes a response's head together with its body.
+
+A small response is one write and one wake-up.
 
 Gain (``benchmarks/registry/fastpath.py --only single_write_transport``):
 43 µs of processor time per cached read instead of 46.

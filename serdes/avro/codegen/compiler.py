@@ -60,7 +60,7 @@ class SyntaxNotAllowed(Exception):
 
 
 def compile_source(source: SourceText) -> Callable[..., Any]:
-    """Return the main function of a text.
+    """Return the main function of a source text.
 
     Raises:
         SyntaxNotAllowed: the text contains something that is not on the allowlist.

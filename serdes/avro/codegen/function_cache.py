@@ -58,9 +58,9 @@ class FunctionCache:
             evicted = [
                 self._entries.pop(first) for first in list(self._entries)[: max(0, len(self._entries) - self._capacity)]
             ]
-        for _, holders in evicted:
-            for holder in list(holders):
-                holder.release()
+        for _, users in evicted:
+            for former_user in list(users):
+                former_user.release()
         return function
 
 

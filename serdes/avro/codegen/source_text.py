@@ -13,7 +13,7 @@ from typing import Any, Final
 
 __all__ = ["MAIN_FUNCTION", "SourceText"]
 
-MAIN_FUNCTION: Final = "f0"  #: the function of a text that is returned; the others are its helpers
+MAIN_FUNCTION: Final = "f0"  #: the function of a string that is returned; the others are its helpers
 
 
 class SourceText:
@@ -22,7 +22,7 @@ class SourceText:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}  # k1 -> an object of the namespace
-        self.literals: dict[str, str | bytes] = {}  # s1 -> a text or bytes that replaces the name
+        self.literals: dict[str, str | bytes] = {}  # s1 -> a str or bytes that replaces the name
         self.indent = 0
         self._names = 0
         self._name_by_value: dict[Any, str] = {}
@@ -61,7 +61,7 @@ class SourceText:
         return self._name_by_value[key]
 
     def literal(self, value: str | bytes) -> str:
-        """Return the name that a text or bytes will replace."""
+        """Return the name that a str or bytes will replace."""
         key = (type(value), value)
         if key not in self._name_by_value:
             self._name_by_value[key] = self.name("s")

@@ -78,7 +78,7 @@ class _LenientDouble(DoubleCodec):
 
 
 class LenientArrayCodec(ArrayCodec):
-    """Codec of a list, or of any other sized iterable except a mapping: a set, the characters of a text."""
+    """Codec of a list, or of any other sized iterable except a mapping: a set, the characters of a string."""
 
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append the items in one block."""

@@ -107,7 +107,7 @@ def uuid_from_bytes(data: bytes) -> UUID:
 
 
 def uuid_from_text(text: bytes) -> UUID:
-    """Return the UUID of a text in the standard form with hyphens; raise ``ValueError`` for other texts."""
+    """Return the UUID of a string in the form with hyphens; raise ``ValueError`` for other strings."""
     data = unhexlify(text.replace(b"-", b""))
     if len(text) != _UUID_LENGTH or text[8:24:5] != b"----" or len(data) != _UUID_BYTES:
         raise ValueError
@@ -131,7 +131,7 @@ class UuidCodec(LogicalCodec):
             raise rule_failure(f"{describe_value(raw)} is no UUID") from None
 
     def to_raw(self, value: Any) -> Any:
-        """Return the text; a text must already be a UUID."""
+        """Return the text, which must already be a UUID."""
         if type(value) is UUID:
             digits = f"{value.int:032x}"
             return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
@@ -157,7 +157,7 @@ class FixedUuidCodec(LogicalCodec):
         return uuid_from_bytes(raw)
 
     def to_raw(self, value: Any) -> Any:
-        """Return the bytes; a text must be a UUID."""
+        """Return the bytes; a string must be a UUID."""
         if isinstance(value, str):
             if not _UUID.fullmatch(value):
                 raise rule_failure(f"{describe_value(value)} is no UUID")

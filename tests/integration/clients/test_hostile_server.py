@@ -270,7 +270,7 @@ def blocking_subjects(url: str) -> list[str]:
 
 
 def imported(url: str) -> Any:
-    return RestSource(url, timeout=30).read_snapshot(TransferReport())
+    return RestSource(url, timeout=30).read_contents(TransferReport())
 
 
 def sent(url: str) -> None:

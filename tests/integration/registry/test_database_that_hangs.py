@@ -12,10 +12,13 @@ from typing import Final
 
 import httpx2
 import pytest
+from sqlalchemy import create_engine, select
 
 from contractlog.compatibility.errors import StoreError, Unreachable
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.engines import parse_url
 
 from support.deadlines import WAIT_SECONDS, eventually
 from support.postgres import SUPERUSER, Server, create_server
@@ -83,7 +86,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
             assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
             cached = in_time(lambda: http.get("/schemas/ids/1"))
             assert (cached.status_code, cached.content) == (200, known)
-            assert cached.headers["x-contractlog-stale"] == "database-away"
+            assert cached.headers["x-contractlog-stale"] == "database-unavailable"
             with ThreadPoolExecutor(3 * FULL) as threads:
                 reads = [
                     threads.submit(in_time, lambda: http.get("/subjects/s/versions/latest")) for _ in range(2 * FULL)
@@ -102,7 +105,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
                 pass
             for path in ("/subjects/s/versions/latest", "/healthz/ready", "/schemas/ids/1", "/healthz/live"):
                 in_time(lambda path=path: http.get(path))  # type: ignore[misc]
-            assert "contractlog_database_away 1" in http.get("/metrics").text
+            assert "contractlog_database_unavailable 1" in http.get("/metrics").text
         eventually(lambda: http.get("/healthz/ready").json()["status"] == "ready")
         assert http.get("/subjects/s/versions/latest").status_code == 200
         assert http.post("/subjects/s/versions", json=schema(1)).json()["id"] == 1
@@ -114,6 +117,20 @@ def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(p
     slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(6.5)").scalar())
     assert slow.result(WAIT_SECONDS) == ""
     store.check(20)
+    store.close()
+
+
+def test_a_locked_table_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=500))
+    engine = create_engine(parse_url(postgres_url))
+    with engine.begin() as session:
+        session.exec_driver_sql("LOCK TABLE contexts IN ACCESS EXCLUSIVE MODE")
+        waiting = store.transact(lambda change: change._connection.execute(select(tables.contexts.c.name)).all())
+        store.check(20)
+        assert not waiting.done()
+    assert waiting.result(WAIT_SECONDS)
+    engine.dispose()
     store.close()
 
 

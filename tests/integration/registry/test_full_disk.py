@@ -115,11 +115,11 @@ def test_a_commit_that_fails_is_not_a_database_that_is_away(tmp_path: Path) -> N
     store = open_store(Settings(database_url=f"sqlite:///{tmp_path / 'r.db'}"))
     app = create_app(Settings(), store)
     event.listen(store._engines.writer, "commit", _fail)
-    assert isinstance(store.transact(lambda change: change.journal("test", "t")).exception(40), StoreError)
+    assert isinstance(store.transact(lambda change: change.record_change("test", "t")).exception(40), StoreError)
     event.remove(store._engines.writer, "commit", _fail)
     with store.open_snapshot():
         pass
-    assert not store._availability.away
+    assert not store._availability.unavailable
     app.state.close()
 
 

@@ -10,15 +10,15 @@ from sqlalchemy import insert
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
-from contractlog.registry.features.schemas.store import SchemaFilter
 from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.lookup import find_by_id
+from contractlog.registry.storage.name_and_id_lookup import find_by_id
 from contractlog.registry.storage.store import Store
-from contractlog.registry.storage.store_values import Deleted, Page, subject_key
+from contractlog.registry.storage.store_values import DeletedFilter, Page, subject_key
 from contractlog.registry.storage.transaction import Transaction
 
 from support.deadlines import count_calls
@@ -62,8 +62,10 @@ def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, subject
     ordered = sorted(names)
 
     async def ask() -> None:
-        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED) == ordered
-        pages = [await subjects.list_subjects("", Deleted.EXCLUDED, Page(offset, 5)) for offset in range(0, 20, 5)]
+        assert await subjects.list_subjects(":*:", DeletedFilter.EXCLUDED) == ordered
+        pages = [
+            await subjects.list_subjects("", DeletedFilter.EXCLUDED, Page(offset, 5)) for offset in range(0, 20, 5)
+        ]
         assert [name for page in pages for name in page] == ordered
         schemas = SchemaService(store, ThreadPools(4, max_waiting=100), ViewRenderer(SchemaParser()))
         found = await schemas.list_schemas(SchemaFilter(), Page(3, 4))
@@ -78,8 +80,8 @@ def test_listing_20_000_subjects_is_no_work_for_the_event_loop(store: Store, sub
     store.transact(lambda transaction: fill(transaction, names)).result()
 
     async def ask() -> None:
-        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED) == names
-        assert await subjects.list_subjects(":*:", Deleted.EXCLUDED, Page(19_999, 5)) == names[-1:]
+        assert await subjects.list_subjects(":*:", DeletedFilter.EXCLUDED) == names
+        assert await subjects.list_subjects(":*:", DeletedFilter.EXCLUDED, Page(19_999, 5)) == names[-1:]
 
     assert count_calls(lambda: asyncio.run(ask())) < COUNT / 4  # of the thread of the loop
 

@@ -64,7 +64,7 @@ def test_a_connection_lost_while_writing_says_that_nobody_knows(store: Store) ->
         change._connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
     assert isinstance(store.transact(lose).exception(30), StoreTimeout)
-    store.transact(lambda change: change.journal("test", "after")).result(30)
+    store.transact(lambda change: change.record_change("test", "after")).result(30)
 
 
 def test_a_statement_that_takes_too_long_is_given_up(database: str) -> None:

@@ -22,16 +22,16 @@ from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
-from contractlog.registry.features.schemas.store import list_versions_of_id
-from contractlog.registry.features.subjects.store import list_subjects
-from contractlog.registry.features.versions.store import list_referencing_ids
+from contractlog.registry.features.schemas.queries import list_versions_of_id
+from contractlog.registry.features.subjects.queries import list_subjects
+from contractlog.registry.features.versions.queries import list_referencing_ids
 from contractlog.registry.storage.contexts import list_contexts
-from contractlog.registry.storage.lookup import find_by_id
+from contractlog.registry.storage.name_and_id_lookup import find_by_id
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import (
-    Append,
     Content,
-    Deleted,
+    DeletedFilter,
+    PendingAppend,
     ReferenceTarget,
     ScopeSettings,
     Stale,
@@ -55,10 +55,10 @@ def content(text: str, **members: object) -> Content:
     return replace(Content(text, text, SchemaType.AVRO, digest, digest, compute_guid(text)), **members)
 
 
-def judged(store: Store, subject: Subject, one: Content, **members: object) -> Append:
+def judged(store: Store, subject: Subject, one: Content, **members: object) -> PendingAppend:
     with store.open_snapshot() as snapshot:
         configured = ScopeSettings.merge(snapshot.read_settings(scope_chain(subject)).values())
-        return Append(subject, one, snapshot.state(subject), configured, **members)
+        return PendingAppend(subject, one, snapshot.state(subject), configured, **members)
 
 
 def put(store: Store, text: str, subject: Subject = ORDERS, **members: object) -> RegisteredSchema:
@@ -123,7 +123,7 @@ def test_an_append_is_stale_if_checked_facts_have_changed(store: Store) -> None:
     put(store, "first")
     assert isinstance(store.append(late).result(30), Stale)
     with store.open_snapshot() as snapshot:
-        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, False)]
+        assert snapshot.versions(ORDERS, DeletedFilter.INCLUDED) == [(1, False)]
 
 
 def test_a_level_set_meanwhile_makes_a_judgement_stale(store: Store) -> None:
@@ -196,7 +196,7 @@ def test_an_append_that_breaks_down_fails_alone(store: Store) -> None:
         [1, AttributeError, 2],
     )
     with store.open_snapshot() as snapshot:
-        assert list_subjects(snapshot, ":*:", Deleted.INCLUDED) == ["orders", "third"]
+        assert list_subjects(snapshot, ":*:", DeletedFilter.INCLUDED) == ["orders", "third"]
         assert list_contexts(snapshot) == ["."]
 
 
@@ -204,7 +204,7 @@ def with_gate(store: Store, works: list, expected: list) -> None:
     """Hand in writes while the writer is held up, so that they make one batch."""
     gate = threading.Event()
     held = store.transact(lambda _change: gate.wait(30))
-    answers = [store.append(work) if isinstance(work, Append) else store.transact(work) for work in works]
+    answers = [store.append(work) if isinstance(work, PendingAppend) else store.transact(work) for work in works]
     gate.set()
     assert held.result(30)
     for answer, wanted in zip(answers, expected, strict=True):
@@ -228,10 +228,10 @@ def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> N
     put(store, "b")
     soft_delete(store, ORDERS, 1, 2)
     with store.open_snapshot() as snapshot:
-        assert snapshot.versions(ORDERS, Deleted.EXCLUDED) == []
-        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, True), (2, True)]
-        assert list_subjects(snapshot, ":*:", Deleted.EXCLUDED) == []
-        for seen in (Deleted.ONLY, Deleted.INCLUDED):
+        assert snapshot.versions(ORDERS, DeletedFilter.EXCLUDED) == []
+        assert snapshot.versions(ORDERS, DeletedFilter.INCLUDED) == [(1, True), (2, True)]
+        assert list_subjects(snapshot, ":*:", DeletedFilter.EXCLUDED) == []
+        for seen in (DeletedFilter.ONLY, DeletedFilter.INCLUDED):
             assert list_subjects(snapshot, ":*:", seen) == ["orders"]
         found = find_by_id(snapshot, 1, None)
     assert found is not None
@@ -245,7 +245,7 @@ def test_registering_a_soft_deleted_content_again_takes_its_place(store: Store) 
     again = put(store, "b")
     assert (again.schema_id, again.version) == (2, 3)
     with store.open_snapshot() as snapshot:
-        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, True), (3, False)]
+        assert snapshot.versions(ORDERS, DeletedFilter.INCLUDED) == [(1, True), (3, False)]
 
 
 def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -> None:
@@ -254,7 +254,7 @@ def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -
     hard_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
         assert find_by_id(snapshot, 1, None) is None
-        assert list_subjects(snapshot, ":*:", Deleted.INCLUDED) == []
+        assert list_subjects(snapshot, ":*:", DeletedFilter.INCLUDED) == []
     again = put(store, "a")
     assert (again.schema_id, again.version) == (2, 1)
     with store.open_snapshot() as snapshot:
@@ -279,7 +279,10 @@ def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(sto
     with store.open_snapshot() as snapshot:
         shown = [find_by_id(snapshot, 1, None), find_by_id(snapshot, 1, Subject.parse("a"))]
         assert [str(one.subject) for one in shown if one] == ["b", "a"]
-        assert [str(holder.subject) for holder in list_versions_of_id(snapshot, ".", 1, Deleted.EXCLUDED)] == ["b", "c"]
+        assert [str(holder.subject) for holder in list_versions_of_id(snapshot, ".", 1, DeletedFilter.EXCLUDED)] == [
+            "b",
+            "c",
+        ]
 
 
 def test_references_are_known_from_both_ends(store: Store) -> None:
@@ -289,17 +292,17 @@ def test_references_are_known_from_both_ends(store: Store) -> None:
         target_id = snapshot.state(base).id or 0
     put(store, "leaning", targets=(target(store, base, 1), target(store, base, 1)))
     with store.open_snapshot() as snapshot:
-        assert list_referencing_ids(snapshot, base, 1, Deleted.EXCLUDED) == [2]
+        assert list_referencing_ids(snapshot, base, 1, DeletedFilter.EXCLUDED) == [2]
         assert (
-            snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED)
-            == snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED, version=1)
+            snapshot.lowest_referenced_version(target_id, DeletedFilter.EXCLUDED)
+            == snapshot.lowest_referenced_version(target_id, DeletedFilter.EXCLUDED, version=1)
             == 1
         )
-        assert snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED, version=2) is None
+        assert snapshot.lowest_referenced_version(target_id, DeletedFilter.EXCLUDED, version=2) is None
     soft_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
-        assert snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED) is None
-        assert snapshot.lowest_referenced_version(target_id, Deleted.INCLUDED) == 1
+        assert snapshot.lowest_referenced_version(target_id, DeletedFilter.EXCLUDED) is None
+        assert snapshot.lowest_referenced_version(target_id, DeletedFilter.INCLUDED) == 1
 
 
 def test_settings_are_inherited_member_by_member(store: Store) -> None:
@@ -321,7 +324,7 @@ def test_any_name_can_be_a_subject(store: Store, name: str) -> None:
     subject = Subject(".", name)
     put(store, "a", subject)
     with store.open_snapshot() as snapshot:
-        assert list_subjects(snapshot, ":*:" + name[:20], Deleted.EXCLUDED) == [str(subject)]
+        assert list_subjects(snapshot, ":*:" + name[:20], DeletedFilter.EXCLUDED) == [str(subject)]
         assert snapshot.version(subject, None) is not None
 
 
@@ -329,7 +332,7 @@ def test_a_prefix_is_taken_literally(store: Store) -> None:
     for name in ("a_b", "aXb", "A_b"):
         put(store, "a", Subject.parse(name))
     with store.open_snapshot() as snapshot:
-        assert list_subjects(snapshot, "a_", Deleted.EXCLUDED) == ["a_b"]
+        assert list_subjects(snapshot, "a_", DeletedFilter.EXCLUDED) == ["a_b"]
 
 
 def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
@@ -377,7 +380,7 @@ def test_many_threads_get_one_id_for_one_content_and_no_gaps_for_many(store: Sto
     everything = {one for pair in ids for one in pair}
     assert everything == set(range(1, 34))
     with store.open_snapshot() as snapshot:
-        assert [number for number, _ in snapshot.versions(ORDERS, Deleted.INCLUDED)] == list(range(1, 33))
+        assert [number for number, _ in snapshot.versions(ORDERS, DeletedFilter.INCLUDED)] == list(range(1, 33))
         assert snapshot.max_id(".") == 33
 
 
@@ -413,7 +416,7 @@ def test_state_of_an_unknown_subject_is_empty(store: Store) -> None:
         assert snapshot.version(ORDERS, None) is None
 
 
-def in_one_batch(store: Store, *batch: Append) -> list[object]:
+def in_one_batch(store: Store, *batch: PendingAppend) -> list[object]:
     """Let several appends wait for the writer, so that one transaction takes them all."""
     entered, go_on = threading.Event(), threading.Event()
 
@@ -457,7 +460,7 @@ def test_no_id_is_given_out_after_the_last_one_and_the_neighbours_are_unharmed(s
     assert elsewhere.schema_id == 1
     with store.open_snapshot() as snapshot:
         assert snapshot.max_id(".") == MAX_ID
-        assert snapshot.versions(Subject.parse("new"), Deleted.INCLUDED) == []
+        assert snapshot.versions(Subject.parse("new"), DeletedFilter.INCLUDED) == []
 
 
 def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(store: Store) -> None:
@@ -477,7 +480,7 @@ def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(sto
     assert not isinstance(earlier, Stale)
     assert earlier.version == 3
     with store.open_snapshot() as snapshot:
-        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(3, False), (MAX_VERSION, False)]
+        assert snapshot.versions(ORDERS, DeletedFilter.INCLUDED) == [(3, False), (MAX_VERSION, False)]
 
 
 def test_versions_that_name_a_context_in_a_reference_are_found(store: Store) -> None:
@@ -487,8 +490,12 @@ def test_versions_that_name_a_context_in_a_reference_are_found(store: Store) -> 
         put(store, text, references=(Reference(":R", subject, 1),), targets=(one,))
     put(store, "d")
     with store.open_snapshot() as snapshot:
-        assert [found.version for found in snapshot.versions_with_qualified_references(ORDERS, Deleted.EXCLUDED)] == [2]
+        assert [
+            found.version for found in snapshot.versions_with_qualified_references(ORDERS, DeletedFilter.EXCLUDED)
+        ] == [2]
     soft_delete(store, ORDERS, 2)
     with store.open_snapshot() as snapshot:
-        assert snapshot.versions_with_qualified_references(ORDERS, Deleted.EXCLUDED) == []
-        assert [found.version for found in snapshot.versions_with_qualified_references(ORDERS, Deleted.INCLUDED)] == [2]
+        assert snapshot.versions_with_qualified_references(ORDERS, DeletedFilter.EXCLUDED) == []
+        assert [
+            found.version for found in snapshot.versions_with_qualified_references(ORDERS, DeletedFilter.INCLUDED)
+        ] == [2]

@@ -22,8 +22,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
-from contractlog.registry.transfer.file_format import format_state_lines
-from contractlog.registry.transfer.importer import follow, import_snapshot
+from contractlog.registry.transfer.file_format import format_content_lines
+from contractlog.registry.transfer.importer import follow, import_contents
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.topic_source import TopicSource
@@ -82,7 +82,7 @@ def sqlite(folder: Path, name: str = "registry.db") -> str:
 
 def lines_of(database_url: str) -> list[str]:
     with open_for_export(database_url) as snapshot:
-        return list(format_state_lines(read_database(snapshot)))
+        return list(format_content_lines(read_database(snapshot)))
 
 
 @pytest.fixture
@@ -197,8 +197,8 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
     report, stop_server, caught = TransferReport(), threading.Event(), threading.Event()
     with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as log, open_for_import(sqlite(tmp_path)) as store:
         source = TopicSource(log)
-        before = source.read_snapshot(report)
-        import_snapshot(store, before, report)
+        before = source.read_contents(report)
+        import_contents(store, before, report)
         thread = threading.Thread(
             target=follow,
             args=(store, before, lambda: source.poll(report), report, stop_server),
@@ -220,7 +220,7 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
         stop_server.set()  # one more look is had
         thread.join(60)
         with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as again:
-            whole = TopicSource(again).read_snapshot(TransferReport())
+            whole = TopicSource(again).read_contents(TransferReport())
     assert report.conflicts == []
     with open_for_export(sqlite(tmp_path)) as snapshot:
         found = read_database(snapshot)

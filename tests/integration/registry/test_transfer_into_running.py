@@ -14,7 +14,7 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, read_database
-from contractlog.registry.transfer.file_format import format_state_lines
+from contractlog.registry.transfer.file_format import format_content_lines
 
 from support.registry import run_server
 
@@ -31,7 +31,7 @@ PROTO = (
 
 def state(database_url: str) -> list[str]:
     with open_for_export(database_url) as snapshot:
-        return list(format_state_lines(read_database(snapshot)))
+        return list(format_content_lines(read_database(snapshot)))
 
 
 @pytest.fixture

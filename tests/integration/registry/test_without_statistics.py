@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import Connection, Select, create_engine
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.features.search import store as search_index
+from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.storage import append_state, prefetch, snapshot
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.store_values import Deleted
+from contractlog.registry.storage.store_values import DeletedFilter
 
 pytestmark = pytest.mark.integration
 
@@ -33,11 +33,11 @@ UNWATCHED = ("subjects", "schemas", "contents", "versions", "search_terms")
 
 CONTENT = {"key": "k7", "context": ".", "hash": "h65"}
 QUESTIONS: dict[str, tuple[Select[Any], dict[str, Any]]] = {
-    "newest": (snapshot._LATEST[Deleted.EXCLUDED], {"key": "k7"}),
+    "newest": (snapshot._LATEST[DeletedFilter.EXCLUDED], {"key": "k7"}),
     "row and highest": (snapshot._STATE_AND_HIGHEST, {"key": "k7"}),
-    "same content": (snapshot._ALL_WITH_HASH[Deleted.EXCLUDED], CONTENT),
-    "same spelling": (snapshot._EQUIVALENT[Deleted.EXCLUDED], CONTENT | {"hash": "n65"}),
-    "leaning": (snapshot._BY_DEPENDENCE[Deleted.EXCLUDED, True], {"key": "k7"}),
+    "same content": (snapshot._ALL_WITH_HASH[DeletedFilter.EXCLUDED], CONTENT),
+    "same spelling": (snapshot._EQUIVALENT[DeletedFilter.EXCLUDED], CONTENT | {"hash": "n65"}),
+    "leaning": (snapshot._BY_DEPENDENCE[DeletedFilter.EXCLUDED, True], {"key": "k7"}),
     "rows of a batch": (append_state._STATES, {"keys": ["k7", "k8"]}),
     "held by a batch": (append_state._VERSIONS, {"subjects": [7, 8], "schemas": [65, 66]}),
     "read ahead": (prefetch._LIVE, {"subjects": [7, 8, 9]}),

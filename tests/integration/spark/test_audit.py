@@ -190,6 +190,12 @@ def test_an_audit_accounts_for_every_offset(
     assert sum(one.records for one in read_state(tmp_path / "audit" / "state").coverage) == entry["records"]
     published = registry.conformance(topic.name, part="value")
     assert published[0]["violating"] == 5
+    (usage,) = registry.usage([f"{topic.name}-value"])
+    (values,) = usage["topics"]
+    assert values["records"] == entry["records"]
+    assert {each["id"]: (each["version"], each["records"]) for each in values["versions"]} == {
+        each["schema_id"]: (each["version"], each["records"]) for each in entry["schemas"]
+    }
 
 
 def test_an_archive_of_a_topic_gives_the_same_audit(

@@ -119,16 +119,16 @@ def test_a_topic_that_does_not_exist_is_named(kafka: Kafka) -> None:
 
 def test_a_broker_that_is_not_there_ends_the_wait() -> None:
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 does not answer"):
-        plan_ranges("127.0.0.1:1", ["t"], patience=1)
+        plan_ranges("127.0.0.1:1", ["t"], timeout_seconds=1)
     with pytest.raises(Unreachable, match="`t` partition 0 at offset 3"):
-        list(source.read_range("127.0.0.1:1", OffsetRange("t", 0, 3, 9), patience=1))
+        list(source.read_range("127.0.0.1:1", OffsetRange("t", 0, 3, 9), timeout_seconds=1))
 
 
 def test_an_end_beyond_the_log_ends_the_wait(kafka: Kafka) -> None:
     topic = kafka.create_topic()
     kafka.produce(topic, [{"value": b"x"}] * 5)
     with pytest.raises(Unreachable, match="at offset 5"):
-        list(source.read_range(kafka.bootstrap_servers, OffsetRange(topic, 0, 0, 9), patience=5))
+        list(source.read_range(kafka.bootstrap_servers, OffsetRange(topic, 0, 0, 9), timeout_seconds=5))
 
 
 @pytest.mark.spark

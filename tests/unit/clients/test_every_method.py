@@ -142,6 +142,7 @@ JOURNEY: list[Step] = [
     ask("changes", limit=1),
     ask("each_change", page=7),
     ask("fetches", 1),
+    ask("usage", ["lines", "nowhere"], days=7),
     ask("conformance", "t"),
     ask("metrics"),
 ]

@@ -102,3 +102,18 @@ def test_a_lock_is_read_before_a_file_of_the_earlier_name(tmp_path: Path) -> Non
     write_index(tmp_path, [])
     assert [each.schema.text for each in read_index(tmp_path)] == ['"int"']
     assert (tmp_path / "pulled.json").exists()
+
+
+@pytest.mark.parametrize("file", ["/dev/zero", "../outside.avsc", "a/../../outside.avsc"])
+def test_a_lock_of_a_file_outside_of_the_folder_is_a_usage_error(tmp_path: Path, file: str) -> None:
+    (tmp_path / LOCK).write_text(json.dumps({"format": INDEX_FILES[LOCK], "schemas": [{**ENTRY, "file": file}]}))
+    for use in (read_index, read_locked, pulled_files, file_digests):
+        with pytest.raises(UsageError, match="none that `contractlog pull` writes"):
+            use(tmp_path)
+
+
+def test_a_lock_that_never_ends_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / LOCK).symlink_to("/dev/zero")
+    for use in (read_index, read_locked, pulled_files, file_digests, locked_context):
+        with pytest.raises(UsageError, match="not a regular file"):
+            use(tmp_path)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import MAX_ENCODED_SUBJECT, Subject
 
 
 @given(
@@ -55,3 +55,12 @@ def test_only_the_first_two_colons_are_structural(text: str, context: str, name:
 def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
     with pytest.raises(InvalidSubject, match=r"is not a valid\.$"):
         Subject(".", name).validate()
+
+
+@pytest.mark.parametrize(("letter", "encoded"), [("a", 1), ("é", 6), ("\U0001f600", 12)])
+def test_a_subject_too_long_for_a_url_is_invalid(letter: str, encoded: int) -> None:
+    longest = Subject.parse(letter * (MAX_ENCODED_SUBJECT // encoded))
+    assert longest.validate() is longest
+    with pytest.raises(InvalidSubject) as caught:
+        Subject.parse(letter * (MAX_ENCODED_SUBJECT // encoded + 1)).validate()
+    assert len(caught.value.message) < 200

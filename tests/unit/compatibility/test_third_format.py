@@ -12,7 +12,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.compatibility import formats
-from contractlog.compatibility.check_catalogue import CheckExample, CheckSpec
+from contractlog.compatibility.check_spec import CheckExample, CheckSpec
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, SchemaNotFound
 from contractlog.compatibility.finding import Finding

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, insert, text
 
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.store_values import JOURNAL_COUNTER
+from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER
 
 from support.registry_model.comparison import OPERATIONS
 from support.registry_model.faults import FAULTS
@@ -155,7 +155,7 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
             names = ", ".join(f'"{name}"' for name in tables.metadata.tables)
             connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
             connection.execute(insert(tables.contexts).values(name=".", next_schema_id=1))
-            connection.execute(insert(tables.journal).values(name=JOURNAL_COUNTER, next_sequence=1))
+            connection.execute(insert(tables.change_log_counters).values(name=CHANGE_LOG_COUNTER, next_sequence=1))
         return postgres_url
 
     monkeypatch.setattr(RegistryMachine, "database", staticmethod(emptied))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ CONTEXT = SerializationContext("bills")
 
 
 def pull(registry: Registry, out: Path, *subjects: str, history: bool = True) -> list[PulledFile]:
-    pulled = list(_pull_subjects(registry, subjects, out, history=history))
+    options = Namespace(out=out, history=history, force=False, context="", all=False)
+    pulled = [written for written in _pull_subjects(registry, subjects, options) if isinstance(written, PulledFile)]
     _write_pull_index(registry, pulled, out)
     return pulled
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.source_tree import ROOT
+from support.source_tree import PRODUCT, ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)")
 
@@ -23,6 +23,16 @@ def test_each_link_of_a_document_leads_to_a_file(document: Path) -> None:
         if not path.exists() or (anchor and anchor not in anchors(path.read_text(encoding="utf-8"))):
             wrong.append(f"{target}#{anchor}")
     assert not wrong
+
+
+def test_each_file_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+\.(?:py|md|yaml|toml))`", text))
+    folders = [*PRODUCT, "docs", "tests"]
+    existing = {path.name for path in ROOT.glob("*.*")}
+    existing |= {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.*")}
+    assert len(named) > 100
+    assert sorted(name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in existing)) == []
 
 
 def anchors(text: str) -> set[str]:

@@ -22,11 +22,11 @@ def test_the_store_is_one_class_and_no_snapshot_pretends_to_have_a_connection() 
 
 def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -> None:
     names = {name for _, module, name in imports("registry/storage/") if module.endswith("access.current_caller")}
-    assert names == {"current_actor"}  # the default actor of the journal
+    assert names == {"current_actor"}  # the default actor of the change log
 
 
 def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
-    assert set(calls_by_module("registry/transfer/", "SnapshotSchema")) == {
+    assert set(calls_by_module("registry/transfer/", "TransferredSchema")) == {
         "registry/transfer/database_access.py",  # rows of our own tables, which need no parsing
         "registry/transfer/import_parsers.py",
     }
@@ -90,7 +90,7 @@ def test_a_registration_computes_content_hashes_and_guid_in_one_place() -> None:
     assert calls_by_module("registry/", "build_content") == {"registry/registration/candidate.py": 1}
     for folder in ("registry/registration/", "registry/features/", "registry/http/"):
         assert set(calls_by_module(folder, "compute_guid")) <= {"registry/registration/candidate.py"}
-        assert set(calls_by_module(folder, "Append")) <= {"registry/registration/decision.py"}
+        assert set(calls_by_module(folder, "PendingAppend")) <= {"registry/registration/decision.py"}
 
 
 def test_a_requested_version_is_a_value() -> None:
@@ -115,8 +115,8 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     }
 
 
-def test_the_journal_is_read_in_one_place() -> None:
-    assert modules_with("registry/", "tables.changes") == {"registry/storage/journal.py"}
+def test_the_change_log_is_read_in_one_place() -> None:
+    assert modules_with("registry/", "tables.changes") == {"registry/storage/change_log.py"}
 
 
 def test_a_limit_of_dependencies_is_written_once() -> None:
@@ -175,16 +175,16 @@ def test_the_registry_verifies_an_audit_result_by_the_declaration_of_the_report(
     assert modules_with("registry/", "from_offset: int") == modules_with("registry/", "conforming: int") == set()
 
 
-def test_only_storage_and_stores_execute_statements() -> None:
-    """A resource's SQL stands in its ``store.py``; services, routes and the registration call functions of stores."""
+def test_only_storage_and_queries_of_features_execute_statements() -> None:
+    """A resource's SQL stands in its ``queries.py``, whose functions services, routes and the registration call."""
 
-    def is_store(path: str) -> bool:
-        return path.startswith("registry/storage/") or bool(re.fullmatch(r"registry/features/\w+/store\.py", path))
+    def executes_statements(path: str) -> bool:
+        return path.startswith("registry/storage/") or bool(re.fullmatch(r"registry/features/\w+/queries\.py", path))
 
     connected = {
         path
         for path, tree in modules("registry/")
-        if not is_store(path)
+        if not executes_statements(path)
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "connection"
     }
@@ -194,7 +194,9 @@ def test_only_storage_and_stores_execute_statements() -> None:
         if module.split(".")[0] == "sqlalchemy" and name in {"delete", "insert", "select", "text", "update"}
     }
     assert not connected
-    assert {path for path in statements if not is_store(path)} == {"registry/database.py"}  # before there is a store
+    assert {path for path in statements if not executes_statements(path)} == {
+        "registry/database.py"
+    }  # before there is a store
 
 
 def test_each_shortcut_names_its_benchmark_and_its_gain() -> None:

@@ -22,9 +22,9 @@ from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnaps
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import (
-    Append,
     Content,
-    Deleted,
+    DeletedFilter,
+    PendingAppend,
     ReferenceTarget,
     ScopeSettings,
     scope_chain,
@@ -49,7 +49,7 @@ def put(store: Store, name: str, text: str, **members: Any) -> None:
     )
     with store.open_snapshot() as snapshot:
         configured = ScopeSettings.merge(snapshot.read_settings(scope_chain(subject)).values())
-        one = Append(subject, content, snapshot.state(subject), configured)
+        one = PendingAppend(subject, content, snapshot.state(subject), configured)
     assert isinstance(store.append(one).result(30), RegisteredSchema)
 
 
@@ -84,11 +84,11 @@ QUESTIONS: tuple[Callable[[Snapshot, Subject], Any], ...] = (
 MORE: tuple[Callable[[Snapshot, Subject], Any], ...] = (
     *((lambda state, subject, one=one: state.list_by_content(subject, one)) for one in HASHES),
     *((lambda state, subject, one=one: state.list_equivalent(subject, one)) for one in map(hash_content, ("0n", "2n"))),
-    lambda state, subject: state.dependent_versions(subject, Deleted.EXCLUDED, dependent=True),
-    lambda state, subject: state.dependent_versions(subject, Deleted.EXCLUDED, dependent=False),
-    lambda state, subject: state.list_by_content(subject, HASHES[0], Deleted.INCLUDED),
+    lambda state, subject: state.dependent_versions(subject, DeletedFilter.EXCLUDED, dependent=True),
+    lambda state, subject: state.dependent_versions(subject, DeletedFilter.EXCLUDED, dependent=False),
+    lambda state, subject: state.list_by_content(subject, HASHES[0], DeletedFilter.INCLUDED),
     lambda state, subject: state.version(subject, 1),
-    lambda state, subject: state.version(subject, None, Deleted.INCLUDED),
+    lambda state, subject: state.version(subject, None, DeletedFilter.INCLUDED),
     lambda state, subject: state.history(subject),
     lambda state, _subject: state.state(Subject.parse("another")),
 )

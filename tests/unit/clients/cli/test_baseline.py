@@ -6,6 +6,7 @@ import json
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -52,6 +53,49 @@ def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, d
 def test_files_of_a_revision_are_unchanged(repository: Path, capsys: pytest.CaptureFixture[str], folder: str) -> None:
     unchanged = {"Money": "unchanged", "orders-value": "unchanged"}
     assert checked(capsys, folder, "--against", "git:HEAD") == (exit_codes.CLEAN, unchanged)
+    main(["check", folder, "--against", "git:HEAD", "--format", "json"])
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert {(file["version"], file["schema_id"]) for file in files} == {(None, None)}, "a revision has no ids"
+    main(["check", folder, "--against", "git:HEAD"])
+    assert capsys.readouterr().err == "no file differs from git:HEAD\n"
+
+
+def test_errors_name_the_file_of_the_revision(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository / "in", Money={**MONEY, "fields": 7})
+    git(repository, "commit", "-qam", "wrong")
+    put(repository / "in", Money=MONEY)
+    assert main(["check", "in", "--against", "git:HEAD"]) == exit_codes.USAGE
+    assert 'contractlog: git:HEAD:in/Money.avsc:1:1: a record needs "fields", a list' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("against", ["git:HEAD", "copy/in"])
+@pytest.mark.parametrize("checked_path", ["in", "in/my.avsc"])
+def test_the_rules_of_a_manifest_above_the_folder_hold_for_both_sides(
+    repository: Path, capsys: pytest.CaptureFixture[str], against: str, checked_path: str
+) -> None:
+    put(repository / "in", my=MONEY)
+    (repository / "in" / "Money.avsc").unlink()
+    (repository / "in" / "orders-value.avsc").unlink()
+    (repository / "contractlog.toml").write_text('[[files]]\npath = "in/my.avsc"\nsubjects = ["my-value"]\n')
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    copytree(repository / "in", repository / "copy" / "in")
+    against += "/my.avsc" if against.startswith("copy") and checked_path != "in" else ""
+    assert checked(capsys, checked_path, "--against", against) == (exit_codes.CLEAN, {"my-value": "unchanged"})
+
+
+def test_a_reference_that_is_not_registered_is_named_with_the_way_out(
+    repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("schema_folder.command_files", "check_runner"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+    (repository / "contractlog.toml").write_text(
+        '[[files]]\npath = "in/orders-value.avsc"\n[files.references]\nMoney = "money:1"\n'
+    )
+    for arguments, name in (((), "in"), (("--against", "git:HEAD"), "git:HEAD:in")):
+        assert main(["check", "in", *arguments]) == exit_codes.USAGE
+        message = f"{name}/orders-value.avsc: a schema that it refers to is not registered: Subject 'money' not found. "
+        assert f"{message}Correct --reference, or `references`" in capsys.readouterr().err
 
 
 def test_a_change_of_a_shared_type_is_judged_in_all_its_users(
@@ -64,7 +108,7 @@ def test_a_change_of_a_shared_type_is_judged_in_all_its_users(
     fine = dict.fromkeys(broken, "compatible")
     assert checked(capsys, "in", "--against", "git:HEAD", "--level", "FORWARD") == (exit_codes.CLEAN, fine)
     main(["check", "in", "--against", "git:HEAD"])
-    assert "incompatible with git:HEAD:in/Money.avsc of `Money` at level BACKWARD" in capsys.readouterr().out
+    assert "incompatible with git:HEAD:in/Money.avsc at level BACKWARD of `Money`" in capsys.readouterr().out
 
 
 def test_another_folder_takes_the_place_of_a_revision(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +141,27 @@ def test_links_of_a_revision_are_not_followed(repository: Path, capsys: pytest.C
     assert checked(capsys, "in", "--against", "git:HEAD")[0] == exit_codes.CLEAN
 
 
+def test_a_bare_repository_in_the_folder_gives_git_no_commands(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = repository / "in"
+    for name, text in {
+        "HEAD": "ref: refs/heads/main",
+        "refs/heads/main": 40 * "1",
+        "objects/keep": "",
+        "config": f"[core]\nrepositoryformatversion = 1\nbare = false\nworktree = .\n[extensions]\npartialClone = x\n"
+        f'[remote "x"]\nurl = .\npromisor = true\nuploadpack = "touch {repository}/executed; false"\n',
+    }.items():
+        path = hostile / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    unchanged = {"Money": "unchanged", "orders-value": "unchanged"}
+    assert checked(capsys, "in", "--against", "git:HEAD") == (exit_codes.CLEAN, unchanged)
+    assert main(["check", "in", "--against", "git:HEAD"]) == exit_codes.CLEAN
+    assert main(["diff", "git:HEAD:./in", "in"]) == exit_codes.CLEAN
+    assert not (repository / "executed").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -104,7 +169,7 @@ def test_links_of_a_revision_are_not_followed(repository: Path, capsys: pytest.C
         (["in", "--against", "git:--all"], "git has no revision `--all`"),
         (["in", "--against", "git:"], "git has no revision"),
         (["in", "--against", "nosuch"], "`nosuch` does not exist"),
-        (["/", "--against", "git:HEAD"], "git cannot read what to compare with"),
+        (["/", "--against", "git:HEAD"], "is in no git repository"),
         (["in", "--level", "FULL"], "--level needs --against"),
     ],
 )
@@ -144,6 +209,10 @@ def test_files_are_compared_with_the_locked_versions(
     broken = (exit_codes.FINDINGS, {"orders-value": "incompatible"})
     assert checked(capsys, "in", "--against", "lock") == broken
     assert checked(capsys, "in/orders-value.avsc", "--against", "lock") == broken
+    main(["check", "in", "--against", "lock"])
+    output = capsys.readouterr()
+    assert "in/orders-value.avsc: incompatible with version 1 of `orders-value` at level BACKWARD" in output.out
+    assert output.err == "1 changed file, 1 incompatible with the lock\n"
     put(pulled, **{"other-value": "int"})
     main(["check", "in/other-value.avsc", "--against", "lock"])
     assert "no longer in the folder" not in capsys.readouterr().err
@@ -155,6 +224,19 @@ def test_files_are_compared_with_the_locked_versions(
     monkeypatch.setattr("contractlog.clients.cli.schema_folder.command_files.connect", lambda _: nullcontext(offline))
     assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
     assert "its earlier text is in the registry only" in capsys.readouterr().err
+
+
+def test_a_locked_version_is_known_by_its_guid_if_its_file_had_a_formatting_of_its_own(
+    pulled: Path, registry: Registry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.delete_version("orders-value", 2)
+    put(pulled, **{"orders-value": ORDER})
+    assert main(["pull", "orders-value", "--out", "in"]) == exit_codes.CLEAN
+    assert json.loads((pulled / "orders-value.avsc").read_text()) == ORDER
+    capsys.readouterr()
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "unchanged"})
+    put(pulled, **{"orders-value": {**ORDER, "doc": "edited"}})
+    assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "compatible"})
 
 
 def test_a_registry_with_other_versions_is_not_taken_for_the_locked_one(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import nullcontext
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
+from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.formats import parse_schema
@@ -18,6 +21,7 @@ from contractlog.compatibility.schema import SchemaDraft
 
 ID = {"name": "id", "type": "long"}
 NOTE = {"name": "note", "type": "string"}
+TOTAL = {"name": "total", "type": "double"}
 
 
 def order(*fields: Any) -> str:
@@ -275,6 +279,47 @@ def test_folders_are_compared_by_subject_with_their_shared_types(files: Files, r
     _, told = files.diff("git:HEAD:schemas", "schemas", "--format", "markdown")
     assert "#### ✓ `schemas/new-value.avsc`\n\n`new-value` was `added`." in told.replace("was added", "was `added`")
     assert files.diff("schemas", "file:schemas")[0] == exit_codes.CLEAN
+
+
+def test_files_without_the_same_subject_are_paired_by_path(files: Files, repository: Path) -> None:
+    for folder in ("one", "two"):
+        (repository / folder).mkdir()
+        for name in ("x", "y", "gone-value" if folder == "one" else "new-value"):
+            (repository / folder / f"{name}.avsc").write_text(order(TOTAL if folder == "one" else NOTE))
+    manifest = '[[files]]\npath = "x.avsc"\nsubjects = ["orders-value"]\n'
+    (repository / "one" / "contractlog.toml").write_text(manifest)
+    (repository / "two" / "contractlog.toml").write_text(manifest.replace("orders", "sales"))
+    code, told = files.diff("one", "two", "--format", "json")
+    body = json.loads(told)
+    assert code == exit_codes.FINDINGS
+    assert [(each["subject"], each["later"]) for each in body["changed"]] == [
+        ("sales-value", "two/x.avsc"),
+        (None, "two/y.avsc"),
+    ]
+    assert body["renamed"] == [{"from": "orders-value", "to": "sales-value", "file": "two/x.avsc"}]
+    assert body["added"] == [{"subject": "new-value", "file": "two/new-value.avsc"}]
+    (repository / "one" / "contractlog.toml").unlink()
+    _, told = files.diff("one", "two")
+    assert "· two/x.avsc: has `sales-value`, and had no subject in one" in told
+
+
+def test_types_that_the_manifest_takes_from_the_registry_are_fetched(
+    files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("diff_sides", "schema_folder.command_files", "check_runner"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
+    folder = repository / "one"
+    folder.mkdir()
+    (folder / "a-value.avsc").write_text(order({"name": "total", "type": "shop.Money"}))
+    (folder / "contractlog.toml").write_text('[[files]]\npath = "*"\n[files.references]\n"shop.Money" = "money:1"\n')
+    copytree(folder, repository / "two")
+    assert files.diff("one", "two")[0] == exit_codes.USAGE
+    money = {"type": "record", "name": "shop.Money", "fields": [TOTAL]}
+    registry.register("money", SchemaDraft(json.dumps(money)))
+    assert files.diff("one", "two") == (exit_codes.CLEAN, "0 subjects changed\n")
+    (folder / "a-value.avsc").write_text(order({"name": "total", "type": "shop.Money"}, {**NOTE, "default": ""}))
+    assert files.diff("one", "two")[0] == exit_codes.CLEAN
+    assert main(["check", "one", "--against", "two"]) == exit_codes.CLEAN
 
 
 def test_a_path_of_a_revision_begins_at_the_root_or_at_the_working_directory(

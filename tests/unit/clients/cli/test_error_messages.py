@@ -38,6 +38,17 @@ def test_rejected_credentials_are_named_by_where_they_came_from_and_never_shown(
     assert "secret" not in message
 
 
+def test_an_environment_of_the_manifest_does_not_have_the_credentials_of_the_variable_with_the_url(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://me:secret@registry:8081")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "you")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_PASSWORD", "secret")
+    assert "user `me` and the password, both taken from the URL" in error_message(Unauthorized(url=URL), [])
+    for arguments in (["--environment", "dev"], ["--environment=dev"]):
+        assert "user `you` and the password; check" in error_message(Unauthorized(url=URL), arguments)
+
+
 def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() -> None:
     for reason, advised in (("certificate verify failed", False), ("Connection refused", True)):
         told = error_message(Unreachable("m", url="https://r", reason=reason), [])

@@ -1,6 +1,7 @@
 """The life of a folder of schemas against servers that have less than ours: pull, change, check, plan, apply.
 
-Releases of the reference are our own service in their response profile, without the endpoints that they lack.
+Releases of the reference are our own service in their response profile, without the endpoints that they lack, and
+Apicurio Registry is our own service with its answers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from support.operations import LINE, NOTE, order, runner
 BREAKING = '{"name":"total","type":"double"}'
 
 
-@pytest.fixture(params=[Profile.SEVEN, Profile.FIVE])
+@pytest.fixture(params=[Profile.SEVEN, Profile.FIVE, "apicurio"])
 def server(registries: Registries, request: pytest.FixtureRequest) -> Iterator[ASGIApp]:
+    if request.param == "apicurio":
+        yield request.getfixturevalue("apicurio_answers")
+        return
     app = registries.make({"response_profile": request.param})
     yield imitate_release(app, request.param)
     app.state.close()

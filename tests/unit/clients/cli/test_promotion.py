@@ -90,6 +90,9 @@ def test_promote_shows_the_missing_versions_and_writes_nothing(environments: Env
     assert "`Money`: version 1 of dev would become version 1 in prod, with id 3 as in dev" in out
     assert out.index("`Money`: version 2") < out.index("`orders-value`: version 3")
     assert "5 versions would be registered in prod: contractlog promote dev prod --apply" in err
+    code, _, err = environments.promote("--exit-code")
+    assert code == exit_codes.FINDINGS
+    assert "contractlog promote dev prod --apply" in err, "--exit-code has no effect on what was applied"
     assert environments.prod.subjects() == []
     assert environments.promote("--exit-code")[0] == exit_codes.FINDINGS
 
@@ -232,6 +235,40 @@ def test_an_interrupted_promotion_is_completed_by_the_next(environments: Environ
     code, _, err = environments.promote("--exit-code")
     assert code == exit_codes.CLEAN
     assert note in err
+
+
+@pytest.mark.parametrize("registered", [0, 1, 2])
+def test_a_subject_left_in_mode_import_gets_the_mode_of_the_manifest(
+    environments: Environments, tmp_path: Path, registered: int
+) -> None:
+    prod = environments.prod
+    prod.set_mode(Mode.IMPORT, "Money")
+    for number, schema in enumerate((MONEY, more(MONEY, NOTE))[:registered]):
+        schema_id = environments.dev.version("Money", number + 1).schema_id
+        prod.register("Money", draft(schema), schema_id=schema_id, version=number + 1)
+    (tmp_path / "contractlog.toml").write_text(f'{MANIFEST}[[subjects]]\nname = "Money"\nmode = "READWRITE"\n')
+    code, _, err = environments.promote("Money.avsc", "--exit-code")
+    assert code == exit_codes.FINDINGS
+    assert "note: `Money` is in mode IMPORT in prod: `--apply` sets READWRITE, as in the manifest" in err
+    assert prod.mode("Money") is Mode.IMPORT
+    code, out, err = environments.promote("Money.avsc", "--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert "`Money`: mode IMPORT -> READWRITE in prod, as in the manifest" in out
+    assert "is in mode IMPORT" not in err
+    assert prod.mode("Money") is Mode.READWRITE
+    assert environments.history(prod, "Money") == environments.history(environments.dev, "Money")
+    assert environments.promote("Money.avsc", "--exit-code")[:2] == (exit_codes.CLEAN, "")
+
+
+def test_settings_of_the_manifest_are_left_to_apply(environments: Environments, tmp_path: Path) -> None:
+    (tmp_path / "contractlog.toml").write_text(f'{MANIFEST}[[subjects]]\nname = "orders-*"\nlevel = "FULL"\n')
+    note = "1 setting of prod differs from the manifest, such as the level of `orders-value`; promotion leaves settings"
+    assert note in environments.promote()[2]
+    code, _, err = environments.promote("--apply")
+    assert (code, note in err, err.count("contractlog apply --environment=prod")) == (exit_codes.CLEAN, True, 1)
+    assert environments.prod.level("orders-value") is Level.BACKWARD
+    environments.prod.set_level(Level.FULL, "orders-value")
+    assert "settings" not in environments.promote()[2]
 
 
 def test_json_has_each_version_and_its_ids(environments: Environments) -> None:

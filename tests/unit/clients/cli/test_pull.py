@@ -14,7 +14,7 @@ from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
 from contractlog.clients.pull_index import LOCK
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 
 @pytest.fixture
@@ -38,6 +38,10 @@ def test_files_are_new_then_unchanged_and_kept_once_edited(
     (tmp_path / "a-value.avsc").write_text('"long"', encoding="utf-8")
     assert pull() == (exit_codes.FINDINGS, "edited")
     assert (tmp_path / "a-value.avsc").read_text(encoding="utf-8") == '"long"'
+    assert pull("--force") == (exit_codes.CLEAN, "changed")
+    (tmp_path / "a-value.avsc").write_text(' "string"\n\n', encoding="utf-8")
+    assert pull() == (exit_codes.CLEAN, "unchanged"), "a file with the registered value and a formatting of its own"
+    assert (tmp_path / "a-value.avsc").read_text(encoding="utf-8") == ' "string"\n\n'
     assert pull("--force") == (exit_codes.CLEAN, "changed")
 
 
@@ -65,6 +69,20 @@ def test_a_first_pull_writes_a_manifest_with_subjects_and_levels(
     assert path.read_text() == "# mine"
 
 
+def test_a_reference_shows_its_name_if_that_is_not_the_subject(
+    registry_of_pull: Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = '{"type": "record", "name": "%s", "fields": [%s]}'
+    registry_of_pull.register("A", SchemaDraft(record % ("A", "")))
+    registry_of_pull.register("b-value", SchemaDraft(record % ("B", "")))
+    fields = '{"name": "a", "type": "A"}, {"name": "b", "type": "B"}'
+    references = (Reference("A", "A", 1), Reference("B", "b-value", 1))
+    registry_of_pull.register("c-value", SchemaDraft(record % ("C", fields), references=references))
+    assert main(["pull", "c-value", "--out", str(tmp_path)]) == exit_codes.CLEAN
+    output = capsys.readouterr().out
+    assert "    refers to version 1 of `A`\n    refers to version 1 of `b-value` as `B`\n" in output
+
+
 def test_a_manifest_of_the_working_directory_is_enough(
     registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +102,7 @@ def test_a_pulled_environment_has_its_context_left_out(
     (tmp_path / MANIFEST).write_text('[environments.prod]\nregistry = "http://x"\ncontext = ".prod"\n')
     assert main(["pull", "b-value", "--environment", "prod", "--out", "one"]) == exit_codes.CLEAN
     assert main(["pull", "--all", "--environment", "prod", "--out", "out"]) == exit_codes.CLEAN
+    assert "check them: contractlog check --environment=prod out\n" in capsys.readouterr().err
     lock = json.loads((tmp_path / "out" / LOCK).read_text())
     assert lock["context"] == ".prod"
     assert [each["subject"] for each in lock["schemas"]] == ["a-value", "b-value"]
@@ -96,3 +115,18 @@ def test_a_pulled_environment_has_its_context_left_out(
 def test_standard_output_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pull", "--all", "--out", "-"]) == exit_codes.USAGE
     assert "`-` is not a folder" in capsys.readouterr().err
+
+
+def test_a_subject_whose_alias_has_no_versions_is_left_out_and_the_others_are_pulled(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for subject in ("a-value", "b-value", "c-value"):
+        registry_of_pull.register(subject, SchemaDraft('"string"'))
+    registry_of_pull.set_config({"alias": "nowhere"}, "b-value")
+    assert main(["pull", "--all", "--out", "out", "--format", "json"]) == exit_codes.FINDINGS
+    body = json.loads(capsys.readouterr().out)
+    assert [file["subject"] for file in body["files"]] == ["a-value", "c-value"]
+    assert body["left_out"] == [{"subject": "b-value", "message": "Subject 'nowhere' not found."}]
+    assert (tmp_path / "out" / LOCK).exists()
+    assert main(["pull", "b-value", "--out", "other"]) == exit_codes.USAGE

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contractlog.compatibility.avro.canonical import format_inlined
+from contractlog.compatibility.avro.canonical_form import format_inlined
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType

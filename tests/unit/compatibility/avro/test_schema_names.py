@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.avro.schema_names import list_avro_names
-from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+from contractlog.compatibility.schema_names import SchemaNames
 
 MONEY = {
     "type": "record",
@@ -37,7 +37,7 @@ MONEY = {
 def test_names_are_full_names(schema: Any, defined: list[str], external: list[str]) -> None:
     names = list_avro_names(json.dumps(schema))
     assert names.defined == tuple(defined)
-    assert names.external == tuple(map(ExternalName, external))
+    assert [use.name for use in names.external] == external
     assert names.root == (defined[0] if defined else "")
 
 

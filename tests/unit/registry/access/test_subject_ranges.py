@@ -26,12 +26,12 @@ from contractlog.registry.access.permissions import (
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
 from contractlog.registry.features.routers import ROUTERS
-from contractlog.registry.features.schemas import store as schemas_store
-from contractlog.registry.features.subjects import store as subjects_store
+from contractlog.registry.features.schemas import queries as schema_queries
+from contractlog.registry.features.subjects import queries as subject_queries
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.store_values import WHOLE_LIST, Deleted, Page
+from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page
 
 from support.registry import in_process
 
@@ -121,9 +121,10 @@ def test_a_prefix_lists_what_may_be_read_and_is_refused_only_for_what_may_not(
 ) -> None:
     with http.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         listed = [
-            Subject.parse(name) for name in subjects_store.list_subjects(snapshot, prefix or ":*:", Deleted.INCLUDED)
+            Subject.parse(name)
+            for name in subject_queries.list_subjects(snapshot, prefix or ":*:", DeletedFilter.INCLUDED)
         ]
-        shown = schemas_store.list_schemas(snapshot, schemas_store.SchemaFilter(prefix=prefix), Page(limit=1_000))
+        shown = schema_queries.list_schemas(snapshot, schema_queries.SchemaFilter(prefix=prefix), Page(limit=1_000))
     for path, meant, subjects in (
         ("/subjects", prefix or ":*:", listed),
         ("/schemas", prefix, [one.schema.subject for one in shown if one.schema.subject]),
@@ -170,11 +171,11 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         schema_id = 2 if context == "." else 1
         found |= {
             f"subjects {context}": (
-                lambda at=at, number=schema_id: services.schemas.subjects(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.subjects(number, at, DeletedFilter.INCLUDED),
                 lambda name: [Subject.parse(name)],
             ),
             f"versions {context}": (
-                lambda at=at, number=schema_id: services.schemas.versions(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.versions(number, at, DeletedFilter.INCLUDED),
                 lambda holder: [holder.subject],
             ),
         }
@@ -219,7 +220,7 @@ def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2
         try:
             graph = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)
             shown = await services.schemas.list_schemas(
-                schemas_store.SchemaFilter(prefix="a-", aliases=True), WHOLE_LIST
+                schema_queries.SchemaFilter(prefix="a-", aliases=True), WHOLE_LIST
             )
         finally:
             current_permissions.reset(token)

@@ -227,7 +227,7 @@ def test_right_passwords_are_checked_while_others_send_wrong_ones(
     assert [type(one) for one in wrong] == [Unauthorized] * NAME_FAILURES + [TooManyFailures] * (130 - NAME_FAILURES)
     assert [getattr(one, "name", one) for one in right] == ["ci", "dev"]
     assert gate.order.index("right") <= 4  # the other address did not wait for the flood
-    assert checks.find_known_caller(basic("ci", "right")) is not None
+    assert checks.check_cached_credentials(basic("ci", "right")) is not None
 
 
 def test_a_user_who_is_removed_while_the_password_is_checked_is_refused(

@@ -30,7 +30,9 @@ def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str,
             assert "none of this name" not in http.get(f"/contractlog/v1/{path.partition('?')[0]}?{query}").text
 
 
-@pytest.mark.parametrize("path", ["lookup?zork=1", "check?zork=1", "diff?earlier=a:1&zork=1", "import?dryrun=true"])
+@pytest.mark.parametrize(
+    "path", ["lookup?zork=1", "check?zork=1", "usage?zork=1", "diff?earlier=a:1&zork=1", "import?dryrun=true"]
+)
 def test_posts_of_our_own_refuse_them_too(path: str) -> None:
     with in_process(Settings(database_url="sqlite://")) as http:
         answer = http.post(f"/contractlog/v1/{path}", json={"schemas": []})

@@ -11,11 +11,11 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
-from contractlog.registry.registration.compatibility_check import CompatibilityChecker
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.decision import decide_registration
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.request import RegistrationRequest
-from contractlog.registry.storage.store_values import Append
+from contractlog.registry.storage.store_values import PendingAppend
 
 from support.snapshots import empty_store
 
@@ -31,7 +31,7 @@ def test_first_and_next_versions_without_references_are_decided_on_what_is_prefe
             assert prefetched is not None
             request = RegistrationRequest(subject=ORDERS, draft=SchemaDraft(text))
             decision = decide_registration(checker, prefetched, request, ALL_PERMISSIONS)
-            assert isinstance(decision, Append)
+            assert isinstance(decision, PendingAppend)
             store.append(decision).result(30)
 
 

@@ -20,10 +20,10 @@ from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import read_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 from contractlog.registry.transfer.topic_records import LogRecord, build_records
 from contractlog.registry.transfer.topic_source import TopicReplay
 
@@ -44,15 +44,15 @@ def target() -> Iterator[httpx2.Client]:
         yield client
 
 
-def whole() -> RegistrySnapshot:
+def whole() -> RegistryContents:
     return read_lines(create_export(*EVERY_KIND), TransferReport())
 
 
-def require_stored(target: httpx2.Client, state: RegistrySnapshot, report: TransferReport) -> None:
+def require_stored(target: httpx2.Client, state: RegistryContents, report: TransferReport) -> None:
     """Import what came out of a source: it contradicts itself, or everything answers."""
     empty_registry(target)
     store = target.app.state.services.store  # type: ignore[attr-defined]
-    import_snapshot(store, state, report)
+    import_contents(store, state, report)
     json.dumps(report.body(), ensure_ascii=False).encode()
     if not report.conflicts:
         read_everything(target, store)
@@ -94,12 +94,12 @@ def _asked(scope: Any) -> str:
     return f"{scope['raw_path'].decode()}?{scope['query_string'].decode()}"
 
 
-def read_live(app: Any, report: TransferReport, memory: int = 1 << 30, **limits: int) -> RegistrySnapshot:
-    async def ask() -> RegistrySnapshot:
+def read_live(app: Any, report: TransferReport, memory: int = 1 << 30, **limits: int) -> RegistryContents:
+    async def ask() -> RegistryContents:
         transport = AsyncTransport(None, app=app)
         transport.budget = MemoryBudget(memory)
         try:
-            return await RestReader(transport, report, **limits).take_snapshot()
+            return await RestReader(transport, report, **limits).copy_contents()
         finally:
             await transport.close()
 
@@ -111,7 +111,7 @@ def answers() -> Answers:
     """What a registry that holds one of each kind answers to whoever imports from it."""
     configured = Settings(database_url="sqlite://")
     store = open_store(configured)
-    import_snapshot(store, whole(), TransferReport())
+    import_contents(store, whole(), TransferReport())
     app = create_app(configured, store)
     recorder = _Recorder(app)
     read_live(recorder, TransferReport())
@@ -129,7 +129,7 @@ def spoiled_answers() -> list[tuple[str, str, Any]]:
     return found
 
 
-def read_spoiled(path: str, body: Any) -> tuple[RegistrySnapshot | None, TransferReport]:
+def read_spoiled(path: str, body: Any) -> tuple[RegistryContents | None, TransferReport]:
     report = TransferReport()
     try:
         return read_live(Source(answers() | {path: (200, body)}), report), report
@@ -198,14 +198,14 @@ def records() -> list[tuple[bytes, bytes, int]]:
     return list(build_records(whole(), TransferReport(), NOW))
 
 
-def replayed(number: int, key: bytes, value: bytes | None) -> tuple[RegistrySnapshot, TransferReport]:
+def replayed(number: int, key: bytes, value: bytes | None) -> tuple[RegistryContents, TransferReport]:
     report = TransferReport()
     replay = TopicReplay(report)
     for offset, (own_key, own_value, timestamp) in enumerate(records()):
         pair = (key, value) if offset == number else (own_key, own_value)
         replay.apply(LogRecord(offset, timestamp, *pair))
     replay.conclude()
-    return replay.take_snapshot(), report
+    return replay.copy_contents(), report
 
 
 @cache

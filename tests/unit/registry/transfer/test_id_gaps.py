@@ -15,13 +15,13 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import contexts
+from contractlog.registry.storage import id_counters
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
-from contractlog.registry.transfer.id_counters import counter_warnings, forget_context, lower_ids, raise_ids
-from contractlog.registry.transfer.importer import import_snapshot, plan_import
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
+from contractlog.registry.transfer.id_counter_repair import counter_warnings, forget_context, lower_ids, raise_ids
+from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
 from support.export_lines import EVERY_KIND, Line, create_export
@@ -72,7 +72,7 @@ def counter(following: int) -> list[Line]:
 
 def imported(store: Store, *lines: Line, allow_id_gap: bool = False) -> list[str]:
     report = TransferReport()
-    import_snapshot(store, read_lines(create_export(*lines), report), report, allow_id_gap=allow_id_gap)
+    import_contents(store, read_lines(create_export(*lines), report), report, allow_id_gap=allow_id_gap)
     return report.conflicts
 
 
@@ -160,7 +160,7 @@ def test_new_ids_skip_every_id_that_was_given(url: str) -> None:
 
 
 def lower(transaction: Transaction, following: int) -> None:
-    contexts.lower_counter(transaction, ".", following)
+    id_counters.lower_counter(transaction, ".", following)
 
 
 def test_a_context_whose_last_id_was_named_takes_new_schemas_again(url: str) -> None:
@@ -206,11 +206,11 @@ def test_an_export_of_a_lowered_context_is_imported_as_it_is(url: str) -> None:
             state = read_database(snapshot)
         lines = list(format_lines(state, {}))
         report = TransferReport()
-        import_snapshot(other, read_lines(lines, report), report, allow_id_gap=True)
+        import_contents(other, read_lines(lines, report), report, allow_id_gap=True)
         assert report.conflicts == []
         assert following(other) == 2
         with other.open_snapshot() as snapshot:
-            assert list(format_state_lines(read_database(snapshot))) == list(format_state_lines(state))
+            assert list(format_content_lines(read_database(snapshot))) == list(format_content_lines(state))
 
 
 def test_a_context_without_live_versions_is_forgotten_by_its_name_given_twice(url: str) -> None:
@@ -266,7 +266,7 @@ def test_a_repeated_migration_is_told_its_ways_out(registry_store: Store) -> Non
     assert imported(registry_store, *first) == []
     gone = read_lines(create_export(), TransferReport())
     gone.deletions.versions = {(version.subject, version.version, 5) for version in versions(registry_store)}
-    import_snapshot(registry_store, gone, TransferReport())
+    import_contents(registry_store, gone, TransferReport())
     (conflict,) = imported(registry_store, *second)
     assert conflict.startswith("line 2: the id 5 of context . was hard-deleted here and had different content")
     assert "another context; or" in conflict

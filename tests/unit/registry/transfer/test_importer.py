@@ -11,36 +11,41 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaType
-from contractlog.registry.storage.journal import hash_settings, list_changes_after
+from contractlog.registry.storage.change_log import hash_settings, list_changes_after
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import ScopeSettings
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import (
+    RegistryContents,
+    RetiredId,
+    TransferredSchema,
+    TransferredVersion,
+)
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot, RetiredId, SnapshotSchema, SnapshotVersion
 
 S = Subject(".", "s")
 
 
-def make_snapshot(**texts: str) -> RegistrySnapshot:
+def make_snapshot(**texts: str) -> RegistryContents:
     """Versions of ``s`` by id (``id1``, ``id2`` …), numbered in order."""
-    found = RegistrySnapshot()
+    found = RegistryContents()
     for number, (name, text) in enumerate(texts.items(), 1):
         schema_id = int(name.removeprefix("id"))
-        found.schemas[".", schema_id] = SnapshotSchema(".", schema_id, SchemaType.AVRO, text, created_at=schema_id)
-        found.versions[S, number] = SnapshotVersion(S, number, schema_id, schema_id)
+        found.schemas[".", schema_id] = TransferredSchema(".", schema_id, SchemaType.AVRO, text, created_at=schema_id)
+        found.versions[S, number] = TransferredVersion(S, number, schema_id, schema_id)
     found.raise_counters()
     return found
 
 
-def brought(store: Store, *pictures: RegistrySnapshot) -> TransferReport:
+def brought(store: Store, *pictures: RegistryContents) -> TransferReport:
     for one in pictures:
         report = TransferReport()
-        import_snapshot(store, one, report)
+        import_contents(store, one, report)
     return report
 
 
-def now(store: Store) -> RegistrySnapshot:
+def now(store: Store) -> RegistryContents:
     with store.open_snapshot() as snapshot:
         return read_database(snapshot)
 
@@ -64,7 +69,7 @@ def test_another_id_for_a_version_is_refused(store: Store) -> None:
 
 
 def test_hard_deleted_ids_are_imported_only_with_the_same_content(store: Store) -> None:
-    gone = RegistrySnapshot()
+    gone = RegistryContents()
     gone.deletions.versions = {(S, 1, 1)}
     assert brought(store, make_snapshot(id1='"int"'), gone).conflicts == []
     assert set(now(store).retired) == {(".", 1)}
@@ -76,7 +81,7 @@ def test_hard_deleted_ids_are_imported_only_with_the_same_content(store: Store) 
 
 
 def test_an_id_that_the_source_deleted_for_good_is_not_taken_from_who_uses_it(store: Store) -> None:
-    deleted = RegistrySnapshot(retired={(".", 1): RetiredId(5)})
+    deleted = RegistryContents(retired={(".", 1): RetiredId(5)})
     assert brought(store, make_snapshot(id1='"int"'), deleted).conflicts == [
         "the id 1 of context . was hard-deleted in the source, but is in use here"
     ]
@@ -98,9 +103,9 @@ def test_an_import_keeps_additional_objects(store: Store) -> None:
 
 
 def test_new_ids_begin_above_all_that_came(store: Store) -> None:
-    brought(store, RegistrySnapshot(contexts={".": 50, ".eu": 7}))
+    brought(store, RegistryContents(contexts={".": 50, ".eu": 7}))
     assert now(store).contexts == {".": 50, ".eu": 7}
-    brought(store, RegistrySnapshot(contexts={".": 3, ".eu": 8}))
+    brought(store, RegistryContents(contexts={".": 3, ".eu": 8}))
     assert now(store).contexts == {".": 50, ".eu": 8}
 
 
@@ -121,9 +126,9 @@ def test_the_journal_tells_of_each_effect_and_who_brought_it(store: Store) -> No
 
 
 def test_the_journal_tells_of_settings_by_the_hashes_that_the_api_would_have_told(store: Store) -> None:
-    set_here, unset = ScopeSettings(level=Level.NONE, mode=Mode.READONLY), RegistrySnapshot()
+    set_here, unset = ScopeSettings(level=Level.NONE, mode=Mode.READONLY), RegistryContents()
     store.transact(lambda transaction: transaction.configure(S, ScopeSettings(level=Level.FULL))).result()
-    one = RegistrySnapshot(settings={S: {"compatibilityLevel": "NONE"}}, modes={S: "READONLY"})
+    one = RegistryContents(settings={S: {"compatibilityLevel": "NONE"}}, modes={S: "READONLY"})
     unset.deletions.settings, unset.deletions.modes = {S}, {S}
     brought(store, one, unset)
     with store.open_snapshot() as snapshot:

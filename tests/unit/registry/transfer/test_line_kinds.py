@@ -10,8 +10,8 @@ import pytest
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.file_format import format_state_lines, read_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.file_format import format_content_lines, read_lines
+from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.report import TransferReport
 
 from support.export_lines import EVERY_KIND, VERSION, Line, create_export
@@ -23,13 +23,13 @@ ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
 def imported(store: Store, *lines: Line) -> TransferReport:
     report = TransferReport()
     state = read_lines(create_export(*lines), report)
-    import_snapshot(store, state, report)
+    import_contents(store, state, report)
     return report
 
 
 def exported(store: Store) -> list[dict[str, Any]]:
     with store.open_snapshot() as snapshot:
-        return [json.loads(line) for line in format_state_lines(read_database(snapshot))]
+        return [json.loads(line) for line in format_content_lines(read_database(snapshot))]
 
 
 @pytest.mark.parametrize("line", ALONE, ids=lambda line: f"{line['kind']}-{line.get('id', '')}")

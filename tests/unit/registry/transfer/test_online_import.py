@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.file_format import format_lines, format_state_lines
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.file_format import format_content_lines, format_lines
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
 from support.registry import in_process
 from support.snapshots import snapshots
@@ -31,7 +31,7 @@ def small() -> Iterator[httpx2.Client]:
         yield client
 
 
-def sent(client: httpx2.Client, imported: RegistrySnapshot, query: str = "") -> httpx2.Response:
+def sent(client: httpx2.Client, imported: RegistryContents, query: str = "") -> httpx2.Response:
     return client.post(PATH + query, content="".join(f"{line}\n" for line in format_lines(imported, {})).encode())
 
 
@@ -42,18 +42,18 @@ def store_of(client: httpx2.Client) -> Store:
 
 def state(store: Store) -> list[str]:
     with store.open_snapshot() as snapshot:
-        return list(format_state_lines(read_database(snapshot)))
+        return list(format_content_lines(read_database(snapshot)))
 
 
 @settings(max_examples=15, deadline=None)
 @given(imported=snapshots())
-def test_it_is_the_same_as_importing_into_its_database(imported: RegistrySnapshot) -> None:
+def test_it_is_the_same_as_importing_into_its_database(imported: RegistryContents) -> None:
     with in_process(Settings(database_url="sqlite://")) as one, in_process(Settings(database_url="sqlite://")) as other:
         before = state(store_of(one))
         assert sent(one, imported, "?dryRun=true").status_code == 200
         assert state(store_of(one)) == before
         answer, report = sent(one, imported), TransferReport()
-        import_snapshot(store_of(other), imported, report)
+        import_contents(store_of(other), imported, report)
         assert (answer.status_code, answer.json()["conflicts"]) == (200, [])
         assert answer.json()["done"] == dict(report.done)
         assert _timeless(state(store_of(one))) == _timeless(state(store_of(other)))
@@ -113,7 +113,7 @@ def test_cached_responses_are_renewed_after_an_import(http: httpx2.Client) -> No
 @pytest.mark.parametrize("query", ["dryRun=perhaps", "dryRun=1", "dryrun=true", "modes=no", "modes=0"])
 def test_unreadable_requests_import_nothing(http: httpx2.Client, query: str) -> None:
     before = state(store_of(http))
-    answer = sent(http, RegistrySnapshot(contexts={".dry": 5}), f"?{query}")
+    answer = sent(http, RegistryContents(contexts={".dry": 5}), f"?{query}")
     assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
     assert state(store_of(http)) == before
 
@@ -179,7 +179,7 @@ def test_invalid_exports_are_rejected_with_400_and_a_line(http: httpx2.Client, c
 
 
 def test_an_export_has_a_limit_of_its_own(small: httpx2.Client) -> None:
-    many = RegistrySnapshot(contexts={f".c{number}": 5 for number in range(200)})
-    assert sent(small, RegistrySnapshot(contexts={f".c{number}": 5 for number in range(20)})).status_code == 200
+    many = RegistryContents(contexts={f".c{number}": 5 for number in range(200)})
+    assert sent(small, RegistryContents(contexts={f".c{number}": 5 for number in range(20)})).status_code == 200
     assert (sent(small, many).status_code, sent(small, many).json()["error_code"]) == (413, 413)
     assert small.post("/subjects/s/versions", content=b" " * 101).status_code == 413

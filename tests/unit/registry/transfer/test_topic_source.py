@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.transfer.database_access import read_database
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import Deletions, RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES
-from contractlog.registry.transfer.snapshot import Deletions, RegistrySnapshot
 from contractlog.registry.transfer.topic_records import KeyType, LogRecord, build_records
 from contractlog.registry.transfer.topic_source import TopicReplay
 
@@ -49,21 +49,21 @@ def put(subject: str, version: int, schema_id: int, text: str, **members: Any) -
 Raw = tuple[bytes | None, bytes | None]
 
 
-def replayed(records: Iterable[LogRecord], report: TransferReport) -> RegistrySnapshot:
+def replayed(records: Iterable[LogRecord], report: TransferReport) -> RegistryContents:
     applied = TopicReplay(report)
     for record in records:
         applied.apply(record)
     applied.conclude()
-    return applied.take_snapshot()
+    return applied.copy_contents()
 
 
-def replay(*raw: Raw) -> tuple[RegistrySnapshot, TransferReport]:
+def replay(*raw: Raw) -> tuple[RegistryContents, TransferReport]:
     report = TransferReport()
     records = [LogRecord(offset, 1_000 + offset, *pair) for offset, pair in enumerate(raw)]
     return replayed(records, report), report
 
 
-def shown(state: RegistrySnapshot) -> dict[str, tuple[int, bool]]:
+def shown(state: RegistryContents) -> dict[str, tuple[int, bool]]:
     """Each version with its id, and whether it is live."""
     return {f"{s}/{v}": (one.schema_id, one.deleted_at is None) for (s, v), one in sorted(state.versions.items())}
 
@@ -351,17 +351,17 @@ def test_subjects_that_no_plain_name_means_are_left_out_and_counted() -> None:
 def test_records_may_come_in_parts() -> None:
     replay_ = TopicReplay(TransferReport())
     replay_.apply(LogRecord(0, 1, *put("s", 1, 1, A)))
-    before = replay_.take_snapshot()
+    before = replay_.copy_contents()
     replay_.apply(LogRecord(1, 2, *put("s", 2, 2, B)))
     replay_.apply(LogRecord(2, 3, key("s", 1), None))
-    change = replay_.take_snapshot().changes_since(before)
+    change = replay_.copy_contents().changes_since(before)
     assert shown(change) == {"s/2": (2, True)}
     assert change.deletions.versions == {(Subject(".", "s"), 1, 1)}
 
 
 @settings(max_examples=20, deadline=None)
 @given(state=snapshots())
-def test_a_picture_written_as_a_log_and_read_again_is_that_picture(state: RegistrySnapshot) -> None:
+def test_a_picture_written_as_a_log_and_read_again_is_that_picture(state: RegistryContents) -> None:
     report = TransferReport()
     raw = [LogRecord(n, ts, k, v) for n, (k, v, ts) in enumerate(build_records(state, report, 77))]
     again = replayed(raw, TransferReport())
@@ -441,7 +441,7 @@ def test_no_record_stops_a_replay_and_what_comes_out_can_be_stored(raw: list[Raw
     assert all(version.schema in state.schemas for version in state.versions.values())
     assert not state.retired.keys() & {version.schema for version in state.versions.values()}
     with empty_store() as store:
-        import_snapshot(store, state, report)
+        import_contents(store, state, report)
         assert report.conflicts == []
         with store.open_snapshot() as snapshot:
             stored = read_database(snapshot)

@@ -13,9 +13,9 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.importer import import_snapshot
+from contractlog.registry.transfer.importer import import_contents
+from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 
 PROTO = 'syntax = "proto3";\n\nmessage M {\n  string name = 1;\n}\n'
 LARGE = '{"type":"enum","name":"E","symbols":[' + ",".join(f'"S{n}"' for n in range(3)) + "]"  # no end: no schema
@@ -24,15 +24,15 @@ LARGE = '{"type":"enum","name":"E","symbols":[' + ",".join(f'"S{n}"' for n in ra
 @pytest.fixture
 def http() -> Iterator[httpx2.Client]:
     settings = Settings(database_url="sqlite://")
-    store, state = open_store(settings), RegistrySnapshot()
+    store, state = open_store(settings), RegistryContents()
     for number, (name, kind, text) in enumerate(
         [("proto", SchemaType.PROTOBUF, PROTO), ("broken", SchemaType.AVRO, LARGE)], 1
     ):
         subject = Subject(".", name)
-        state.schemas[".", number] = SnapshotSchema(".", number, kind, text, created_at=1)
-        state.versions[subject, 1] = SnapshotVersion(subject, 1, number, 1)
+        state.schemas[".", number] = TransferredSchema(".", number, kind, text, created_at=1)
+        state.versions[subject, 1] = TransferredVersion(subject, 1, number, 1)
     state.raise_counters()
-    import_snapshot(store, state, TransferReport())
+    import_contents(store, state, TransferReport())
     app = create_app(settings, store)
     with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         yield client

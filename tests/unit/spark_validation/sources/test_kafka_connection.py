@@ -16,14 +16,14 @@ def test_partitions_whose_leader_moves_are_asked_again() -> None:
             raise KafkaException(KafkaError(code))
         return 7
 
-    assert retry_without_leader(ask, patience=30) == 7
+    assert retry_without_leader(ask, timeout_seconds=30) == 7
 
 
 @pytest.mark.parametrize(
-    ("code", "patience", "asked"),
+    ("code", "timeout_seconds", "asked"),
     [(KafkaError.TOPIC_AUTHORIZATION_FAILED, 30, 1), (KafkaError.LEADER_NOT_AVAILABLE, 0.15, 3)],
 )
-def test_other_failures_and_ones_that_last_are_told(code: int, patience: float, asked: int) -> None:
+def test_other_failures_and_ones_that_last_are_told(code: int, timeout_seconds: float, asked: int) -> None:
     asks = []
 
     def ask() -> int:
@@ -31,6 +31,6 @@ def test_other_failures_and_ones_that_last_are_told(code: int, patience: float, 
         raise KafkaException(KafkaError(code))
 
     with pytest.raises(KafkaException) as failure:
-        retry_without_leader(ask, patience)
+        retry_without_leader(ask, timeout_seconds)
     assert failure.value.args[0].code() == code
     assert 1 <= len(asks) <= asked

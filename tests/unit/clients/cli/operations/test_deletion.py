@@ -30,14 +30,14 @@ def test_a_referenced_version_is_not_deleted_and_its_referrer_is_shown(orders: R
     run = run_anywhere
     for name in ("orders-value:1", "orders-value"):
         ran = run("delete", name, "--yes")
-        assert (ran.code, ran.out) == (exit_codes.USAGE, "")
+        assert (ran.code, ran.out) == (exit_codes.FINDINGS, "")
         assert "version 1 of `orders-value` is referenced by version 1 of `lines-value`" in ran.err
         assert (
             "One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=orders-value,version=1}."
             in (ran.err)
         )
     ran = run("delete", "orders-value:1", "--dry-run", "--format", "json")
-    assert ran.code == exit_codes.USAGE
+    assert ran.code == exit_codes.FINDINGS
     assert ran.body["referenced_by"] == [{"version": 1, "by": "version 1 of `lines-value`"}]
     assert ran.body["versions"] == []
     assert orders.versions("orders-value") == [1, 2]
@@ -50,7 +50,7 @@ def test_references_among_the_versions_of_a_subject_do_not_keep_it(orders: Regis
     nested = '{"type":"record","name":"Page","fields":[{"name":"line","type":"Line"}]}'
     references = (*LINE.references, Reference("Line", "lines-value", 1))
     orders.register("lines-value", SchemaDraft(nested, references=references))
-    assert run("delete", f"{name}:1", "--yes").code == exit_codes.USAGE
+    assert run("delete", f"{name}:1", "--yes").code == exit_codes.FINDINGS
     assert run("delete", name, "--yes").code == exit_codes.CLEAN
     assert orders.subjects() == [":.eu:orders-value", "orders-value"]
 
@@ -83,7 +83,7 @@ def test_a_hard_deletion_is_refused_for_soft_deleted_referrers_too(orders: Regis
     orders.delete_subject("lines-value")
     assert run("delete", "orders-value", "--yes").code == exit_codes.CLEAN
     ran = run("delete", "orders-value", "--permanent", "--yes")
-    assert ran.code == exit_codes.USAGE
+    assert ran.code == exit_codes.FINDINGS
     assert "is referenced by version 1 of `lines-value`" in ran.err
 
 
@@ -108,7 +108,7 @@ def test_on_a_terminal_confirmation_is_asked_for(
     monkeypatch.setattr(sys, "stdin", Terminal(reply))
     ran = run("delete", "orders-value:2")
     assert "soft-delete version 2 of `orders-value`? [y/N]" in ran.err
-    assert ran.code == (exit_codes.CLEAN if left == [1] else exit_codes.USAGE)
+    assert ran.code == (exit_codes.CLEAN if left == [1] else exit_codes.FINDINGS)
     assert orders.versions("orders-value") == left
 
 

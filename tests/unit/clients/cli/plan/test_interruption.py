@@ -137,3 +137,20 @@ def test_an_apply_killed_at_any_request_is_completed(folder: Path, wires: Any, *
         assert main(arguments) == exit_codes.CLEAN, wire.requests[number - 1]
         assert state_of(registry) == expected
         assert main(["plan", "--prune", "--exit-code"]) == exit_codes.CLEAN
+
+
+def test_an_interrupted_apply_says_what_was_done(folder: Path, wires: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    wire, _ = wires()
+    assert main(list(APPLY)) == exit_codes.CLEAN
+    registrations = [n for n, request in enumerate(wire.requests, 1) if request == "POST /subjects/Money/versions"]
+    settings = sum(request.startswith("PUT") for request in wire.requests[: registrations[0]])
+    for kill_at, registered in ((registrations[0], 0), (registrations[0] + 1, 1)):
+        wire, _ = wires()
+        wire.kill_at = kill_at
+        capsys.readouterr()
+        with pytest.raises(KilledError):
+            main(list(APPLY))
+        message = (
+            f"{registered} of 3 files were registered and {settings} settings set before the error; run the command"
+        )
+        assert message in capsys.readouterr().err

@@ -55,6 +55,14 @@ def test_a_plan_in_markdown_has_new_versions_settings_deletions_and_drift(regist
         assert any(all(cell in line for cell in cells) for line in text.splitlines() if line.startswith("|")), cells
 
 
+def test_a_setting_in_markdown_is_json(folder: Path) -> None:
+    (folder / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nowner = "team-a"\n')
+    put(folder, "Money", MONEY)
+    assert main(["plan", "--report", "markdown=plan.md"]) == exit_codes.CLEAN
+    row = '| Money | `override_metadata` | not set | `{"properties": {"owner": "team-a"}}` |'
+    assert row in (folder / "plan.md").read_text().splitlines()
+
+
 @pytest.mark.parametrize("command", ["plan", "register"])
 def test_a_refused_file_and_those_that_depend_on_it_fail(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], command: str

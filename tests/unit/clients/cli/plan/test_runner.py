@@ -13,7 +13,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
@@ -84,6 +84,46 @@ def test_nothing_is_applied_if_a_file_is_incompatible_at_the_level_to_be(
     assert "new-value" not in registry.subjects()
 
 
+@pytest.mark.parametrize("verb", ["plan", "apply", "register"])
+def test_a_finding_in_a_shared_type_is_printed_once(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    put(folder, **{"carts-value": {**ORDER, "name": "Cart"}})
+    main(["register", "."])
+    registry.set_level(Level.NONE, "Money")
+    (folder / "contractlog.toml").unlink()
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    capsys.readouterr()
+    assert main([verb, "."]) == exit_codes.FINDINGS
+    output = capsys.readouterr().out
+    assert output.count("AVRO_FIELD_DEFAULT_MISSING") == 1
+    assert "    referenced by carts-value.avsc, orders-value.avsc  at " in output
+    assert output.count("1 finding in types that it refers to: see the end") == 2
+
+
+def test_a_file_that_depends_on_a_refused_one_waits_for_it(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "1").mkdir()
+    (folder / "2").mkdir()
+    put(folder / "1", **{"clicks-value": MONEY})
+    main(["register", "."])
+    put(folder, Money={**MONEY, "fields": [CURRENCY]})
+    put(folder / "1", **{"clicks-value": {**MONEY, "fields": [CURRENCY]}})
+    put(folder / "2", **{"clicks-value": {**MONEY, "fields": []}})
+    capsys.readouterr()
+    assert main(["plan", "."]) == exit_codes.FINDINGS
+    output = capsys.readouterr()
+    waits = "waits for `Money.avsc`, which cannot be registered"
+    assert f"orders-value.avsc: a new version of `orders-value` {waits}" in output.out
+    waits = "waits for the earlier version in `1/clicks-value.avsc`, which cannot be registered"
+    assert f"2/clicks-value.avsc: a new version of `clicks-value` {waits}" in output.out
+    assert "2 files cannot be registered, for which 2 other versions would wait: fix the findings" in output.err
+    assert main(["register", ".", "--keep-going"]) == exit_codes.FINDINGS
+    refused = "not registered as a version of `orders-value`, because it needs `Money.avsc`, which is not registered"
+    assert f"orders-value.avsc: {refused}" in capsys.readouterr().out
+
+
 def test_a_saved_plan_is_applied_as_it_was_shown(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,7 +146,13 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     else:
         registry.set_level(Level.NONE, "orders-value")
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
-    assert "nothing was applied: the registry or the files have changed" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "nothing was applied: the registry or the files have changed" in error
+    assert {
+        "file": "`Money`: the plan has the step `register`, which the files do not need any more, or need with another",
+        "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
+        "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
+    }[mover] in error
     assert "orders-value" not in registry.subjects()
 
 
@@ -189,11 +235,32 @@ def test_drift_is_a_version_that_the_files_do_not_have(
     assert planned(capsys, ".") == {
         "format": "contractlog.plan/1",
         "steps": [],
+        "impact": [],
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
-    assert "drift: `Money`: version 2 of the registry is not in the files" in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert "drift: `Money`: version 2 of the registry is not in the files, which have version 1" in output.out
+    assert "add it to the files, or delete it: contractlog delete Money:2" in output.out
+    for verb in ("plan", "apply"):
+        assert main([verb, "."]) == exit_codes.CLEAN
+        assert "nothing to change; the registry has drifted from the files" in capsys.readouterr().err
+
+
+def test_a_summary_counts_only_what_changes(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    assert capsys.readouterr().err == "2 versions registered, 1 level set\n"
+    put(folder, **{"a-value": "int"})
+    main(["plan", "."])
+    assert capsys.readouterr().err == "1 version would be registered\n"
+    (folder / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nnormalize = true\nlevel = "NONE"\n')
+    main(["apply", "."])
+    assert capsys.readouterr().err == "1 version registered, 1 level and 1 other setting set\n"
+    main(["apply", "."])
+    assert capsys.readouterr().err == "nothing to change\n"
 
 
 def test_an_interrupted_apply_is_completed_by_the_next(registry: Registry, folder: Path) -> None:
@@ -202,6 +269,30 @@ def test_an_interrupted_apply_is_completed_by_the_next(registry: Registry, folde
     assert main(["apply", "."]) == exit_codes.CLEAN
     assert [each.version for each in registry.version("orders-value", 1).references] == [1]
     assert registry.versions("Money") == [1]
+
+
+def test_a_file_that_uses_registered_and_new_types_is_applied_at_once(registry: Registry, folder: Path) -> None:
+    main(["apply", "."])
+    (folder / "Money.avsc").write_text(json.dumps(MONEY, indent=2))  # the registry has the text in one line
+    put(folder, Discount={"type": "record", "name": "Discount", "fields": []})
+    discount = {"name": "discount", "type": ["null", "Discount"], "default": None}
+    put(folder, **{"orders-value": {**ORDER, "fields": [*ORDER["fields"], discount]}})
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    references = registry.version("orders-value", 2).references
+    assert [(each.name, each.version) for each in references] == [("Money", 1), ("Discount", 1)]
+
+
+def test_a_type_of_the_registry_and_of_a_file_is_one_type_however_it_is_formatted(
+    registry: Registry, folder: Path
+) -> None:
+    main(["apply", "."])
+    line = {"type": "record", "name": "Line", "fields": [{"name": "price", "type": "Money"}]}
+    registry.register("Line", SchemaDraft(json.dumps(line), references=(Reference("Money", "Money", 1),)))
+    (folder / "Money.avsc").write_text(json.dumps(MONEY, indent=2))
+    put(folder, **{"bills-value": {**ORDER, "fields": [{"name": each, "type": each} for each in ("Line", "Money")]}})
+    (folder / "contractlog.toml").write_text('[[files]]\npath = "bills-*"\n[files.references]\nLine = "Line:1"\n')
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert registry.versions("bills-value") == [1]
 
 
 @pytest.mark.parametrize(

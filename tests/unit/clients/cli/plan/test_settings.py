@@ -16,6 +16,10 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.testing import Registries
+
+from support.limited_servers import ignore_member
+from support.operations import runner
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "n", "type": "long"}]}
 TEXT = {"type": "record", "name": "Order", "fields": [{"name": "n", "type": "string"}]}
@@ -164,3 +168,19 @@ def test_a_wrong_setting_is_refused_with_its_position(
     error = capsys.readouterr().err
     assert "contractlog.toml:3:1" in error
     assert reason in error
+
+
+def test_a_setting_that_the_registry_accepts_and_ignores_is_named_and_the_rest_is_applied(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    run = runner(ignore_member(app, "normalize"), monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, ORDER, 'level = "FULL"\nnormalize = true')
+    ran = run("apply")
+    assert (ran.code, "1 version registered, 1 level set" in ran.err) == (exit_codes.FINDINGS, True)
+    assert "✗ normalize of `orders-value`: not set, because the registry ignores it" in ran.out
+    assert "1 setting could not be set: remove from the manifest what this registry does not have" in ran.err
+    write(tmp_path, ORDER, 'level = "FULL"')
+    assert run("plan", "--exit-code").err == "nothing to change\n"
+    app.state.close()

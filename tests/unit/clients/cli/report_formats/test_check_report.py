@@ -118,6 +118,7 @@ def test_a_rejection_without_findings_of_our_own_has_the_words_of_the_registry()
     [
         ("a/b.avsc:3:14: the text is not JSON", (3, 14), "the text is not JSON"),
         ("`a/b.avsc` cannot be read: Permission denied", (None, None), "`a/b.avsc` cannot be read: Permission denied"),
+        ("a/b.avsc: it depends on `a/c.avsc`", (None, None), "it depends on `a/c.avsc`"),
         ("a/c.avsc:3:14: of another file", (None, None), "a/c.avsc:3:14: of another file"),
     ],
 )

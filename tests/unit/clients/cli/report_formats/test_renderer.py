@@ -13,6 +13,8 @@ from contractlog.clients.cli.main import main
 from contractlog.clients.cli.report_formats.renderer import render
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
 
+from support.sarif import read_sarif
+
 
 def test_a_report_has_the_reason_if_the_registry_is_unreachable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -30,6 +32,10 @@ def test_a_report_has_the_reason_if_the_registry_is_unreachable(
     assert "http://127.0.0.1:9 cannot be reached" in error.attrib["message"]
     (result,) = json.loads(Path("check.sarif").read_text())["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("REGISTRY_FAILED", "error")
+    log = read_sarif(Path("check.sarif").read_text())
+    assert not log.completed, "the invocation was not successful"
+    assert main([*arguments, "--format", "markdown"]) == exit_codes.UNREACHABLE
+    assert capsys.readouterr().out.count("cannot be reached (") == 1, "the reason is not repeated"
     assert "cannot be reached" in result["message"]["text"]
 
 

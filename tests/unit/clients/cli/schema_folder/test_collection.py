@@ -182,7 +182,9 @@ def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
     put(folder, "x/Orders-value.avsc", "y/orders-value.avsc", "z/orders-key.avsc")
     unreadable = UnreadableFiles()
     collect_files([str(folder)], unreadable=unreadable)
-    assert unreadable.warnings == ["these subjects differ only in case: Orders-value, orders-value"]
+    [warning] = unreadable.warnings
+    first, second = folder / "x/Orders-value.avsc", folder / "y/orders-value.avsc"
+    assert f"differ only in case: `Orders-value` of {first}, `orders-value` of {second}; rename one file" in warning
 
 
 def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:

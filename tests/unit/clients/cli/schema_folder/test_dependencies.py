@@ -49,6 +49,22 @@ def test_an_avro_type_of_another_file_is_a_dependency_that_goes_first(folder: Pa
     ]
 
 
+def test_a_simple_name_means_a_type_of_the_namespace_around_it_before_one_without_a_namespace(folder: Path) -> None:
+    put(folder, "orders-value.avsc", record("a.Order", "Money"))
+    put(folder, "Money.avsc", record("Money", "long"))
+    assert linked()[-1] == ("orders-value.avsc", "orders-value", {"Money": "Money.avsc"})
+    put(folder, "a.Money.avsc", record("a.Money", "long"))
+    assert linked()[-1] == ("orders-value.avsc", "orders-value", {"a.Money": "a.Money.avsc"})
+
+
+def test_a_simple_name_that_the_text_itself_defines_is_no_dependency(folder: Path) -> None:
+    inner = {"type": "record", "name": "a.Line", "fields": [{"name": "of", "type": ["null", "Order"]}]}
+    order = {"type": "record", "name": "Order", "fields": [{"name": "line", "type": inner}]}
+    put(folder, "Order.avsc", json.dumps(order))
+    put(folder, "b-value.avsc", record("Order", "long"))
+    assert [dependencies for *_, dependencies in linked()] == [{}, {}]
+
+
 def test_a_type_inside_the_record_of_another_file_is_referenced_by_the_record(folder: Path) -> None:
     inner = json.dumps({"type": "record", "name": "B", "fields": [{"name": "s", "type": json.loads(record("S"))}]})
     put(folder, "a-value.avsc", record("A", "S"))

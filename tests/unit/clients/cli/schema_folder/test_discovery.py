@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.schema_folder.discovery import discover_files
+from contractlog.clients.cli.schema_folder.discovery import IGNORE_FILE, discover_files
 from contractlog.compatibility.errors import UsageError
 
 JSON_SCHEMA = '{"$schema": "http://json-schema.org/draft-07/schema#"}'
@@ -81,3 +81,29 @@ def test_a_link_to_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in" / "c.avsc").symlink_to(tmp_path / "secret.avsc")
     with pytest.raises(UsageError, match=r"c.avsc` is a symbolic link to a file outside"):
         discover_files(tmp_path / "in")
+
+
+def test_an_ignore_file_that_never_ends_is_refused(tmp_path: Path) -> None:
+    (tmp_path / IGNORE_FILE).symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="not a regular file"):
+        discover_files(tmp_path)
+
+
+def test_a_link_to_a_folder_outside_is_not_followed_and_named(tmp_path: Path) -> None:
+    for folder in ("in/real", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a-value.avsc").write_text('"int"')
+    (tmp_path / "in" / "inside").symlink_to("real")
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "outside")
+    discovered = discover_files(tmp_path / "in")
+    assert discovered.schemas == (tmp_path / "in" / "real" / "a-value.avsc",)
+    [message] = discovered.messages()
+    assert f"{tmp_path / 'in' / 'link'} is a symbolic link to a folder outside, and is not followed: name" in message
+    (tmp_path / "in" / ".contractlogignore").write_text("link/\n")
+    assert list(discover_files(tmp_path / "in").messages()) == []
+
+
+def test_a_link_to_nothing_is_named_with_its_target(tmp_path: Path) -> None:
+    (tmp_path / "a-value.avsc").symlink_to("none.avsc")
+    with pytest.raises(UsageError, match=r"a-value.avsc` is a symbolic link to `none.avsc`, which does not exist"):
+        discover_files(tmp_path)

@@ -9,9 +9,14 @@ from typing import Any
 
 import pytest
 
+from contractlog.clients import Registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
+from contractlog.clients.cli.schema_folder.environment import resolve_environment
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
 from contractlog.compatibility.errors import UsageError
+from contractlog.serdes import MessageField, SerializationContext
+from contractlog.serdes.avro import AvroSerializer
+from contractlog.serdes.json_schema import JSONSerializer
 
 LINT = '[[lint]]\nrule = "LINT_AVRO_ENUM_EMPTY"\nseverity = "off"\n'
 RECORD = json.dumps({"type": "record", "name": "a.Order", "fields": []})
@@ -51,6 +56,45 @@ def test_a_file_has_the_subjects_of_the_first_rule_that_matches(folder: Path) ->
     }
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ('topic = "orders"', {"orders-value"}),
+        ('topics = ["orders", "retries"]\npart = "key"', {"orders-key", "retries-key"}),
+        ('topic = "{name}.v1"\nstrategy = "topic"', {"placed.v1-value"}),
+        ('strategy = "record"', {"a.Order"}),
+        ('topics = ["orders", "retries"]\nstrategy = "topic-record"', {"orders-a.Order", "retries-a.Order"}),
+    ],
+)
+def test_subjects_follow_from_topics_and_strategy(folder: Path, rule: str, expected: set[str]) -> None:
+    assert set(subjects(folder, f'[[files]]\npath = "**"\n{rule}\n', "events/placed.avsc")) == expected
+
+
+@pytest.mark.parametrize("strategy", ["topic", "record", "topic-record"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.avsc", RECORD),
+        ("x.avsc", '{"type": "enum", "name": "Color", "namespace": "b", "symbols": ["RED"]}'),
+        ("x.schema.json", '{"title": "Click", "type": "object"}'),
+    ],
+)
+def test_a_manifest_names_the_subjects_that_serializers_use(
+    folder: Path, registry: Registry, strategy: str, name: str, text: str
+) -> None:
+    context = SerializationContext("clicks", MessageField.VALUE)
+    conf = {"subject.name.strategy.type": strategy.upper().replace("-", "_")}
+    serializer = (
+        AvroSerializer(registry, text, conf=conf)
+        if name.endswith(".avsc")
+        else JSONSerializer(text, registry, conf=conf)
+    )
+    serializer({"x.avsc": {} if text == RECORD else "RED", "x.schema.json": {}}[name], context)
+    topic = "" if strategy == "record" else 'topic = "clicks"\n'
+    rule = f'[[files]]\npath = "**"\n{topic}strategy = "{strategy}"\n'
+    assert list(subjects(folder, rule, name, text=text)) == registry.subjects()
+
+
 def test_references_of_a_rule_are_those_of_its_files(folder: Path) -> None:
     (folder / MANIFEST).write_text(
         '[[files]]\npath = "a-value.avsc"\n[files.references]\n"a.Money" = "money:3"\n"b" = "x:y:latest"\n'
@@ -80,22 +124,57 @@ def test_an_environment_is_chosen_by_name(folder: Path) -> None:
         manifest.environment("dev")
 
 
+def test_a_variable_of_the_environment_takes_the_place_of_its_url(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / MANIFEST).write_text('[environments.eu-prod]\nregistry = "https://attacker.example"\ncontext = ".p"\n')
+    manifest = load_manifest(folder / MANIFEST)
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://other.example")
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL_EU_PROD", "https://registry.example")
+    assert resolve_environment(manifest, "eu-prod") == Environment("https://registry.example", ".p")
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + 5_000 * "1", "a = nan", "a = -inf", "a = [" * 2_000, ".".join(["a"] * 100_000) + " = 1"]
+)
+def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: str) -> None:
+    (folder / MANIFEST).write_text(text)
+    with pytest.raises(UsageError, match=r"contractlog\.toml"):
+        load_manifest(folder / MANIFEST)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("[[files]\n", r"contractlog.toml:1:8: the text is not TOML: "),
-        ('[[files]]\npath = "a"\nsubject = "x"\n', r"contractlog.toml:3:1: .*'subject' was unexpected"),
-        ("\n[other]\n", r"contractlog.toml:2:1: .*'other' was unexpected"),
+        (
+            '[[files]]\npath = "a"\nsubject = "x"\n',
+            r"contractlog.toml:3:1: there is no key `subject` here; did you mean `subjects`\?",
+        ),
+        ("\n[other]\n", r"contractlog.toml:2:1: there is no key `other` here; use environments, files"),
         (
             '[[files]]\npath = "a"\n[[files]]\n  path = 7\n',
             r'contractlog.toml:4:3: this value is not of type "string"; Path relative',
         ),
         ('[[files]]\nsubjects = ["a"]\n', r'contractlog.toml:1:1: "path" is a required property'),
-        ('[[files]]\npath = "../a"\n', r"contractlog.toml:2:1: "),
+        ('[[files]]\npath = "../a"\n', r"contractlog.toml:2:1: this value is not allowed; Path .*, without `\.\.`"),
+        ("<<<<<<< HEAD\n[[files]]\n=======\n>>>>>>> b\n", r"contractlog.toml:1:1: a merge conflict is not resolved"),
         ('[[files]]\npath = "/etc/*"\n', r"contractlog.toml:2:1: "),
         ('[environments.dev]\nregistry = "http://me:secret@x"\n', r"contractlog.toml:2:1: "),
         ('[environments.dev]\nregistry = "file:///x"\n', r"contractlog.toml:2:1: "),
         ('[[files]]\npath = "a"\n[files.references]\nn = "x"\n', r"contractlog.toml:4:1: "),
+        (
+            '[[files]]\npath = "a"\n  topic = "t"\nsubjects = ["x"]\n',
+            r"contractlog.toml:3:3: `topic` and `subjects` both determine the subjects",
+        ),
+        ('[[files]]\npath = "a"\ntopic = "t"\ntopics = ["u"]\n', r"contractlog.toml:4:1: .*put all topics into"),
+        ('[[files]]\npath = "a"\nstrategy = "topic-record"\n', r"contractlog.toml:3:1: .*add `topic` or `topics`"),
+        ('[[files]]\npath = "a"\npart = "key"\n', r"contractlog.toml:3:1: .*add `topic` or `topics`"),
+        ('[[files]]\npath = "a"\nstrategy = "record"\ntopics = ["t"]\n', r"toml:4:1: .*remove `topics`"),
+        ('[[files]]\npath = "a"\ntopic = "t"\nstrategy = "topic-record"\npart = "key"\n', r"toml:5:1: .*remove `part`"),
+        ('[[files]]\npath = "a"\nstrategy = "Record"\n', r"contractlog.toml:3:1: .*Subject name strategy: `topic`"),
         (
             f'{LINT}reason = "r"\n[[lint]]\nseverity = "off"\nreason = "r"\n  rule = "LINT_AVRO_ENUM_EMTY"\n',
             r"contractlog.toml:8:3: there is no lint rule .*; did you mean `LINT_AVRO_ENUM_EMPTY`\?",
@@ -129,10 +208,16 @@ def test_credentials_in_a_url_are_not_repeated(folder: Path) -> None:
     ("subject", "text", "said"),
     [
         ("{type}", '"string"', "its schema is not a named Avro type"),
-        ("{topic}", RECORD, r"`\{topic\}` in the subject .* is unknown: use"),
-        ("__GLOBAL", RECORD, "the manifest's subject `__GLOBAL` cannot be used"),
+        ("{topic}", RECORD, r"`\{topic\}` in `\{topic\}` of contractlog.toml:1 is unknown: use"),
+        ("__GLOBAL", RECORD, "the subject `__GLOBAL` of contractlog.toml:1 cannot be used"),
     ],
 )
 def test_a_subject_that_cannot_be_is_refused(folder: Path, subject: str, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         subjects(folder, f'[[files]]\npath = "*.avsc"\nsubjects = ["{subject}"]\n', "x.avsc", text=text)
+
+
+@pytest.mark.parametrize(("name", "text"), [("x.avsc", '"string"'), ("x.schema.json", '{"type": "object"}')])
+def test_a_strategy_by_record_needs_a_name(folder: Path, name: str, text: str) -> None:
+    with pytest.raises(UsageError, match=r"the strategy `record` of contractlog.toml:2 .* has no name: give it one"):
+        subjects(folder, '\n[[files]]\npath = "x.*"\nstrategy = "record"\n', name, text=text)

@@ -8,17 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
     MANIFEST,
     MAX_MANIFEST_BYTES,
     Environment,
-    FileRule,
     SubjectRule,
     load_manifest,
 )
 from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
 from contractlog.clients.cli.schema_folder.schema_files import file_name
 from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.schema_names import SchemaNames
 
 ENVIRONMENTS = {"prod": Environment("https://registry.example.com", ".p")}
 
@@ -36,7 +37,7 @@ def test_names_are_read_as_written(subjects: list[str], tmp_path: Path) -> None:
     for rule in manifest.files:
         path = tmp_path / rule.path
         assert manifest.find_rule(path) == rule
-        assert rule.list_subjects(path, "") == rule.subjects
+        assert rule.list_subjects(path, SchemaNames()) == rule.subjects
 
 
 @pytest.mark.parametrize("subject", ["a\nb", "a{name}", "\ud800", "__GLOBAL"])

@@ -45,7 +45,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check_runner", "plan.registration", "plan.runner", "pull"):
+    for module in ("check_runner", "plan.registration", "plan.runner", "pull", "schema_folder.command_files"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 
@@ -71,6 +71,15 @@ def test_a_new_type_and_its_user_are_checked_before_either_exists(
     assert (reference.name, reference.subject, reference.version) == ("Money", "Money", 1)
     for verb, outcome in (("check", "registered"), ("register", "unchanged")):
         assert run(capsys, verb, ".") == (exit_codes.CLEAN, {"Money": outcome, "a-value": outcome})
+
+
+def test_a_type_without_a_namespace_is_used_inside_a_record_that_has_one(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"a-value": record("com.acme.A", "Money"), "Money": record("Money", "long")})
+    assert run(capsys, "register", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
+    assert [each.name for each in registry.version("a-value", 1).references] == ["Money"]
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"Money": "registered", "a-value": "registered"})
 
 
 def test_a_schema_of_another_context_is_not_that_of_the_default_context(
@@ -155,6 +164,67 @@ def test_a_pulled_folder_is_checked_as_it_is_and_follows_edits(
         "a-value": [1, 2],
         "b-value": [1, 2],
     }
+
+
+@pytest.mark.parametrize(("mark", "end"), [("\ufeff", "\n"), ("", "\r\n"), ("\ufeff", "\r\n")])
+def test_a_byte_order_mark_and_the_line_ends_are_no_part_of_a_schema(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], mark: str, end: str
+) -> None:
+    put(folder, **{"a-value": record("A", "long")})
+    assert main(["register", "."]) == exit_codes.CLEAN
+    text = mark + json.dumps(record("A", "long"), indent=1).replace("\n", end)
+    (folder / "a-value.avsc").write_bytes(text.encode())
+    capsys.readouterr()
+    assert run(capsys, "check", ".") == (exit_codes.CLEAN, {"a-value": "registered"})
+    (folder / "a-value.avsc").write_bytes(text.replace("long", "lon").encode())
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert 'a-value.avsc:7:12: the type "lon" is not defined' in capsys.readouterr().err
+    manifest = f'{mark}[[files]]{end}path = "a"{end}subject = "b"{end}'
+    (folder / MANIFEST).write_bytes(manifest.encode())
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert "contractlog.toml:3:1: there is no key `subject` here" in capsys.readouterr().err
+
+
+CURRENCY = {"type": "enum", "name": "x.Currency", "symbols": ["EUR"], "default": "EUR"}
+
+
+def with_nested_type(name: str, nested: Any, *types: str) -> dict[str, Any]:
+    schema = record(name, *types)
+    return {**schema, "fields": [*schema["fields"], {"name": "nested", "type": nested}]}
+
+
+@pytest.mark.parametrize("pulled", [("--all",), ("--all", "--history")])
+def test_a_pulled_folder_follows_the_edit_of_a_type_nested_in_a_referenced_one(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], pulled: tuple[str, ...]
+) -> None:
+    """Registries write a nested type of a referenced one into the text that uses it."""
+    files = {"a-value": record("x.A", "Money", "Currency"), "Money": with_nested_type("x.Money", CURRENCY)}
+    put(folder, **files, **{"b-value": record("B", "x.A", "x.Currency")})
+    run(capsys, "register", ".")
+    assert '"symbols"' in registry.version("a-value", 1).text
+    assert main(["pull", *pulled, "--out", "pulled"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+    [money] = (folder / "pulled").rglob("x.Money.avsc")
+    money.write_text(json.dumps(with_nested_type("x.Money", {**CURRENCY, "symbols": ["EUR", "USD"]})))
+    expected = dict.fromkeys(("a-value", "b-value", "x.Money"), "compatible")
+    assert run(capsys, "check", "pulled") == (exit_codes.CLEAN, expected)
+    assert main(["check", "pulled", "--against", "lock"]) == exit_codes.CLEAN
+    assert main(["register", "pulled"]) == exit_codes.CLEAN
+    assert "USD" in registry.version("b-value", 2).text
+    capsys.readouterr()
+    assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+
+
+def test_a_type_that_two_files_define_differently_is_named_with_both(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, Money=with_nested_type("x.Money", CURRENCY))
+    put(folder, **{"a-value": with_nested_type("x.A", {**CURRENCY, "symbols": ["EUR", "USD"]}, "Money")})
+    assert main(["check", "."]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert 'a-value.avsc:1:106: the type "x.Currency" is defined twice, and differently' in error
+    assert "`Money.avsc` defines it, too: write the name in place of the definition here" in error
 
 
 @st.composite

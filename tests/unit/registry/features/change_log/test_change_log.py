@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.settings import Settings
 
 from support.deadlines import WAIT_SECONDS, eventually
@@ -31,8 +31,8 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
         yield client
 
 
-def follower_of(node: httpx2.Client) -> JournalFollower:
-    follower: JournalFollower = node.app.state.services.follower  # type: ignore[attr-defined]
+def follower_of(node: httpx2.Client) -> ChangeLogFollower:
+    follower: ChangeLogFollower = node.app.state.services.follower  # type: ignore[attr-defined]
     return follower
 
 

@@ -241,19 +241,19 @@ def test_reads_by_id_go_on_from_memory_while_the_database_is_away_and_say_so(
     for _ in range(3):
         answer = http.get("/schemas/ids/1")
         assert (answer.status_code, answer.content) == (200, known.content)
-        assert answer.headers["x-contractlog-stale"] == "database-away"
+        assert answer.headers["x-contractlog-stale"] == "database-unavailable"
     write = http.post("/subjects/s/versions", json={"schema": '"long"'})
     assert (write.status_code, write.json()["error_code"]) == (500, 50001)
     assert http.get("/healthz/ready").json()["status"] == "degraded"
     assert http.get("/healthz/ready").status_code == 200
     found = read(http.get("/metrics").text)
-    assert found["contractlog_database_away", ""] == 1
+    assert found["contractlog_database_unavailable", ""] == 1
     assert found["contractlog_stale_answers_total", ""] == 3
     assert 'code="50001"' in {labels for name, labels in found if name == "contractlog_errors_total"}
     database.down = False
     eventually(lambda: http.get("/healthz/ready").json()["status"] == "ready")
     assert http.post("/subjects/t/versions", json={"schema": '"string"'}).status_code == 200
-    assert read(http.get("/metrics").text)["contractlog_database_away", ""] == 0
+    assert read(http.get("/metrics").text)["contractlog_database_unavailable", ""] == 0
 
 
 def test_while_the_database_is_away_nobody_waits_and_one_thread_goes_on_trying() -> None:
@@ -274,6 +274,6 @@ def test_while_the_database_is_away_nobody_waits_and_one_thread_goes_on_trying()
     assert tried.acquire(timeout=WAIT_SECONDS)
     assert tried.acquire(timeout=WAIT_SECONDS)
     there.set()
-    eventually(lambda: not availability.away)
+    eventually(lambda: not availability.unavailable)
     availability.require()
     availability.close()

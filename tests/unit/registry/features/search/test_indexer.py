@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from contractlog.registry.features.change_log.follower import JournalFollower
-from contractlog.registry.features.search import store as search_index
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
+from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import journal
+from contractlog.registry.storage import change_log
 
 from support.registry import in_process
 
@@ -17,7 +17,7 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
     """However many small commits there are, the index makes two for each look."""
     with in_process(Settings(database_url="sqlite://")) as node:
         store = node.app.state.services.store  # type: ignore[attr-defined]
-        indexer = SearchIndexer(store, JournalFollower(store))
+        indexer = SearchIndexer(store, ChangeLogFollower(store))
         commits: list[int] = []
         store.on_commit(lambda touched: commits.append(len(touched)))
 
@@ -28,7 +28,7 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
 
         def indexed() -> tuple[int | None, int]:
             with store.open_snapshot() as snapshot:
-                return search_index.read_position(snapshot), journal.newest_sequence(snapshot)
+                return search_index.read_position(snapshot), change_log.newest_sequence(snapshot)
 
         register(1)
         assert indexer.catch_up()  # after the first look at everything there may be more
@@ -47,7 +47,7 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
 def test_long_changes_are_taken_by_several_looks() -> None:
     with in_process(Settings(database_url="sqlite://")) as node:
         store = node.app.state.services.store  # type: ignore[attr-defined]
-        indexer = SearchIndexer(store, JournalFollower(store))
+        indexer = SearchIndexer(store, ChangeLogFollower(store))
         while indexer.catch_up():
             pass
         for number in range(9):
@@ -65,7 +65,7 @@ def test_long_changes_are_taken_by_several_looks() -> None:
 def test_a_schema_without_words_is_indexed_once() -> None:
     with in_process(Settings(database_url="sqlite://")) as node:
         store = node.app.state.services.store  # type: ignore[attr-defined]
-        indexer = SearchIndexer(store, JournalFollower(store))
+        indexer = SearchIndexer(store, ChangeLogFollower(store))
 
         def unindexed() -> list[search_index.Key]:
             with store.open_snapshot() as snapshot:

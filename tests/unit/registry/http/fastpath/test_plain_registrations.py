@@ -76,7 +76,8 @@ def _counted(client: httpx2.Client) -> list[str]:
 def test_other_forms_of_requests_are_left_to_the_route(method: str, path: str, query: bytes, *, taken: bool) -> None:
     app = create_app(SETTINGS)
     try:
-        route = PlainRegistrations(app.state.services)
+        services = app.state.services
+        route = PlainRegistrations(services.registration, services.versions, services.profile)
         scope = {"type": "http", "method": method, "path": path, "query_string": query}
         assert (route.matches(scope)[0] is Match.FULL) == taken
     finally:

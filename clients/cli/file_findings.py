@@ -1,0 +1,57 @@
+"""Findings located in a schema file, the first ones with suggested fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.engine import ParsedVersion
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.finding_positions import find_positions
+from contractlog.compatibility.fixes.fix_search import FixSearch
+from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
+from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
+
+__all__ = ["list_file_findings", "locate_findings"]
+
+
+def list_file_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[LocatedFinding, ...]:
+    """Return the findings of a file that do not depend on other versions."""
+    finding = locate_nonconformity(parsed, file.draft.text)
+    return () if finding is None else (finding,)
+
+
+def locate_findings(
+    file: SchemaFile,
+    parsed: ParsedSchema,
+    verdict: Verdict,
+    compared: Sequence[ParsedVersion],
+    descriptions: Mapping[int, tuple[str, str]],
+    *,
+    policy: Policy,
+) -> Iterator[LocatedFinding]:
+    """Yield every finding with its position in the file, the first ones with suggested fixes."""
+    trials: dict[int, FixSearch] = {}
+    versions = {earlier.version: earlier.parsed for earlier in compared}
+    text = file.draft.text
+    pairs = [(comparison, finding) for comparison in verdict.comparisons for finding in comparison.findings]
+    positions = find_positions(text, [(finding, comparison.direction) for comparison, finding in pairs])
+    for number, ((comparison, finding), position) in enumerate(zip(pairs, positions, strict=True)):
+        version = comparison.version or 0
+        description, earlier_text = descriptions[version]
+        trial = trials.setdefault(
+            version,
+            FixSearch(
+                text=text,
+                candidate=parsed,
+                earlier_text=earlier_text,
+                earlier=versions[version],
+                directions=verdict.level.directions,
+                policy=policy,
+                other_versions=[other for beside, other in versions.items() if beside != version],
+            ),
+        )
+        mends = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
+        yield locate_finding(finding, comparison.direction, description, position, mends)

@@ -1,0 +1,101 @@
+"""Outcome of the registration of a file, and its text output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from contractlog.clients.cli.check_runner import print_check
+from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.findings import ReferencedFindings, impact_lines
+from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = [
+    "FileRegistration",
+    "all_unpermitted",
+    "describe_outcome",
+    "describe_step",
+    "print_step",
+    "report_interruption",
+    "step_lines",
+]
+
+RegistrationOutcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRegistration:
+    """Outcome of the registration of a file."""
+
+    file: SchemaFile
+    outcome: RegistrationOutcome
+    schema: RegisteredSchema | None = None
+    check: FileCheck | None = None  #: the check, with the reason if it was refused
+    reason: str = ""  #: if it was skipped: a phrase with the outcome and the reason
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        schema = self.schema
+        return {
+            "file": str(self.file.path),
+            "subject": self.file.subject,
+            "references": self.file.reference_bodies(),
+            "outcome": self.outcome,
+            "version": None if schema is None else schema.version,
+            "schema_id": None if schema is None else schema.schema_id,
+            "refusal": None if self.check is None or self.outcome != "refused" else self.check.body(),
+        }
+
+
+def report_interruption(steps: Sequence[FileRegistration], files: int, *, settings: int = 0) -> None:
+    """Print what was registered and set before an error."""
+    new = sum(step.outcome == "registered" for step in steps)
+    if new or settings:
+        done = f"{new:,} of {count_noun(files, 'file')} were registered"
+        done += f" and {count_noun(settings, 'setting')} set" if settings else ""
+        print_message(f"{done} before the error; run the command again")
+
+
+def print_step(step: FileRegistration, referenced: ReferencedFindings | None = None) -> None:
+    """Print the outcome for a file; add findings in types of other files to ``referenced``, if given."""
+    if step.check is not None and step.outcome == "refused":
+        print_check(step.check, referenced)
+        return
+    print_result(describe_step(step))
+    for line in step_lines(step):
+        print_result(line)
+
+
+def step_lines(step: FileRegistration) -> Iterator[str]:
+    """Yield the lines below a planned version: its impact, and the waivers of its findings."""
+    if step.outcome == "would register" and step.check is not None:
+        yield from () if is_quiet() else impact_lines(step.check, with_findings=True)
+        if step.check.outcome == "waived":
+            yield from (f"    {escape_line(note)}" for note in step.check.notes)
+
+
+def describe_step(step: FileRegistration) -> str:
+    """Return one line with the file and its outcome."""
+    tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
+    return with_tone(tone, escape_line(f"{step.file.path}: {describe_outcome(step)}"))
+
+
+def describe_outcome(step: FileRegistration) -> str:
+    """Return the outcome for a file as a phrase."""
+    subject = f"`{step.file.subject}`"
+    if step.outcome == "would register":
+        return f"would be a new version of {subject}"
+    if step.outcome == "skipped" or step.schema is None:
+        return step.reason
+    version = "a new version" if step.schema.version is None else f"version {step.schema.version}"
+    state = "registered as" if step.outcome == "registered" else "registered already as"
+    return f"{state} {version} of {subject}, id {step.schema.schema_id}"
+
+
+def all_unpermitted(refused: list[FileRegistration]) -> bool:
+    """Return whether all refusals are due to permissions or modes."""
+    return all(step.check is not None and step.check.outcome == "refused" for step in refused)

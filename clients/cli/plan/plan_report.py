@@ -1,0 +1,49 @@
+"""Report of ``plan`` in the formats of CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from contractlog.clients.cli.plan.planner import Plan
+from contractlog.clients.cli.plan.registration_report import registration_report
+from contractlog.clients.cli.plan.steps import SetConfig
+from contractlog.clients.cli.report_formats.check_report import relative_path
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile
+
+__all__ = ["plan_report"]
+
+
+def plan_report(
+    plan: Plan, unreadable: Iterable[tuple[Path, Exception]], summary: str, root: Path, tool_version: str
+) -> Report:
+    """Build the report of ``plan``, with its settings, deletions and drift as tables."""
+    report = registration_report(plan.registrations, unreadable, summary, root, tool_version)
+    settings = [step for step in plan.settings if isinstance(step, SetConfig)]
+    tables = (
+        (
+            "Settings",
+            ("subject", "setting", "now", "planned"),
+            tuple((each.subject, each.change.setting, *each.format_values()) for each in settings),
+        ),
+        (
+            "Soft deletions",
+            ("subject", "versions"),
+            tuple((each.subject, ", ".join(map(str, each.versions))) for each in plan.deletions),
+        ),
+        ("Not deleted", ("subject", "referenced by"), plan.referenced),
+        (
+            "Drift",
+            ("subject", "version of the file", "latest version"),
+            tuple((subject, str(version), str(latest)) for subject, version, latest in plan.drift()),
+        ),
+    )
+    filled = tuple(table for table in tables if table[2])
+    path = "." if plan.manifest is None else relative_path(plan.manifest.path, root)
+    outcome: Literal["passed", "failed"] = "failed" if plan.referenced else "passed"
+    only_drift = [table[0] for table in filled] == ["Drift"]
+    verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
+    changes = (ReportedFile(path, outcome, verdict, tables=filled, listed=True),) if filled else ()
+    return replace(report, command="contractlog plan", files=(*report.files, *changes))

@@ -1,0 +1,161 @@
+"""Compatibility checks of a draft against the versions of its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.formats import FORMATS, list_top_level_fields
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.memo import Memo
+from contractlog.compatibility.metadata_inheritance import list_reserved_fields
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.registry.execution.work_limits import current_work
+from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import ScopeSettings
+
+__all__ = ["CompatibilityChecker"]
+
+_REMOVED_MESSAGE: Final = (
+    "The new schema has reserved field {} removed from its metadata which is present in the old schema's metadata."
+)
+_CONFLICT_MESSAGE: Final = "The new schema has field that conflicts with the reserved field {}."
+
+
+class CompatibilityChecker:
+    """Applies the level, policy and other settings of a subject to a draft."""
+
+    def __init__(self, parser: SchemaParser, default: Level) -> None:
+        self.parser = parser
+        self.default = default
+
+    def read_settings(self, snapshot: Snapshot, subject: Subject) -> ScopeSettings:
+        """Return the settings in force for a subject, without the server's default level."""
+        return snapshot.read_effective_settings(subject)
+
+    def level(self, configured: ScopeSettings) -> Level:
+        """Return the level in force."""
+        return configured.level or self.default
+
+    def policy(self, configured: ScopeSettings) -> Policy:
+        """Return the policy in force."""
+        return configured.own_policy or configured.compatibility_policy or Policy.STRICT
+
+    def check_history(
+        self, snapshot: Snapshot, subject: Subject, candidate: ParsedDraft, configured: ScopeSettings
+    ) -> Verdict:
+        """Check against the live versions that the level selects."""
+        return self.check_versions(
+            snapshot, candidate, self.select_versions(snapshot, subject, candidate, configured), configured
+        )
+
+    def select_versions(
+        self, snapshot: Snapshot, subject: Subject, candidate: ParsedDraft, configured: ScopeSettings
+    ) -> list[RegisteredSchema]:
+        """Return the live versions that the level compares with, oldest first."""
+        level, group = self.level(configured), configured.compatibility_group
+        if level is Level.NONE:
+            return []
+        if level.transitive or group is not None:
+            earlier = [version for version in snapshot.history(subject) if _in_same_group(version, candidate, group)]
+        else:
+            latest = snapshot.version(subject, None)
+            earlier = [latest] if latest else []
+        return earlier if level.transitive else earlier[-1:]
+
+    def reject_invalid_fields(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
+        """Raise ``InvalidSchema`` for invalid field names, if fields are validated."""
+        prefix = FORMATS[candidate.draft.type].reserved_field_prefix
+        if (
+            configured.validate_fields
+            and prefix
+            and any(name.startswith(prefix) for name in list_top_level_fields(candidate.parsed))
+        ):
+            raise InvalidSchema(f"Field names cannot start with {prefix} prefix")
+
+    def reject_nonconforming(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
+        """Raise ``InvalidSchema`` if the meta-schema rejects the schema and ``strictJsonSchemas`` is set."""
+        warning = candidate.warning if configured.strict_json_schemas else None
+        if warning is not None:
+            raise InvalidSchema(f"{warning}; the config member strictJsonSchemas rejects such schemas")
+
+    def find_reserved_conflicts(
+        self, candidate: ParsedDraft, previous: RegisteredSchema | None, configured: ScopeSettings
+    ) -> tuple[str, ...]:
+        """Return violations of reserved fields, if fields are validated.
+
+        A reserved field must stay reserved, and the schema must not use it.
+        """
+        if not configured.validate_fields:
+            return ()
+        reserved = list_reserved_fields(candidate.draft.metadata)
+        removed = [
+            name for name in list_reserved_fields(previous.metadata if previous else None) if name not in reserved
+        ]
+        used = set(list_top_level_fields(candidate.parsed)) if reserved else set()
+        return (
+            *map(_REMOVED_MESSAGE.format, removed),
+            *(_CONFLICT_MESSAGE.format(name) for name in reserved if name in used),
+        )
+
+    def check_versions(
+        self, snapshot: Snapshot, candidate: ParsedDraft, earlier: Iterable[RegisteredSchema], configured: ScopeSettings
+    ) -> Verdict:
+        """Check against these versions, oldest first."""
+        parser = self.parser
+        history = [_StoredVersion(parser, snapshot, version) for version in earlier]
+        level, policy = self.level(configured), self.policy(configured)
+        work = current_work.get()
+        if not parser.memo_lock.acquire(blocking=False):  # a long check on another thread blocks nobody
+            plain = [ParsedVersion(version.version, version.parsed) for version in history]
+            return work.compare(
+                lambda budget: check_compatibility(candidate.parsed, plain, level, policy=policy, budget=budget)
+            )
+        try:
+            memo = parser.memo
+            return work.compare(
+                lambda budget: check_compatibility(
+                    candidate.parsed, history, level, policy=policy, memo=memo, budget=budget
+                )
+            )
+        finally:
+            parser.memo_lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredVersion:
+    """A stored version that is parsed only if its shape does not decide the check."""
+
+    parser: SchemaParser
+    snapshot: Snapshot
+    schema: RegisteredSchema
+
+    @property
+    def version(self) -> int:
+        return self.schema.version or 0
+
+    @property
+    def parsed(self) -> ParsedSchema:
+        return self.parser.parse_stored(self.snapshot, self.schema)
+
+    def shape(self, _memo: Memo) -> Any:
+        return self.parser.shape(self.snapshot, self.schema)
+
+
+def _in_same_group(earlier: RegisteredSchema, candidate: ParsedDraft, group: str | None) -> bool:
+    """Return True if two versions are in the same group, and so are compared.
+
+    A group has the same value of one metadata property.
+    """
+    if group is None:
+        return True
+    metadata = (earlier.metadata, candidate.draft.metadata)
+    old, new = (None if layer is None else layer.properties.get(group) for layer in metadata)
+    return old == new

@@ -1,0 +1,166 @@
+"""Services of the registry, created from its settings and wired to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.execution.work_limits import CallerUsage
+from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.batch.service import BatchService
+from contractlog.registry.features.change_log.follower import ChangeLogFollower
+from contractlog.registry.features.change_log.service import ChangeLogService
+from contractlog.registry.features.compatibility.service import CompatibilityService
+from contractlog.registry.features.config_and_mode.service import ConfigService
+from contractlog.registry.features.conformance.service import ConformanceService
+from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.dependencies.service import DependencyService
+from contractlog.registry.features.diff.service import DiffService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.service import FetchCountService
+from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.schemas.renderer import ViewRenderer
+from contractlog.registry.features.schemas.service import SchemaService
+from contractlog.registry.features.search.indexer import SearchIndexer
+from contractlog.registry.features.search.service import SearchService
+from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.usage.service import UsageService
+from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http.cache_eviction import evict_on_changes
+from contractlog.registry.http.fastpath.cache_by_path import PathCache
+from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
+from contractlog.registry.http.release_profiles import Profile
+from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
+from contractlog.registry.registration.deletion import DeletionService
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.store import Store
+from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer.online_import import OnlineImport
+
+__all__ = ["Services", "create_services"]
+
+#: Responses by version may use this fraction (1/4) of the cache's memory in addition to it.
+_PATH_CACHE_DIVISOR: Final = 4
+_CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services that routes call, and their background tasks."""
+
+    settings: Settings
+    store: Store
+    threads: ThreadPools
+    cache: ByteCache
+    path_cache: PathCache | None  #: cached responses by version; None if other processes can write to the database
+    registration: RegistrationService
+    compatibility: CompatibilityService
+    subjects: SubjectService
+    versions: VersionService
+    schemas: SchemaService
+    contexts: ContextService
+    deletion: DeletionService
+    config: ConfigService
+    conformance: ConformanceService
+    associations: AssociationService
+    follower: ChangeLogFollower
+    change_log: ChangeLogService
+    indexer: SearchIndexer
+    search: SearchService
+    diff: DiffService
+    batch: BatchService
+    dependencies: DependencyService
+    fetch_counter: FetchCounter
+    fetch_counts: FetchCountService
+    usage: UsageService
+    imports: OnlineImport
+    health: HealthCheck
+    telemetry: Telemetry
+
+    def start(self) -> None:
+        """Start following the change log, updating the search index and writing fetch counts."""
+        self.follower.start()
+        self.indexer.start()
+        self.fetch_counter.start()
+
+    def drain(self) -> None:
+        """Announce the shutdown and end long polls; call it on the event loop."""
+        self.telemetry.drain()
+        self.follower.release()
+
+    def close(self) -> None:
+        """Stop the threads and close the store."""
+        self.follower.close()
+        self.indexer.close()
+        self.fetch_counter.close()
+        self.health.close()
+        self.threads.close()
+        self.store.close()
+
+    @property
+    def profile(self) -> Profile:
+        """The release whose response format is used."""
+        return self.settings.response_profile
+
+
+def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
+    """Create the services of an app, wired to each other."""
+    threads = ThreadPools(
+        settings.read_threads, max_waiting=settings.max_pending_writes, callers=CallerUsage(settings.caller_steps)
+    )
+    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.record_cache)
+    store.on_commit(cache.forget)
+    path_cache = _create_path_cache(settings, store)
+    store.watch(telemetry)
+    parser = SchemaParser()
+    checker = CompatibilityChecker(parser, settings.level)
+    registration = RegistrationService(store, threads, checker, allow_id_gap=settings.allow_id_gap)
+    renderer = ViewRenderer(parser)
+    compatibility = CompatibilityService(store, threads, checker)
+    follower = ChangeLogFollower(store)
+    evict_on_changes(store, cache, follower)
+    fetch_counter = FetchCounter(store)
+    fetch_counts = FetchCountService(store, threads, fetch_counter)
+    return Services(
+        settings=settings,
+        store=store,
+        threads=threads,
+        cache=cache,
+        path_cache=path_cache,
+        registration=registration,
+        associations=AssociationService(store, threads, registration),
+        compatibility=compatibility,
+        subjects=SubjectService(store, threads),
+        versions=VersionService(store, threads, renderer),
+        schemas=SchemaService(store, threads, renderer),
+        contexts=ContextService(store, threads),
+        deletion=DeletionService(store),
+        config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
+        conformance=ConformanceService(store, threads),
+        follower=follower,
+        change_log=ChangeLogService(store, threads, follower),
+        indexer=SearchIndexer(store, follower),
+        search=SearchService(store, threads),
+        diff=DiffService(store, threads, checker),
+        batch=BatchService(store, threads, registration, compatibility),
+        dependencies=DependencyService(store, threads),
+        fetch_counter=fetch_counter,
+        fetch_counts=fetch_counts,
+        usage=UsageService(store, threads, fetch_counts),
+        imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
+        health=HealthCheck(store),
+        telemetry=telemetry,
+    )
+
+
+def _create_path_cache(settings: Settings, store: Store) -> PathCache | None:
+    """Return the cache of responses by version; None if other nodes can write to the database."""
+    if not store.exclusive:
+        return None
+    path_cache = PathCache(settings.cache_bytes // _PATH_CACHE_DIVISOR)
+    store.before_commit(path_cache.close)
+    store.on_commit(lambda _touched: path_cache.open())
+    return path_cache

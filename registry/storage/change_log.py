@@ -1,0 +1,186 @@
+"""Change log: entries of a transaction, their gapless numbers, and queries in that order.
+
+Settings are recorded as a hash of all of them, and by their values with secrets masked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, ScopeSettings, subject_key
+
+__all__ = [
+    "MASK",
+    "ChangeLogEntry",
+    "RecordedChange",
+    "find_schema_ids",
+    "hash_settings",
+    "list_changes_after",
+    "mask_settings",
+    "newest_sequence",
+    "parse_version_target",
+    "write_entries",
+]
+
+_C = tables.changes.c
+_DIGITS: Final = 10
+MASK: Final = "***"  #: replaces the value of a sensitive property
+_METADATA: Final = ("default_metadata", "override_metadata")
+_CHUNK: Final = 200  #: keys per statement
+_MAX_PAGE_CHARACTERS: Final = 4_000_000  #: characters of the details of listed entries
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """An effect, recorded in the transaction that caused it."""
+
+    sequence: int
+    at: int
+    actor: str
+    action: str
+    target: str
+    before: str | None = None
+    after: str | None = None
+    details: str | None = None  #: JSON
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The parsed details."""
+        facts: dict[str, Any] = json.loads(self.details) if self.details else {}
+        return facts
+
+
+def newest_sequence(snapshot: Snapshot) -> int:
+    """Return the number of the newest entry, 0 before the first."""
+    return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
+
+
+def list_changes_after(snapshot: Snapshot, since: int, limit: int) -> list[RecordedChange]:
+    """List the entries after a number, oldest first.
+
+    There are fewer than ``limit``, but at least one, if their details are long: an entry can have a megabyte.
+    """
+    sizes = select(_C.sequence, func.length(_C.details)).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
+    last, characters = since, 0
+    for sequence, length in snapshot.connection.execute(sizes):
+        characters += length or 0
+        if characters > _MAX_PAGE_CHARACTERS and last > since:
+            break
+        last = sequence
+    if last == since:
+        return []
+    statement = select(tables.changes).where(_C.sequence > since, _C.sequence <= last).order_by(_C.sequence)
+    return [
+        RecordedChange(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
+        for row in snapshot.connection.execute(statement)
+    ]
+
+
+def parse_version_target(change: RecordedChange) -> tuple[Subject, int] | None:
+    """Return the version that a change concerns; None if it is about something else."""
+    if not change.action.startswith("version."):
+        return None
+    subject, _, number = change.target.rpartition("/")
+    if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS):
+        return None
+    return Subject.parse(subject), int(number)
+
+
+def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict[tuple[Subject, int], int]:
+    """Return the schema ids of versions, live or soft-deleted; hard-deleted versions are left out."""
+    requested = set(versions)
+    subjects = {subject_key(subject): subject for subject, _ in requested}
+    schema_ids: dict[tuple[Subject, int], int] = {}
+    every_key = sorted(subjects)
+    for start in range(0, len(every_key), _CHUNK):
+        keys = every_key[start : start + _CHUNK]
+        numbers = {number for subject, number in requested if subject_key(subject) in keys}
+        u, v = tables.subjects.c, tables.versions.c
+        statement = (
+            select(u.key, v.version, v.schema_id)
+            .join_from(tables.subjects, tables.versions, v.subject_id == u.id)
+            .where(u.key.in_(keys), v.version.in_(numbers))
+        )
+        rows = snapshot.connection.execute(statement)
+        schema_ids.update({(subjects[row.key], row.version): row.schema_id for row in rows})
+    return {version: schema_id for version, schema_id in schema_ids.items() if version in requested}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLogEntry:
+    """One effect: actor, action and target. ``before`` and ``after`` are hashes of contents or settings."""
+
+    actor: str
+    action: str
+    target: str
+    before: str | None = None
+    after: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_entries(connection: Connection, lines: Sequence[ChangeLogEntry], now: int) -> None:
+    """Append entries to the change log; the row of the counter stays locked until the transaction ends."""
+    if not lines:
+        return
+    c = tables.change_log_counters.c
+    statement = (
+        update(tables.change_log_counters)
+        .where(c.name == CHANGE_LOG_COUNTER)
+        .values(next_sequence=c.next_sequence + len(lines))
+    )
+    next_sequence = connection.execute(statement.returning(c.next_sequence)).scalar_one()
+    first = next_sequence - len(lines)
+    connection.execute(
+        insert(tables.changes),
+        [
+            {
+                "sequence": first + index,
+                "at": now,
+                "actor": line.actor,
+                "action": line.action,
+                "target": line.target,
+                "before": line.before,
+                "after": line.after,
+                "details": json.dumps(line.details, separators=(",", ":")) if line.details else None,
+            }
+            for index, line in enumerate(lines)
+        ],
+    )
+
+
+def hash_settings(configured: ScopeSettings) -> str | None:
+    """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces and unset members.
+
+    None if nothing is set.
+    """
+    if configured.empty:
+        return None
+    text = json.dumps(_set_members(configured), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def mask_settings(configured: ScopeSettings) -> dict[str, Any]:
+    """Return the members that are set, with sensitive properties masked.
+
+    The two metadata overlay each other, so a property that is sensitive in one of them is masked in both.
+    """
+    values = _set_members(configured)
+    sensitive = {name for member in _METADATA for name in values.get(member, {}).get("sensitive", ())}
+    for member in _METADATA:
+        if properties := values.get(member, {}).get("properties"):
+            masked = {name: MASK if name in sensitive else value for name, value in properties.items()}
+            values[member] = values[member] | {"properties": masked}
+    return values
+
+
+def _set_members(configured: ScopeSettings) -> dict[str, Any]:
+    return {name: value for name, value in configured.members().items() if value is not None}

@@ -1,0 +1,216 @@
+"""Avro validation of all records of a batch together: one walk of the schema, a cursor per record.
+
+The rules are those of ``avro_record_walk``, which takes over once too few records are left for arrays to pay off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.avro_compiled_schema import CONTAINERS, AvroKind, ValuePath
+from contractlog.spark_validation.columnar.avro_record_walk import RecordWalk, RuleViolated
+from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors
+from contractlog.spark_validation.columnar.primitive_readers import (
+    PRIMITIVE_READERS,
+    read_index,
+    read_integers,
+    read_lengths,
+    skip_fixed_items,
+    skip_integer_items,
+)
+from contractlog.spark_validation.columnar.varints import LONG_BYTES
+
+__all__ = ["MAX_ROWS_ITEM_BY_ITEM", "MAX_ROWS_ONE_BY_ONE", "VectorizedWalk"]
+
+MAX_ROWS_ONE_BY_ONE: Final = 12
+"""Up to this many records are faster one by one."""
+
+MAX_ROWS_ITEM_BY_ITEM: Final = 300
+"""Up to this many records are faster item by item than run by run."""
+
+_FEW_BRANCHES: Final = 4
+_NO_STOP: Final = -1
+_INTEGERS: Final = frozenset({AvroKind.INT, AvroKind.LONG})
+_FIXED_SIZE: Final = frozenset({AvroKind.FLOAT, AvroKind.DOUBLE, AvroKind.FIXED})
+
+
+class VectorizedWalk:
+    """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
+
+    __slots__ = ("_collected", "_row", "final", "scalar", "scalar_rows", "tally")
+
+    def __init__(self, tally: BatchTally, scalar_rows: int = MAX_ROWS_ONE_BY_ONE) -> None:
+        self.tally = tally
+        self.scalar_rows = scalar_rows
+        self.final = np.zeros(tally.codes.size, np.int64)  #: by row: end position of finished cursors
+        self.scalar = RecordWalk(tally.data.data, tally.limits, self._collect)
+        self._collected: dict[ValuePath, list[tuple[int, int, int]]] = {}
+        self._row = 0
+
+    def run(self, path: ValuePath, cursors: Cursors) -> None:
+        """Read one value of every record."""
+        self.read(path, cursors)
+        for value_path, values in self._collected.items():
+            self.tally.collect_each(value_path, values)
+        self._collected.clear()
+
+    def read(self, path: ValuePath, cursors: Cursors) -> None:
+        """Read the value at a path with every cursor."""
+        kind = path.node.kind
+        if path.node.empty or not cursors.size:
+            return
+        if kind not in CONTAINERS:
+            PRIMITIVE_READERS[kind](self.tally, path, cursors)
+        elif cursors.size <= self.scalar_rows:
+            self._one_by_one(cursors, lambda scalar, _: scalar.walk(path))
+        elif kind is AvroKind.UNION:
+            self._union(path, cursors)
+        elif path.depth > self.tally.limits.depth:
+            self.tally.fail(path, cursors, np.ones(cursors.size, np.bool_), Outcome.TOO_DEEP)
+        elif kind is AvroKind.RECORD:
+            for index in range(len(path.node.children)):
+                self.read(path.child(index), cursors)
+        else:
+            self._blocks(path, cursors)
+
+    def _union(self, path: ValuePath, cursors: Cursors) -> None:
+        """Split the set by branch, read each branch, and join the set again."""
+        branches = path.node.children
+        indexes, _ = read_index(self.tally, path, cursors, len(branches), Outcome.BAD_UNION_INDEX)
+        present = range(len(branches)) if len(branches) <= _FEW_BRANCHES else np.unique(indexes).tolist()
+        has_failures = False
+        for branch in present:
+            if branches[branch].empty:
+                continue
+            where = np.flatnonzero(indexes == branch)
+            if not where.size:
+                continue
+            part = cursors.pick(where)
+            self.read(path.child(branch), part)
+            if part.size == where.size:
+                cursors.pos[where] = part.pos
+            else:
+                has_failures = True
+                cursors.pos[np.searchsorted(cursors.rows, part.rows)] = part.pos
+        if has_failures:
+            cursors.keep(self.tally.codes[cursors.rows] == 0)
+
+    def _blocks(self, path: ValuePath, cursors: Cursors) -> None:
+        """Read blocks until no record has any left."""
+        going = cursors.pick(slice(None))
+        empties = np.zeros(going.size, np.int64)
+        while going.size > self.scalar_rows:
+            before = going.rows
+            counts, stops = self._block_headers(path, going)
+            empties = empties[np.searchsorted(before, going.rows)]
+            ended = counts == 0
+            self.final[going.rows[ended]] = going.pos[ended]
+            going.keep(~ended)
+            counts, stops, empties = counts[~ended], stops[~ended], empties[~ended]
+            before = going.rows
+            if RecordWalk.items_are_empty(path):
+                many = counts > self.tally.limits.items - empties  # a sum could overflow
+                empties = empties + counts
+                if many.any():
+                    self.tally.fail(path, going, many, Outcome.TOO_MANY_ITEMS)
+            else:
+                self._items(path, going, counts)
+            left = np.searchsorted(before, going.rows)
+            stops, empties = stops[left], empties[left]
+            missed = (stops != _NO_STOP) & (stops != going.pos)
+            if missed.any():
+                empties = empties[self.tally.fail(path, going, missed, Outcome.BAD_LENGTH)]
+        if going.size:
+            counted = dict(zip(going.rows.tolist(), empties.tolist(), strict=True))
+            self._one_by_one(going, lambda scalar, row: scalar.rest_of_blocks(path, counted[row]))
+            self.final[going.rows] = going.pos
+        self._settle(cursors)
+
+    def _block_headers(self, path: ValuePath, going: Cursors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Read each block's item count and, if the count is negative, its end (else ``_NO_STOP``)."""
+        tally = self.tally
+        counts, _ = read_integers(tally, path, going, LONG_BYTES)
+        stops = np.full(counts.size, _NO_STOP, np.int64)
+        negative = counts < 0
+        if negative.any():
+            sized = going.pick(negative)
+            where = np.flatnonzero(negative)
+            before = sized.rows
+            sizes = read_lengths(tally, path, sized)
+            where = where[np.searchsorted(before, sized.rows)]
+            going.pos[where] = sized.pos
+            stops[where] = sized.pos + sizes
+            # The lowest int64 has no positive counterpart; the highest is just as impossible as a count.
+            counts = np.where(counts == np.iinfo(np.int64).min, np.iinfo(np.int64).max, np.abs(counts))
+            if sized.size != before.size:
+                kept = tally.codes[going.rows] == 0
+                going.keep(kept)
+                counts, stops = counts[kept], stops[kept]
+        if not RecordWalk.items_are_empty(path):
+            short = counts > going.end - going.pos
+            if short.any():
+                kept = tally.fail(path, going, short, Outcome.TRUNCATED)
+                counts, stops = counts[kept], stops[kept]
+        return counts, stops
+
+    def _items(self, path: ValuePath, cursors: Cursors, counts: NDArray[np.int64]) -> None:
+        """Read ``counts`` items with each cursor."""
+        item = path.child(len(path.node.children) - 1)
+        if path.node.kind is AvroKind.ARRAY and item.node.kind in _FIXED_SIZE:
+            skip_fixed_items(self.tally, item, cursors, counts)
+            return
+        steps = [path.child(index) for index in range(len(path.node.children))]
+        going = cursors.pick(slice(None))
+        if path.node.kind is AvroKind.ARRAY and item.node.kind in _INTEGERS and 0 < going.size < MAX_ROWS_ITEM_BY_ITEM:
+            stay = skip_integer_items(self.tally, item, going, counts)
+            self.final[going.rows] = going.pos
+            going.keep(stay)
+            counts = counts[stay]
+        while going.size > self.scalar_rows:
+            before = going.rows
+            for step in steps:
+                self.read(step, going)
+            counts = counts[np.searchsorted(before, going.rows)] - 1 if going.size != before.size else counts - 1
+            ended = counts == 0
+            if ended.any():
+                self.final[going.rows[ended]] = going.pos[ended]
+                going.keep(~ended)
+                counts = counts[~ended]
+        if going.size:
+            left = dict(zip(going.rows.tolist(), counts.tolist(), strict=True))
+            self._one_by_one(going, lambda scalar, row: scalar.read_items(path, left[row]))
+            self.final[going.rows] = going.pos
+        self._settle(cursors)
+
+    def _settle(self, cursors: Cursors) -> None:
+        """Drop violating records, and move the remaining cursors of a set to their final positions."""
+        cursors.keep(self.tally.codes[cursors.rows] == 0)
+        cursors.pos = self.final[cursors.rows]
+
+    def _one_by_one(self, cursors: Cursors, step: Callable[[RecordWalk, int], None]) -> None:
+        """Advance each cursor with the scalar walker."""
+        ends = cursors.pos.copy()
+        kept = np.ones(cursors.size, np.bool_)
+        scalar = self.scalar
+        for nth, (row, pos, end) in enumerate(
+            zip(cursors.rows.tolist(), cursors.pos.tolist(), cursors.end.tolist(), strict=True)
+        ):
+            self._row, scalar.pos, scalar.end = row, pos, end
+            try:
+                step(scalar, row)
+            except RuleViolated as broken:
+                self.tally.fail_one(broken.path, row, broken.code, broken.at)
+                kept[nth] = False
+            ends[nth] = scalar.pos
+        cursors.pos = ends
+        if not kept.all():
+            cursors.keep(kept)
+
+    def _collect(self, path: ValuePath, start: int, value: int) -> None:
+        if self.tally.wants(path):
+            self._collected.setdefault(path, []).append((self._row, start, value))
