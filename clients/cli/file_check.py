@@ -298,7 +298,7 @@ class SubjectChecker:
 
 
 def _apply_waivers(check: FileCheck, waivers: Sequence[Waiver]) -> FileCheck:
-    """Return the check as ``waived`` if current waivers cover all its errors.
+    """Return the check as ``waived`` if current waivers cover all incompatibilities and data findings.
 
     A finding from data is covered by a waiver for it, or by waivers for all its causes. Waivers are named in the notes,
     with those that have expired.

@@ -273,7 +273,7 @@ def _fetch_dependencies(
 
 
 def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path) -> PullOutcome:
-    """Write a version to its file, unless the file was edited or formatted since the last pull.
+    """Write the text of a version to its file, unless the file was changed since the last pull.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Impact of a change: fetches and a published audit in a real service."""
+"""Impact of a change: fetches of a client and a published audit, with a real service and command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.report import AuditReport
 from contractlog.spark_validation.jobs.audit_job import publish
 
-from support.audits import audited, use
+from support.audits import create_audit, use
 from support.gate import TOTAL, Gate, order, told
 
 pytestmark = pytest.mark.e2e
@@ -34,7 +34,7 @@ def test_a_change_that_passes_its_level_and_cannot_read_records_fails_until_it_i
     second = server.register(gate.subject, SchemaDraft(order({**TOTAL, "default": 0.0}))).schema_id
     with Registry(gate.url, headers={"X-Contractlog-Client": "billing"}) as consumer:
         consumer.text_of_id(first)
-    entry = audited(gate.topic, use(first, 1_200, gate.subject, 1), use(second, 1_800, gate.subject, 2))
+    entry = create_audit(gate.topic, use(first, 1_200, gate.subject, 1), use(second, 1_800, gate.subject, 2))
     report: AuditReport = {"topics": [entry]}  # type: ignore[typeddict-item]
     assert publish(server, report) == 1  # as `contractlog audit --publish`
 

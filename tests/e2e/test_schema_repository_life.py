@@ -1,4 +1,4 @@
-"""The whole life of a repository of schemas: each output equals its golden file.
+"""All outputs of the installed command during the life of a repository of schemas.
 
 Two registries with users, a git repository, and the command as a shell finds it: pull, change, check, plan, apply,
 promote, break, revert. CONTRIBUTING.md describes how the golden files are rewritten.
@@ -24,8 +24,8 @@ from contractlog.clients import Registry
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 from support.ci_formats import read_gitlab, read_junit, read_workflow_commands
-from support.golden import REWRITE, require_golden
-from support.registry import served
+from support.golden import require_golden
+from support.registry import run_server
 from support.sarif import read_sarif
 from support.schema_repository import Login, SchemaRepository, command_environment
 
@@ -127,7 +127,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         for name, login in (("dev", DEV), ("prod", PROD)):
             add_user(folder / f"{name}.toml", login)
             database, users = f"sqlite:///{folder / name}.db", str(folder / f"{name}.toml")
-            urls[name] = servers.enter_context(served(database, CONTRACTLOG_USERS_FILE=users))
+            urls[name] = servers.enter_context(run_server(database, CONTRACTLOG_USERS_FILE=users))
         with Registry(DEV.url(urls["dev"])) as registry:
             fill(registry)
         (folder / "repository").mkdir()

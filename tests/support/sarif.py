@@ -1,4 +1,4 @@
-"""SARIF, validated with a model generated from the official JSON Schema.
+"""Validation of SARIF with a model generated from the official JSON Schema, and further rules.
 
 ``pydantic-sarif`` is a strict model, generated from the official JSON Schema of version 2.1.0: required and unknown
 properties, types, enumerations, bounds and patterns. It lacks what the generator does not translate: unique items,

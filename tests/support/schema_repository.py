@@ -1,4 +1,4 @@
-"""A git repository of schemas, two registries with users, and a record of all output."""
+"""A git repository of schemas, two registries with users, and a record of the command's outputs."""
 
 from __future__ import annotations
 

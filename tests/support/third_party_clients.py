@@ -93,7 +93,7 @@ def flink() -> Program:
 
 
 def fetch_once(name: str, kind: str = "jar", unpack: Callable[[Path], None] = lambda _: None) -> Path:
-    """Return a folder with the files that ``NAME.xml`` lists, fetched by the Ivy inside pyspark."""
+    """Return the folder of the files in ``NAME.xml``, downloaded and unpacked once by pyspark's Ivy."""
     from contractlog.spark_validation.java_runtime import find_java
 
     from support.java_avro import spark_jars

@@ -28,12 +28,12 @@ class AssociationRequest:
     schema: RegistrationDraft | None = None
     cascade: bool = False
 
-    def iterate_versions(self, context: str) -> AssociationRequest:
+    def qualify_subject(self, context: str) -> AssociationRequest:
         """Return the request with its subject in a context, unless the subject names one."""
         plain = self.subject is not None and not self.subject.startswith(":.") and context != "."
         return replace(self, subject=f":{context}:{self.subject}") if plain else self
 
-    def in_storage_order(self, default: str) -> AssociationRequest:
+    def apply_defaults(self, default: str) -> AssociationRequest:
         """Return the request with defaults, or raise if it contradicts itself."""
         request = self
         if request.operation == "CREATE":
@@ -93,7 +93,7 @@ class RegistryModel(Model):
     ) -> list[tuple[str, str, str]]:
         """Apply requests about a resource atomically; return subject, type and lifecycle of each."""
         requests = [
-            wish if wish.operation == "DELETE" else wish.in_storage_order(_default(resource, wish)) for wish in requests
+            wish if wish.operation == "DELETE" else wish.apply_defaults(_default(resource, wish)) for wish in requests
         ]
         if not requests or len({wish.type for wish in requests}) < len(requests):
             raise Rejected(42212)

@@ -130,7 +130,7 @@ class ModelCalls(ServiceComparison):
             call, names = "PUT /associations/resources/{resource}", {"resource": f"id-{resource}"}
         body = format_resource(resource, [format_association(request) for request in requests])
         answer = self.call(call, body, names=names, dryRun=rehearsal, context=context)
-        qualified = [request.iterate_versions(context) for request in requests]
+        qualified = [request.qualify_subject(context) for request in requests]
         self.compare(lambda: self.model.bind(resource, qualified, rehearsal=rehearsal), answer, parse_associations)
 
     def unbind_associations(self, resource: str, types: list[str], *, cascade: bool, rehearsal: bool = False) -> None:

@@ -149,13 +149,13 @@ class RegistryMachine(ModelCalls):
                 max_size=2,
             )
         )
-        requests = [
+        bodies = [
             format_resource(
                 resource, [format_association(request) | {"opType": request.operation} for request in requests]
             )
             for requests in requests_by_resource
         ]
-        answer = self.call("POST /associations:batchMutate", {"requests": requests}, dryRun=rehearsal, context=context)
+        answer = self.call("POST /associations:batchMutate", {"requests": bodies}, dryRun=rehearsal, context=context)
         assert answer.status_code == 207, answer.text
         for requests, result in zip(requests_by_resource, answer.json()["results"], strict=True):
             before = deepcopy(self.model)

@@ -112,15 +112,15 @@ class Model(DeletionModel):
         level = settings.get("compatibility", "BACKWARD")
         group = ("properties", settings.get("compatibilityGroup", ""))
         group_value = index_items(content.metadata).get(group)
-        history = [content.content for content in self.live_versions(subject).values()]
+        history = [version.content for version in self.live_versions(subject).values()]
         history = [
-            content for content in history if not group[1] or index_items(content.metadata).get(group) == group_value
+            earlier for earlier in history if not group[1] or index_items(earlier.metadata).get(group) == group_value
         ]
         selected = history if level.endswith("_TRANSITIVE") else history[:1]
         return not any(
-            (level.startswith(("BACKWARD", "FULL")) and not is_readable(content, content))
-            or (level.startswith(("FORWARD", "FULL")) and not is_readable(content, content))
-            for content in selected
+            (level.startswith(("BACKWARD", "FULL")) and not is_readable(content, earlier))
+            or (level.startswith(("FORWARD", "FULL")) and not is_readable(earlier, content))
+            for earlier in selected
         )
 
     def import_version(self, subject: str, sent: RegistrationDraft) -> tuple[int, int]:
@@ -129,7 +129,7 @@ class Model(DeletionModel):
         self.require_unowned_references(subject, content)
         context, versions = context_of(subject), self.versions(subject)
         version = max(sent.version, 0)
-        identical = [n for n, version in versions.items() if (version.id, version.content) == (schema_id, content)]
+        identical = [n for n, stored in versions.items() if (stored.id, stored.content) == (schema_id, content)]
         live = [n for n in identical if not versions[n].deleted and version in {0, n}]
         if live:
             return schema_id, live[0]

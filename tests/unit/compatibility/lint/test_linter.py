@@ -253,7 +253,7 @@ def assert_fixes_are_safe(text: str, kind: SchemaType) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
-    plain = avro_schemas.Schemas(random).schema()
+    plain = avro_schemas.AvroSchemaGenerator(random).schema()
     for schema in (plain, avro_annotations.add_annotations(plain, random)):
         text = json.dumps(schema, indent=random.choice([None, 1, 4]))
         try:
@@ -266,7 +266,7 @@ def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 7, 2019, 2020]))
 def test_fixes_of_any_json_schema_are_safe(random: Random, draft: int) -> None:
-    schema = json_schemas.Schemas(random, draft).schema()
+    schema = json_schemas.JsonSchemaGenerator(random, draft).schema()
     if random.random() < 0.5:
         schema.pop("$schema")
     text = json.dumps(schema, indent=random.choice([None, 1, 4]))
