@@ -24,7 +24,7 @@ from contractlog.clients import Registry
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 from support.ci_formats import read_gitlab, read_junit, read_workflow_commands
-from support.golden import require_golden
+from support.golden import REWRITE, require_golden
 from support.registry import run_server
 from support.sarif import read_sarif
 from support.schema_repository import Login, SchemaRepository, command_environment

@@ -118,7 +118,7 @@ def test_a_file_that_depends_on_a_refused_one_waits_for_it(
     assert f"orders-value.avsc: a new version of `orders-value` {waits}" in output.out
     waits = "waits for the earlier version in `1/clicks-value.avsc`, which cannot be registered"
     assert f"2/clicks-value.avsc: a new version of `clicks-value` {waits}" in output.out
-    assert "2 files cannot be registered, for which 2 other versions would wait: fix the findings" in output.err
+    assert "2 files cannot be registered, and 2 others would wait for them: fix the findings" in output.err
     assert main(["register", ".", "--keep-going"]) == exit_codes.FINDINGS
     refused = "not registered as a version of `orders-value`, because it needs `Money.avsc`, which is not registered"
     assert f"orders-value.avsc: {refused}" in capsys.readouterr().out
