@@ -254,7 +254,8 @@ def _summarize(plan: Plan) -> str:
         waiting = sum(each.outcome == "skipped" for each in plan.registrations)
         number = count_noun(len(plan.refused), "file") + " cannot be registered"
         if waiting:
-            number += f", and {count_noun(waiting, 'other')} would wait for {'it' if len(plan.refused) == 1 else 'them'}"
+            them = "it" if len(plan.refused) == 1 else "them"
+            number += f", and {count_noun(waiting, 'other')} would wait for {them}"
         advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
         return f"{number}: {advice}; until then `apply` changes nothing"
     if plan.referenced:
