@@ -124,10 +124,11 @@ class SchemaGate:
             manifest=None,
             environment=None,
             normalize=False,
+            verbose=False,
         )
         lines = []
         for check in check_files(options, self.registry, read_files(options, unreadable), unreadable):
-            if check.outcome in {"incompatible", "refused"}:
+            if check.outcome in {"incompatible", "data_unreadable", "refused"}:
                 lines += [f"{check.file.path}: {describe_verdict(check)}", *detail_lines(check)]
         lines += [str(error) for _, error in unreadable.problems]
         if lines:

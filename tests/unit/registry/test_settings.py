@@ -53,7 +53,7 @@ def test_arguments_are_parsed_like_environment_variables() -> None:
         ("body_seconds", float("inf"), "a number from 0.1"),
         ("workers", 1.5, "a whole number"),
         ("access_log", "maybe", "true or false"),
-        ("cluster_id", 7, "a text"),
+        ("cluster_id", 7, "a string"),
     ],
 )
 def test_invalid_arguments_are_rejected_by_name(member: str, value: Any, takes: str) -> None:

@@ -108,6 +108,7 @@ QUESTIONS = {
     "/associations:batchGet",
     "/contractlog/v1/lookup",
     "/contractlog/v1/check",
+    "/contractlog/v1/usage",
     "/contractlog/v1/diff",
 }
 
