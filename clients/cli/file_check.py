@@ -52,7 +52,7 @@ class FileCheck:
 
     file: SchemaFile
     outcome: FileCheckOutcome
-    level: Level
+    level: Level | None  #: None for a version that is registered already: it is not checked
     registered: RegisteredSchema | None = None  #: the existing version with this content
     compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with
     findings: tuple[LocatedFinding, ...] = ()
@@ -74,7 +74,7 @@ class FileCheck:
             "subject": self.file.subject,
             "references": self.file.reference_bodies(),
             "outcome": self.outcome,
-            "level": self.level.value,
+            "level": None if self.level is None else self.level.value,
             "version": None if registered is None else registered.version,
             "schema_id": None if registered is None else registered.schema_id,
             "compared_with": list(self.compared),
@@ -132,7 +132,7 @@ class SubjectChecker:
         if resolved.registered is not None:
             findings = list_file_findings(file, parsed)
             outcome: FileCheckOutcome = "unchanged" if isinstance(self.registry, Baseline) else "registered"
-            return FileCheck(file, outcome, self.level, resolved.registered, findings=findings)
+            return FileCheck(file, outcome, None, resolved.registered, findings=findings)
         try:
             refusal = self._find_refusal()
             result = self._check_file(file, parsed)

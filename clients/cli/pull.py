@@ -207,10 +207,23 @@ def _fetch_versions(
 ) -> Iterator[tuple[Path, RegisteredSchema]]:
     """Yield the versions to write, each with its folder."""
     if not history:
-        yield out, registry.version(subject, "latest")
+        latest = registry.version(subject, "latest")
+        _require_same_context(subject, latest)
+        yield out, latest
         return
     for number in registry.versions(subject):
         yield out / str(number), registry.version(subject, number)
+
+
+def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
+    """Reject a version of another context: registries look in all contexts for a subject that the default one lacks.
+
+    Raises:
+        UsageError: the version is of another context.
+    """
+    actual = schema.subject
+    if actual is not None and actual.context != Subject.parse(subject).context:
+        raise UsageError(f"`{subject}` does not exist, but `{actual}` does: name it so, or pass --environment")
 
 
 def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path, context: str = "") -> None:
@@ -285,10 +298,10 @@ def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
         if before not in {None, content} and digests is not None:
-            pulled = digests.get(path.relative_to(out).as_posix())
-            if pulled != sha256(before or b"").hexdigest():
-                is_version = format_json((before or b"").decode("utf-8", "replace")) == text
-                return "unchanged" if is_version else "edited"
+            if format_json((before or b"").decode("utf-8", "replace")) == text:
+                return "unchanged"
+            if digests.get(path.relative_to(out).as_posix()) != sha256(before or b"").hexdigest():
+                return "edited"
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_atomically(path) as file:

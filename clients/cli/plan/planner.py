@@ -76,7 +76,7 @@ class Plan:
 
 def _registration_step(planned: FileRegistration, after_version: int) -> Register:
     subject, check = planned.file.subject, planned.check
-    if check is not None and check.needs_level_change:
+    if check is not None and check.level is not None and check.needs_level_change:
         return RegisterWaived(subject, planned, after_version, check.level)
     return Register(subject, planned, after_version)
 

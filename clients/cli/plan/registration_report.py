@@ -15,7 +15,6 @@ from contractlog.clients.cli.report_formats.check_report import (
     report_unreadable,
 )
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
-from contractlog.compatibility.level import Level
 
 __all__ = ["registration_report"]
 
@@ -44,7 +43,7 @@ def registration_report(
 
 def _report_registration(registration: FileRegistration, root: Path) -> ReportedFile:
     file = registration.file
-    known = FileCheck(file, "registered", Level.NONE, registration.schema)
+    known = FileCheck(file, "registered", None, registration.schema)
     if registration.outcome == "skipped":
         return ReportedFile(
             relative_path(file.path, root), "failed", describe_outcome(registration), subject=file.subject, listed=True

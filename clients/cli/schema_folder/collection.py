@@ -19,10 +19,16 @@ from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.schema_folder.dependencies import link_files
 from contractlog.clients.cli.schema_folder.discovery import discover_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES, FileDependency, SchemaFile, read_file
+from contractlog.clients.cli.schema_folder.schema_files import (
+    FOLDER_SUFFIXES,
+    FileDependency,
+    SchemaFile,
+    describe_syntax_error,
+    read_file,
+)
 from contractlog.clients.pull_index import IndexEntry, pulled_files
 from contractlog.compatibility.errors import InvalidSubject, UsageError
-from contractlog.compatibility.formats import list_names
+from contractlog.compatibility.formats import allows_comments, list_names
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference
 
@@ -138,6 +144,8 @@ class _FileReader:
         rule = self._manifest.find_rule(path) if self._manifest else None
         given = self._references + (rule.references if rule else ())
         file = self._add_index_entry(read_file(path, self._subject, given))
+        if not file.subject or (rule is not None and rule.names_subjects):
+            _reject_syntax_error(file)  # its subject may follow from its text
         if rule is None or self._subject is not None or not rule.names_subjects:
             return [file]
         names = list_names(file.draft.type, file.draft.text)
@@ -187,6 +195,12 @@ class _FileReader:
             if (entry.subject, entry.version) == (home, reference.version) and folder / name in self._known_paths:
                 return folder / name
         return None
+
+
+def _reject_syntax_error(file: SchemaFile) -> None:
+    message = describe_syntax_error(file, comments=allows_comments(file.draft.type))
+    if message is not None:
+        raise UsageError(message)
 
 
 def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:

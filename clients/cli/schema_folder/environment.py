@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from dataclasses import replace
+from typing import Final
 
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
 from contractlog.clients.settings import URL_VARIABLES, environment_variables
@@ -11,20 +13,30 @@ from contractlog.compatibility.errors import UsageError
 
 __all__ = ["resolve_environment", "select_environment"]
 
+DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
+
 
 def select_environment(options: Namespace) -> None:
     """Load the manifest; set the registry and the context of ``--environment``.
+
+    Without it, the environment ``default`` is chosen, if no option and no variable names a registry.
 
     Raises:
         UsageError: the manifest is not valid, or has no such environment.
     """
     options.manifest = find_manifest(options.manifest, options.files)
     options.context = ""
+    if options.environment is None and options.manifest is not None and not _names_registry(options):
+        options.environment = DEFAULT if DEFAULT in options.manifest.environments else None
     if options.environment is not None:
         if options.manifest is None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
+
+
+def _names_registry(options: Namespace) -> bool:
+    return bool(getattr(options, "registry", None)) or any(map(os.environ.get, URL_VARIABLES))
 
 
 def resolve_environment(manifest: Manifest, name: str) -> Environment:

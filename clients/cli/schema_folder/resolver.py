@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.schema_folder.schema_files import FileKey, PlannedReference, SchemaFile
+from contractlog.clients.cli.schema_folder.schema_files import (
+    FileKey,
+    PlannedReference,
+    SchemaFile,
+    describe_syntax_error,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -25,7 +30,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.json_positions import find_syntax_error, locate_pointer
+from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
@@ -259,10 +264,9 @@ def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:
-        syntax = find_syntax_error(text, comments=allows_comments(file.draft.type))
-        if syntax is not None:
-            reason, position = syntax
-            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
+        syntax_error = describe_syntax_error(file, comments=allows_comments(file.draft.type))
+        if syntax_error is not None:
+            return syntax_error
     if pointer is None or (pointer and not pointer.startswith("/")):
         return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
     return f"{file.path}:{locate_pointer(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.json_positions import position_at_offset
+from contractlog.compatibility.json_positions import find_syntax_error, position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "FileKey",
     "PlannedReference",
     "SchemaFile",
+    "describe_syntax_error",
     "file_name",
     "format_of",
     "has_subject_in_name",
@@ -187,6 +188,15 @@ def _read_text(path: Path) -> str:
         raise UsageError(f"{path}:{position}: the file is not UTF-8: save it as UTF-8") from None
     reject_merge_conflict(path, text)
     return text
+
+
+def describe_syntax_error(file: SchemaFile, *, comments: bool) -> str | None:
+    """Return the message for the first JSON syntax error of a file, with its position; None if there is none."""
+    syntax = find_syntax_error(file.draft.text, comments=comments)
+    if syntax is None:
+        return None
+    reason, position = syntax
+    return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
 
 
 def reject_merge_conflict(path: Path, text: str) -> None:

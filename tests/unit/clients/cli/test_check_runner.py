@@ -47,3 +47,30 @@ def test_a_finding_in_a_referenced_type_is_printed_once_for_all_files_that_refer
     files = run("check", ".", "--format", "json").body["files"]
     assert [len(each["findings"]) for each in files] == [1, 1, 1, 1]
     app.state.close()
+
+
+def test_a_check_of_many_files_sends_few_requests(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    targets: list[str] = []
+
+    async def count_requests(scope: Any, receive: Any, send: Any) -> None:
+        targets.append(f"{scope['method']} {scope['path']}")
+        await app(scope, receive, send)
+
+    run = runner(count_requests, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    for number in range(10):
+        (tmp_path / f"Type{number}.avsc").write_text(json.dumps({**MONEY, "name": f"Type{number}"}))
+    for number in range(30):
+        fields = [{"name": f"f{each}", "type": f"Type{(number + each) % 10}"} for each in range(4)]
+        (tmp_path / f"t{number}-value.avsc").write_text(
+            json.dumps({"type": "record", "name": f"R{number}", "fields": fields})
+        )
+    assert run("register", ".").code == exit_codes.CLEAN
+    targets.clear()
+    assert run("check", ".").code == exit_codes.CLEAN
+    assert set(targets) == {"POST /contractlog/v1/lookup"}
+    assert len(targets) <= 2
+    app.state.close()

@@ -130,3 +130,24 @@ def test_a_subject_whose_alias_has_no_versions_is_left_out_and_the_others_are_pu
     assert body["left_out"] == [{"subject": "b-value", "message": "Subject 'nowhere' not found."}]
     assert (tmp_path / "out" / LOCK).exists()
     assert main(["pull", "b-value", "--out", "other"]) == exit_codes.USAGE
+
+
+def test_a_file_with_a_formatting_of_its_own_keeps_it_in_every_pull(
+    registry_of_pull: Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry_of_pull.register("a-value", SchemaDraft('{"type":"fixed","name":"F","size":1}'))
+    text = '{ "type":"fixed", "name":"F",\n "size":1 }'
+    (tmp_path / "a-value.avsc").write_text(text)
+    for _ in range(3):
+        assert main(["pull", "a-value", "--out", str(tmp_path), "--format", "json"]) == exit_codes.CLEAN
+        assert json.loads(capsys.readouterr().out)["files"][0]["outcome"] == "unchanged"
+        assert (tmp_path / "a-value.avsc").read_text() == text
+
+
+def test_a_subject_that_only_another_context_has_is_not_pulled(
+    registry_of_pull: Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry_of_pull.register(":.prod:a-value", SchemaDraft('"string"'))
+    assert main(["pull", "a-value", "--out", str(tmp_path)]) == exit_codes.USAGE
+    assert "`a-value` does not exist, but `:.prod:a-value` does" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

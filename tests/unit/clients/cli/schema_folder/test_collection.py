@@ -191,3 +191,9 @@ def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:
     put(folder, "a\nb-value.avsc")
     with pytest.raises(UsageError, match=r"`a\nb-value` cannot be a subject"):
         collect_files([str(folder)])
+
+
+def test_a_syntax_error_comes_before_a_missing_subject(tmp_path: Path) -> None:
+    (tmp_path / "Money.avsc").write_text('{"type": "record", "name": "Money",\n "fields": [],}')
+    with pytest.raises(UsageError, match=r"Money.avsc:2:14: the text is not JSON: a comma before a closing bracket"):
+        collect_files([str(tmp_path)])

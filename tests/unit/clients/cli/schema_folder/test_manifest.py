@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
-from contractlog.clients.cli.schema_folder.environment import resolve_environment
+from contractlog.clients.cli.schema_folder.environment import resolve_environment, select_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes import MessageField, SerializationContext
@@ -134,6 +135,24 @@ def test_a_variable_of_the_environment_takes_the_place_of_its_url(
     assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
     monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL_EU_PROD", "https://registry.example")
     assert resolve_environment(manifest, "eu-prod") == Environment("https://registry.example", ".p")
+
+
+def test_the_default_environment_is_chosen_if_nothing_names_a_registry(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / MANIFEST).write_text('[environments.default]\nregistry = "http://a"\ncontext = ".c"\n')
+
+    def choose(registry: str | None = None) -> tuple[str | None, str]:
+        options = Namespace(manifest=folder / MANIFEST, files=[], environment=None, registry=registry)
+        select_environment(options)
+        return options.registry, options.context
+
+    monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
+    monkeypatch.delenv("SCHEMA_REGISTRY_URL", raising=False)
+    assert choose() == ("http://a", ".c")
+    assert choose("http://b") == ("http://b", "")
+    monkeypatch.setenv("SCHEMA_REGISTRY_URL", "http://c")
+    assert choose() == (None, "")
 
 
 @pytest.mark.parametrize(
