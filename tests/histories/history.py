@@ -165,7 +165,7 @@ def collect(database_url: str) -> tuple[list[Line], Tables]:
             settings={_name(row): _settings(row) for row in rows(t.settings)},
             current={(row["context"], row["hash"]): row["schema_id"] for row in rows(t.contents)},
             next_ids={row["name"]: row["next_schema_id"] for row in rows(t.contexts)},
-            next_sequence=rows(t.journal)[0]["next_sequence"],
+            next_sequence=rows(t.change_log_counters)[0]["next_sequence"],
         )
     engine.dispose()
     return journal, held
