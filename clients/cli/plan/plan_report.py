@@ -39,11 +39,12 @@ def plan_report(
             ("subject", "version of the file", "latest version"),
             tuple((subject, str(version), str(latest)) for subject, version, latest in plan.drift()),
         ),
+        ("Subjects without a file", ("subject", "rule in [[subjects]]"), tuple((plan.without_file or {}).items())),
     )
     filled = tuple(table for table in tables if table[2])
     path = "." if plan.manifest is None else relative_path(plan.manifest.path, root)
     outcome: Literal["passed", "failed"] = "failed" if plan.referenced else "passed"
-    only_drift = [table[0] for table in filled] == ["Drift"]
+    only_drift = {table[0] for table in filled} <= {"Drift", "Subjects without a file"}
     verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
     changes = (ReportedFile(path, outcome, verdict, tables=filled, listed=True),) if filled else ()
     return replace(report, command="contractlog plan", files=(*report.files, *changes))

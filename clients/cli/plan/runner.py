@@ -71,8 +71,8 @@ def _run_plan(options: Namespace) -> int:
         )
     if plan.refused or plan.referenced:
         return _refusal_code(plan.refused)
-    differs = not plan.is_empty or any(plan.drift())
-    return exit_codes.FINDINGS if options.exit_code and differs else exit_codes.CLEAN
+    differs = options.exit_code and (not plan.is_empty or plan.has_drift)
+    return exit_codes.FINDINGS if differs else exit_codes.CLEAN
 
 
 def run_apply(options: Namespace) -> int:
@@ -232,6 +232,11 @@ def _print_drift(plan: Plan) -> None:
         text = f"version {latest} of the registry is not in the files, which have version {version}"
         advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
         print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
+    folder = None if plan.manifest is None else str(plan.manifest.path.parent)
+    for subject, rule in (plan.without_file or {}).items():
+        text = f"it matches [[subjects]] `{rule}` and has no file"
+        advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
@@ -244,6 +249,8 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         if each.outcome == "would register" and each.check is not None and each.check.impact is not None
     ]
     body = {"format": PLAN_FORMAT, "steps": steps, "impact": impact, "refused": refused, "drift": drift}
+    if plan.without_file is not None:
+        body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
     if options.prune:
         body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
     return body
@@ -261,7 +268,7 @@ def _summarize(plan: Plan) -> str:
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
-        return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
+        return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
     new = sum(each.outcome == "would register" for each in plan.registrations)
     return _count_changes(new, [*plan.settings, *plan.deletions], "would be ")
 

@@ -238,6 +238,7 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "impact": [],
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
+        "without_file": [],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
     output = capsys.readouterr()
