@@ -9,7 +9,7 @@ from typing import Literal
 
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.registration_report import registration_report
-from contractlog.clients.cli.plan.steps import SetConfig
+from contractlog.clients.cli.plan.steps import RegisterWaived, SetConfig
 from contractlog.clients.cli.report_formats.check_report import relative_path
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 
@@ -27,6 +27,11 @@ def plan_report(
             "Settings",
             ("subject", "setting", "now", "planned"),
             tuple((each.subject, each.change.setting, *each.format_values()) for each in settings),
+        ),
+        (
+            "By waivers, in this order",
+            ("subject", "step"),
+            tuple(row for each in plan.waived for row in _list_steps(each)),
         ),
         (
             "Soft deletions",
@@ -48,3 +53,10 @@ def plan_report(
     verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
     changes = (ReportedFile(path, outcome, verdict, tables=filled, listed=True),) if filled else ()
     return replace(report, command="contractlog plan", files=(*report.files, *changes))
+
+
+def _list_steps(waived: RegisterWaived) -> list[tuple[str, str]]:
+    """Return the three steps of a registration that the level refuses, as rows."""
+    before, after = (" -> ".join(each.format_values()) for each in waived.level_changes)
+    registration = f"register {waived.planned.file.path}"
+    return [(waived.subject, step) for step in (f"set level {before}", registration, f"set level {after}")]

@@ -242,7 +242,7 @@ def _print_drift(plan: Plan) -> None:
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
     drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
     refused = [each.check.body() for each in plan.refused if each.check is not None]
-    steps = [step.body() for step in plan.steps()]
+    steps = [body for step in plan.steps() for body in step.output_bodies()]
     impact = [
         {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
         for each in plan.registrations
