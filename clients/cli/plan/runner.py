@@ -60,6 +60,7 @@ def _run_plan(options: Namespace) -> int:
         uncertain = find_uncertain_settings(registry, changes)
         _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
+    _print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
@@ -83,6 +84,7 @@ def run_apply(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
+        _print_unreadable(options, plan, unreadable)
         unreadable.raise_errors("nothing was applied")
         _warn_of_missing_context(options, registry, plan)
         if plan.refused or plan.referenced:
@@ -206,6 +208,12 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
         print_message(_summarize(plan))
 
 
+def _print_unreadable(options: Namespace, plan: Plan, unreadable: UnreadableFiles) -> None:
+    """Print the plan for the other files as JSON, if there are unreadable files."""
+    if unreadable.problems and options.format == "json":
+        print_json(_plan_body(options, plan) | {"unreadable": unreadable.bodies()})
+
+
 def _print_steps(plan: Plan) -> None:
     for step in plan.settings:
         print_result(step.describe())
@@ -248,7 +256,14 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         for each in plan.registrations
         if each.outcome == "would register" and each.check is not None and each.check.impact is not None
     ]
-    body = {"format": PLAN_FORMAT, "steps": steps, "impact": impact, "refused": refused, "drift": drift}
+    body = {
+        "format": PLAN_FORMAT,
+        "steps": steps,
+        "impact": impact,
+        "refused": refused,
+        "drift": drift,
+        "unreadable": [],
+    }
     if plan.without_file is not None:
         body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
     if options.prune:
