@@ -10,7 +10,7 @@ from pathlib import Path
 from contractlog.clients.cli.check_runner import find_usages
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
-from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.output import print_message, shell_command
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
@@ -69,6 +69,18 @@ class Plan:
     def has_drift(self) -> bool:
         """True if the registry has versions, or subjects that the manifest owns, that the files do not have."""
         return bool(self.without_file) or any(self.drift())
+
+    def describe_drift(self) -> Iterator[tuple[str, str]]:
+        """Yield drifted subjects, each with a sentence for people."""
+        for subject, version, latest in self.drift():
+            text = f"version {latest} of the registry is not in the files, which have version {version}"
+            advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+            yield subject, f"`{subject}`: {text}; {advice}"
+        folder = None if self.manifest is None else str(self.manifest.path.parent)
+        for subject, rule in (self.without_file or {}).items():
+            text = f"it matches [[subjects]] `{rule}` and has no file"
+            advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
+            yield subject, f"`{subject}`: {text}; {advice}"
 
     def drift(self) -> Iterator[tuple[str, int, int]]:
         """Yield drifted subjects with a file: the subject, the version of its file, and the latest version."""

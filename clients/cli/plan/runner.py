@@ -17,7 +17,6 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
-    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.file_registration import (
@@ -236,15 +235,8 @@ def _print_steps(plan: Plan) -> None:
 
 
 def _print_drift(plan: Plan) -> None:
-    for subject, version, latest in plan.drift():
-        text = f"version {latest} of the registry is not in the files, which have version {version}"
-        advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
-    folder = None if plan.manifest is None else str(plan.manifest.path.parent)
-    for subject, rule in (plan.without_file or {}).items():
-        text = f"it matches [[subjects]] `{rule}` and has no file"
-        advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
+    for _, sentence in plan.describe_drift():
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {sentence}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
