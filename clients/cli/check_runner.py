@@ -98,7 +98,7 @@ def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadabl
         "reads_data": all(examined.outcome != "data_unreadable" for examined in incompatible),
         "permitted": all(examined.outcome != "refused" for examined in checks),
         "files": [examined.body() for examined in checks],
-        "unreadable": [{"file": str(path), "reason": str(error)} for path, error in unreadable.problems],
+        "unreadable": unreadable.bodies(),
     }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from contractlog.clients.cli.check_runner import find_usages
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
+from contractlog.clients.cli.output import print_message, shell_command
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
@@ -19,7 +20,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import Forbidden, UsageError
 from contractlog.compatibility.identifiers import Subject
 
 __all__ = ["Plan", "make_plan", "require_prunable"]
@@ -34,6 +35,8 @@ class Plan:
     registrations: tuple[FileRegistration, ...]
     latest: dict[str, int]  #: subject -> number of its latest version; 0 if there is none
     live_subjects: frozenset[str] = frozenset()  #: those of the registry that may be deleted
+    #: subject -> name of the rule that it matches, without ``--prune``; None if a part of the folder was compared
+    without_file: Mapping[str, str] | None = None
     deletions: tuple[DeleteSubject, ...] = ()
     referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
 
@@ -62,8 +65,25 @@ class Plan:
         """Registrations that the level refuses."""
         return [step for step in self.steps() if isinstance(step, RegisterWaived)]
 
+    @property
+    def has_drift(self) -> bool:
+        """True if the registry has versions, or subjects that the manifest owns, that the files do not have."""
+        return bool(self.without_file) or any(self.drift())
+
+    def describe_drift(self) -> Iterator[tuple[str, str]]:
+        """Yield drifted subjects, each with a sentence for people."""
+        for subject, version, latest in self.drift():
+            text = f"version {latest} of the registry is not in the files, which have version {version}"
+            advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+            yield subject, f"`{subject}`: {text}; {advice}"
+        folder = None if self.manifest is None else str(self.manifest.path.parent)
+        for subject, rule in (self.without_file or {}).items():
+            text = f"it matches [[subjects]] `{rule}` and has no file"
+            advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
+            yield subject, f"`{subject}`: {text}; {advice}"
+
     def drift(self) -> Iterator[tuple[str, int, int]]:
-        """Yield drifted subjects: the subject, the version of its file, and the latest version."""
+        """Yield drifted subjects with a file: the subject, the version of its file, and the latest version."""
         newest: dict[str, int] = {}
         for each in self.registrations:
             known = 0 if each.schema is None else each.schema.version or 0
@@ -100,8 +120,11 @@ def make_plan(
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(setting_step(change) for each in changes.values() for change in each)
     plan = Plan(manifest, settings, tuple(steps), latest)
-    if options.prune and manifest is not None:
-        plan = _add_deletions(plan, registry, options.context, [each.file for each in resolved.values()])
+    owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
+    if owner is not None and _is_whole_folder(options) and not unreadable.problems:
+        plan = _compare_subjects(options, registry, owner, plan)
+    if options.prune:
+        plan = _add_deletions(plan, registry, [each.file for each in resolved.values()])
     return registration, plan
 
 
@@ -113,18 +136,36 @@ def require_prunable(options: Namespace) -> None:
     """
     if options.prune and options.manifest is None:
         raise UsageError(f"--prune needs a manifest: {MANIFEST} says which subjects may be deleted")
-    whole = [options.manifest.path.parent.resolve()] if options.prune else []
-    if options.prune and (options.subject or [Path(name).resolve() for name in options.files] != whole):
+    if options.prune and not _is_whole_folder(options):
         raise UsageError("--prune compares the whole folder of the manifest: name no other files, and no --subject")
 
 
-def _add_deletions(plan: Plan, registry: Registry, context: str, files: Sequence[SchemaFile]) -> Plan:
-    """Add deletions of owned subjects without a file, users before what they reference."""
-    scope = f":{context}:" if context else ""
+def _is_whole_folder(options: Namespace) -> bool:
+    """Return whether the files are all those of the folder of the manifest."""
+    whole = [options.manifest.path.parent.resolve()]
+    return not options.subject and [Path(name).resolve() for name in options.files] == whole
+
+
+def _compare_subjects(options: Namespace, registry: Registry, manifest: Manifest, plan: Plan) -> Plan:
+    """Add the subjects of the context, and those of them that the manifest owns and that have no file."""
+    scope = f":{options.context}:" if options.context else ""
     home = Subject.parse(f"{scope}x").context
-    live = frozenset(name for name in registry.subjects(prefix=scope) if Subject.parse(name).context == home)
-    owned = (name for name in sorted(live - plan.latest.keys()) if _is_owned(plan, name))
-    users = {name: dict(_find_users(registry, name, files)) for name in owned}
+    try:
+        names = registry.subjects(prefix=scope)
+    except Forbidden:
+        if options.prune:
+            raise
+        print_message("note: subjects without a file are not shown, because listing subjects is not permitted")
+        return plan
+    live = frozenset(name for name in names if Subject.parse(name).context == home)
+    rules = {name: manifest.find_subject_rule(name) for name in sorted(live - plan.latest.keys())}
+    without_file = {name: rule.name for name, rule in rules.items() if rule is not None}
+    return replace(plan, live_subjects=live, without_file=without_file)
+
+
+def _add_deletions(plan: Plan, registry: Registry, files: Sequence[SchemaFile]) -> Plan:
+    """Delete the owned subjects without a file, users before what they reference."""
+    users = {name: dict(_find_users(registry, name, files)) for name in plan.without_file or ()}
     ordered: list[str] = []
     while free := [name for name in users if name not in ordered and users[name].keys() <= {name, *ordered}]:
         ordered += free
@@ -135,11 +176,7 @@ def _add_deletions(plan: Plan, registry: Registry, context: str, files: Sequence
         for user in dict.fromkeys(text for subject, text in users[name].items() if subject not in {name, *ordered})
     )
     deletions = tuple(DeleteSubject(name, tuple(list_live(registry, name))) for name in ordered)
-    return replace(plan, live_subjects=live, deletions=deletions, referenced=referenced)
-
-
-def _is_owned(plan: Plan, subject: str) -> bool:
-    return plan.manifest is not None and plan.manifest.find_settings(subject) is not None
+    return replace(plan, without_file=None, deletions=deletions, referenced=referenced)
 
 
 def _find_users(registry: Registry, subject: str, files: Sequence[SchemaFile]) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,8 @@ def _run(options: Namespace) -> int:
         raise
     finally:
         if options.format == "json":
-            print_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in steps]})
+            outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}
+            print_json({"format": FORMAT, "dry_run": options.dry_run, **outcomes})
     refused = [step for step in steps if step.outcome == "refused"]
     summary = _summarize(steps, refused)
     output_report(options, partial(registration_report, steps, unreadable.problems, summary))

@@ -17,7 +17,6 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
-    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.file_registration import (
@@ -60,6 +59,7 @@ def _run_plan(options: Namespace) -> int:
         uncertain = find_uncertain_settings(registry, changes)
         _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
+    _print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
@@ -71,8 +71,8 @@ def _run_plan(options: Namespace) -> int:
         )
     if plan.refused or plan.referenced:
         return _refusal_code(plan.refused)
-    differs = not plan.is_empty or any(plan.drift())
-    return exit_codes.FINDINGS if options.exit_code and differs else exit_codes.CLEAN
+    differs = options.exit_code and (not plan.is_empty or plan.has_drift)
+    return exit_codes.FINDINGS if differs else exit_codes.CLEAN
 
 
 def run_apply(options: Namespace) -> int:
@@ -83,6 +83,7 @@ def run_apply(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
+        _print_unreadable(options, plan, unreadable)
         unreadable.raise_errors("nothing was applied")
         _warn_of_missing_context(options, registry, plan)
         if plan.refused or plan.referenced:
@@ -206,6 +207,12 @@ def _print_plan(options: Namespace, plan: Plan) -> None:
         print_message(_summarize(plan))
 
 
+def _print_unreadable(options: Namespace, plan: Plan, unreadable: UnreadableFiles) -> None:
+    """Print the plan for the other files as JSON, if there are unreadable files."""
+    if unreadable.problems and options.format == "json":
+        print_json(_plan_body(options, plan) | {"unreadable": unreadable.bodies()})
+
+
 def _print_steps(plan: Plan) -> None:
     for step in plan.settings:
         print_result(step.describe())
@@ -228,22 +235,29 @@ def _print_steps(plan: Plan) -> None:
 
 
 def _print_drift(plan: Plan) -> None:
-    for subject, version, latest in plan.drift():
-        text = f"version {latest} of the registry is not in the files, which have version {version}"
-        advice = f"add it to the files, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: `{subject}`: {text}; {advice}")))
+    for _, sentence in plan.describe_drift():
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {sentence}")))
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
     drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
     refused = [each.check.body() for each in plan.refused if each.check is not None]
-    steps = [step.body() for step in plan.steps()]
+    steps = [body for step in plan.steps() for body in step.output_bodies()]
     impact = [
         {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
         for each in plan.registrations
         if each.outcome == "would register" and each.check is not None and each.check.impact is not None
     ]
-    body = {"format": PLAN_FORMAT, "steps": steps, "impact": impact, "refused": refused, "drift": drift}
+    body = {
+        "format": PLAN_FORMAT,
+        "steps": steps,
+        "impact": impact,
+        "refused": refused,
+        "drift": drift,
+        "unreadable": [],
+    }
+    if plan.without_file is not None:
+        body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
     if options.prune:
         body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
     return body
@@ -261,7 +275,7 @@ def _summarize(plan: Plan) -> str:
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
-        return "nothing to change" + ("; the registry has drifted from the files" if any(plan.drift()) else "")
+        return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
     new = sum(each.outcome == "would register" for each in plan.registrations)
     return _count_changes(new, [*plan.settings, *plan.deletions], "would be ")
 

@@ -53,6 +53,10 @@ class Step(ABC):
     def body(self) -> dict[str, Any]:
         """Return the JSON object; equal if neither the registry nor the files have changed."""
 
+    def output_bodies(self) -> list[dict[str, Any]]:
+        """Return the JSON objects that ``plan`` prints: one for each change of the registry."""
+        return [self.body()]
+
     @abstractmethod
     def describe(self) -> str:
         """Return one line for people."""
@@ -192,11 +196,26 @@ class RegisterWaived(Register):
         """Return the JSON object."""
         return Register.body(self) | {"level": self.level.value}
 
+    @property
+    def level_changes(self) -> tuple[SetLevel, SetLevel]:
+        """Changes of the level before and after the registration."""
+        lowered = SettingChange(self.subject, "level", self.level.value, Level.NONE.value)
+        restored = SettingChange(self.subject, "level", Level.NONE.value, self.level.value)
+        return SetLevel(self.subject, lowered), SetLevel(self.subject, restored)
+
+    def output_bodies(self) -> list[dict[str, Any]]:
+        """Return the JSON objects that ``plan`` prints: one for each change of the registry."""
+        before, after = (each.body() | {"by_waiver": True} for each in self.level_changes)
+        return [before, self.body(), after]
+
     def describe(self) -> str:
         """Return three lines for people, and who accepts what."""
         before, after = (
-            with_tone(Tone.WARNING, escape_line(f"level of `{self.subject}`: {change}, by a waiver"))
-            for change in (f"{self.level} -> {Level.NONE}", f"{Level.NONE} -> {self.level}")
+            with_tone(
+                Tone.WARNING,
+                escape_line(f"level of `{self.subject}`: {each.change.before} -> {each.change.after}, by a waiver"),
+            )
+            for each in self.level_changes
         )
         return "\n".join([before, Register.describe(self), *step_lines(self.planned), after])
 

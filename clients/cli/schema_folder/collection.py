@@ -54,6 +54,10 @@ class UnreadableFiles:
             self.problems.append((path, error))
             otherwise()
 
+    def bodies(self) -> list[dict[str, str]]:
+        """Return the JSON objects of the unreadable files."""
+        return [{"file": str(path), "reason": str(error)} for path, error in self.problems]
+
     def raise_errors(self, consequence: str = "") -> None:
         """Raise all collected errors as one, with their consequence.
 

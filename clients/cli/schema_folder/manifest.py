@@ -96,8 +96,13 @@ class Manifest:
 
     def find_settings(self, subject: str) -> Mapping[str, Any] | None:
         """Return the settings that the first matching rule has for a subject, or None without a rule."""
+        rule = self.find_subject_rule(subject)
+        return None if rule is None else rule.settings
+
+    def find_subject_rule(self, subject: str) -> SubjectRule | None:
+        """Return the first rule that matches a subject, or None."""
         name = Subject.parse(subject).name
-        return next((rule.settings for rule in self.subjects if fnmatchcase(name, rule.name)), None)
+        return next((rule for rule in self.subjects if fnmatchcase(name, rule.name)), None)
 
     def find_level(self, subject: str) -> Level | None:
         """Return the level that the manifest sets for a subject, or None."""

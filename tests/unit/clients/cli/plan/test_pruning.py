@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import Reference, SchemaDraft
+from contractlog.registry.testing import Registries
 
 MONEY = json.dumps({"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]})
 ORDER = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]})
@@ -106,6 +108,72 @@ def test_a_file_that_references_a_subject_keeps_it(
     (folder / "bills-value.avsc").write_text(ORDER)
     assert main(["plan", "--prune"]) == exit_codes.FINDINGS
     assert "it is referenced by bills-value.avsc" in capsys.readouterr().out
+
+
+def test_owned_subjects_without_a_file_are_drift(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["apply"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert main(["plan"]) == exit_codes.CLEAN
+    output = capsys.readouterr()
+    assert (
+        "drift: `orders-value`: it matches [[subjects]] `orders-*` and has no file; "
+        "add it: contractlog pull --out=. orders-value, or delete it with --prune"
+    ) in output.out
+    assert "foreign-value" not in output.out
+    assert "nothing to change; the registry has drifted from the files" in output.err
+    assert main(["plan", "--exit-code", "--format", "json", "--report", "markdown=plan.md"]) == exit_codes.FINDINGS
+    body = json.loads(capsys.readouterr().out)
+    assert (body["steps"], body["drift"]) == ([], [])
+    assert body["without_file"] == [
+        {"subject": "Money", "rule": "Money"},
+        {"subject": "orders-value", "rule": "orders-*"},
+    ]
+    text = (folder / "plan.md").read_text()
+    assert "##### Subjects without a file" in text
+    assert "| `orders-value` | `orders-*` |" in text or "| orders-value | `orders-*` |" in text
+
+
+def test_a_rule_for_all_subjects_owns_those_of_the_context(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "contractlog.toml").write_text(MANIFEST.replace("orders-*", "*"))
+    for environment, expected in (
+        ([], ["Money", "foreign-value", "orders-value"]),
+        (["--environment", "prod"], [":.prod:Money", ":.prod:orders-value"]),
+    ):
+        main(["plan", *environment, "--format", "json"])
+        assert [each["subject"] for each in json.loads(capsys.readouterr().out)["without_file"]] == expected
+
+
+def test_a_part_of_the_folder_has_no_subjects_without_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["apply", "."])
+    capsys.readouterr()
+    assert main(["plan", "new-value.avsc", "--exit-code", "--format", "json"]) == exit_codes.CLEAN
+    assert "without_file" not in json.loads(capsys.readouterr().out)
+    (folder / "contractlog.toml").write_text("")
+    assert main(["plan", ".", "--exit-code", "--format", "json"]) == exit_codes.CLEAN
+    assert "without_file" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_note_says_that_subjects_cannot_be_listed(
+    registries: Registries, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = registries.make({})
+
+    async def refuse_to_list(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"] == "/subjects":
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body", "body": b'{"error_code": 40301, "message": "no"}'})
+        else:
+            await app(scope, receive, send)
+
+    with closing(app.state), Registry(app=refuse_to_list) as refusing:
+        monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(refusing))
+        assert main(["plan", "."]) == exit_codes.CLEAN
+        assert "note: subjects without a file are not shown, because listing" in capsys.readouterr().err
+        assert main(["plan", ".", "--prune"]) == exit_codes.REFUSED
 
 
 @pytest.mark.parametrize("arguments", [["new-value.avsc"], [".", "--subject", "new-value"], ["inner"]])

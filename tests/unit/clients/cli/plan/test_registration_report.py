@@ -55,6 +55,35 @@ def test_a_plan_in_markdown_has_new_versions_settings_deletions_and_drift(regist
         assert any(all(cell in line for cell in cells) for line in text.splitlines() if line.startswith("|")), cells
 
 
+def test_drift_is_a_warning_in_every_report_format(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["apply", "."])
+    registry.register("gone-value", SchemaDraft(json.dumps("int")))
+    with_currency = {**MONEY, "fields": [*MONEY["fields"], CURRENCY | {"default": ""}]}
+    registry.register("Money", SchemaDraft(json.dumps(with_currency)))
+    output = {}
+    for name in ("github", "gitlab", "sarif", "junit"):
+        capsys.readouterr()
+        assert main(["plan", ".", "--exit-code", "--format", name]) == exit_codes.FINDINGS
+        output[name] = capsys.readouterr().out
+    expected = [("Money.avsc", "`Money`: version 2 of"), ("contractlog.toml", "`gone-value`: it matches [[subjects]]")]
+    warnings = [line for line in output["github"].splitlines() if line.startswith("::warning ")]
+    entries = json.loads(output["gitlab"])
+    [log] = json.loads(output["sarif"])["runs"]
+    case = next(each for each in ET.fromstring(output["junit"]).iter("testcase") if each.find("system-out") is not None)  # noqa: S314
+    for number, (path, message) in enumerate(expected):
+        assert f"file={path}," in warnings[number]
+        assert message in warnings[number]
+        assert (entries[number]["check_name"], entries[number]["location"]["path"]) == ("PLAN_DRIFT", path)
+        result = log["results"][number]
+        assert (result["ruleId"], result["level"]) == ("PLAN_DRIFT", "warning")
+        assert message in result["message"]["text"]
+        assert message in case.findtext("system-out", "")
+    assert [each["id"] for each in log["tool"]["driver"]["rules"]] == ["PLAN_DRIFT"]
+    assert case.find("failure") is None
+
+
 def test_a_setting_in_markdown_is_json(folder: Path) -> None:
     (folder / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nowner = "team-a"\n')
     put(folder, "Money", MONEY)

@@ -214,6 +214,21 @@ def test_a_refused_apply_prints_one_json_document(
     assert body["refused"][0]["subject"] == "Money"
 
 
+@pytest.mark.parametrize("command", ["plan", "apply", "register"])
+def test_unreadable_files_are_in_json(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    (folder / "bad-value.avsc").write_text("{")
+    (folder / "user-value.avsc").write_text('["no.Such"]')
+    assert main([command, ".", "--format", "json"]) == exit_codes.USAGE
+    output = capsys.readouterr()
+    unreadable = json.loads(output.out)["unreadable"]
+    assert [each["file"] for each in unreadable] == ["bad-value.avsc", "user-value.avsc"]
+    assert "user-value.avsc:1:2:" in unreadable[1]["reason"]
+    assert "2 files cannot be read as schemas" in output.err
+    assert registry.subjects() == []
+
+
 def test_check_judges_by_the_level_that_the_manifest_sets(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +253,8 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "impact": [],
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
+        "unreadable": [],
+        "without_file": [],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
     output = capsys.readouterr()

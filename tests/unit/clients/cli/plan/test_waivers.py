@@ -74,6 +74,22 @@ def test_a_plan_shows_three_steps(folder: Path, capsys: pytest.CaptureFixture[st
     assert "level of `Money`: NONE -> BACKWARD, by a waiver" in after
 
 
+def test_the_three_steps_are_in_json_and_markdown(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["plan", ".", "--format", "json", "--report", "markdown=plan.md", "--out", "plan.json"])
+    before, registration, after = json.loads(capsys.readouterr().out)["steps"]
+    level = {"action": "set level", "subject": "Money", "by_waiver": True}
+    assert before == level | {"from": "BACKWARD", "to": "NONE"}
+    assert (registration["action"], registration["file"]) == ("register by waiver", "Money.avsc")
+    assert after == level | {"from": "NONE", "to": "BACKWARD"}
+    rows = [line for line in (folder / "plan.md").read_text().splitlines() if line.startswith("| Money |")]
+    steps = [row.replace("`", "").split("|")[2].strip() for row in rows]
+    assert steps == ["set level BACKWARD -> NONE", "register Money.avsc", "set level NONE -> BACKWARD"]
+    assert main(["apply", "--plan", "plan.json", "--use-waivers"]) == exit_codes.CLEAN
+    assert (registry.versions("Money"), registry.level("Money")) == ([1, 2], Level.BACKWARD)
+
+
 def test_apply_needs_use_waivers_and_restores_the_level(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -297,3 +297,46 @@ def test_a_pull_leaves_nothing_to_plan_and_writes_the_same_again(
             written = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
             assert main(["pull", "--all", "--out", str(out), *environment, *history]) == exit_codes.CLEAN
             assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == written
+
+
+@st.composite
+def _mixed_trees(draw: st.DrawFn) -> dict[str, Any]:
+    """Return the files of a folder by name: Avro records, enums and keys, and JSON Schemas with relative references."""
+    files: dict[str, Any] = {f"{name}.avsc": schema for name, schema in draw(_trees()).items()}
+    for number in range(draw(st.integers(0, 2))):
+        enum = {"type": "enum", "name": f"x.E{number}", "symbols": ["A", "B"], "default": "A"}
+        files[f"x.E{number}.avsc"] = enum
+        files[f"e{number}-value.avsc"] = record(f"x.UserOfE{number}", f"x.E{number}", "x.R0")
+    for number in range(draw(st.integers(0, 2))):
+        files[f"t{number}-key.avsc"] = draw(st.sampled_from(["string", "long", record(f"x.Key{number}", "string")]))
+    paths: list[str] = []
+    for number in range(draw(st.integers(0, 4))):
+        used = draw(st.lists(st.sampled_from(paths), max_size=2, unique=True)) if paths else []
+        folder = draw(st.sampled_from(["", "types/"]))
+        properties = {f"p{position}": {"$ref": f"../{path}" if folder else path} for position, path in enumerate(used)}
+        schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": properties}
+        paths.append(f"{folder}j{number}-value.schema.json")
+        files[paths[-1]] = schema
+    return files
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=_mixed_trees(), owned=st.booleans())
+def test_after_apply_there_is_nothing_to_plan(
+    files: dict[str, Any],
+    owned: bool,  # noqa: FBT001 - drawn
+    registries: Registries,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    tree = tmp_path_factory.mktemp("tree")
+    app = registries.make({})
+    with closing(app.state), Registry(app=app) as registry, pytest.MonkeyPatch.context() as monkeypatch:
+        _connect(monkeypatch, registry)
+        (tree / "types").mkdir()
+        for path, schema in files.items():
+            (tree / path).write_text(json.dumps(schema))
+        (tree / MANIFEST).write_text('[[subjects]]\nname = "*"\nlevel = "FULL"\n' if owned else "")
+        assert main(["plan", str(tree), "--exit-code"]) == exit_codes.FINDINGS
+        assert main(["apply", str(tree)]) == exit_codes.CLEAN
+        assert len(registry.subjects()) == len(files)
+        assert main(["plan", str(tree), "--exit-code"]) == exit_codes.CLEAN
