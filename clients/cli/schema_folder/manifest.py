@@ -123,6 +123,10 @@ class Manifest:
         """Return the first rule that a file matches, or None."""
         return next((rule for rule in self.files if self.matches(path, rule.path)), None)
 
+    def names_json_file(self, path: Path) -> bool:
+        """Return whether a rule for `.json` files has a pattern that the file matches."""
+        return any(rule.names_json_files and self.matches(path, rule.path) for rule in self.files)
+
     def matches(self, path: Path, pattern: str) -> bool:
         """Return whether a file is in the manifest's folder, and its path there matches a pattern."""
         try:
