@@ -139,7 +139,7 @@ def _add_deletions(plan: Plan, registry: Registry, context: str, files: Sequence
 
 
 def _is_owned(plan: Plan, subject: str) -> bool:
-    return plan.manifest is not None and plan.manifest.find_settings(subject) is not None
+    return plan.manifest is not None and plan.manifest.owns_subject(subject)
 
 
 def _find_users(registry: Registry, subject: str, files: Sequence[SchemaFile]) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """Search of folders for schema files.
 
-Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json``, if they have a ``$schema`` of JSON Schema or a rule of
-the manifest is for ``.json`` files. Hidden folders, other hidden files, and what ``.contractlogignore`` at the top of a
-folder lists (as in ``.gitignore``) are left out.
+Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json``, if they have a ``$schema`` of JSON Schema or a rule
+of the manifest is for ``.json`` files. Hidden folders and other hidden files are left out, and what
+``.contractlogignore`` at the top of a folder lists (as in ``.gitignore``).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ __all__ = ["resolve_environment", "select_environment"]
 
 
 def select_environment(options: Namespace) -> None:
-    """Load the manifest; set the registry and the context of ``--environment``.
+    """Load the manifest; set the registry, the context and the default level of ``--environment``.
 
     Raises:
         UsageError: the manifest is not valid, or has no such environment.
@@ -25,6 +25,7 @@ def select_environment(options: Namespace) -> None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
+        options.manifest = replace(options.manifest, default_level=environment.level)
 
 
 def resolve_environment(manifest: Manifest, name: str) -> Environment:

@@ -56,6 +56,7 @@ class Environment:
 
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
+    level: Level | None = None  #: of the folder's subjects to which no rule gives a level; None: the registry's
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +94,25 @@ class Manifest:
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    default_level: Level | None = None  #: of the selected environment
 
-    def find_settings(self, subject: str) -> Mapping[str, Any] | None:
-        """Return the settings that the first matching rule has for a subject, or None without a rule."""
+    def find_settings(self, subject: str) -> Mapping[str, Any]:
+        """Return the settings of a subject: those of the first rule that matches, and the environment's level."""
+        rule = self._find_subject_rule(subject)
+        settings = {} if rule is None else rule.settings
+        return settings if self.default_level is None else {"level": self.default_level.value, **settings}
+
+    def owns_subject(self, subject: str) -> bool:
+        """Return whether a rule matches a subject."""
+        return self._find_subject_rule(subject) is not None
+
+    def _find_subject_rule(self, subject: str) -> SubjectRule | None:
         name = Subject.parse(subject).name
-        return next((rule.settings for rule in self.subjects if fnmatchcase(name, rule.name)), None)
+        return next((rule for rule in self.subjects if fnmatchcase(name, rule.name)), None)
 
     def find_level(self, subject: str) -> Level | None:
         """Return the level that the manifest sets for a subject, or None."""
-        level = (self.find_settings(subject) or {}).get("level")
+        level = self.find_settings(subject).get("level")
         return None if level is None else Level(level)
 
     def find_waivers(self, subject: str) -> tuple[Waiver, ...]:
@@ -115,7 +126,7 @@ class Manifest:
         if line is not None and self.find_level(subject) is None:
             raise UsageError(
                 f"{self.path}:{line}: the waiver for `{subject}` needs a level to return to: set `level` "
-                "for the subject in [[subjects]]"
+                "for the subject in [[subjects]], or for the environment"
             )
         return waivers
 
@@ -184,7 +195,7 @@ def load_manifest(path: Path) -> Manifest:
     ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
-    environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
+    environments = {name: _parse_environment(each) for name, each in value.get("environments", {}).items()}
     files = tuple(
         parse_file_rule(each, f"{path}:{_locate(text, ['files', index])[0]}")
         for index, each in enumerate(value.get("files", ()))
@@ -197,6 +208,11 @@ def load_manifest(path: Path) -> Manifest:
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
     return Manifest(path, environments, files, subjects, lint, waivers)
+
+
+def _parse_environment(entry: Mapping[str, Any]) -> Environment:
+    level = Level(entry["level"]) if "level" in entry else None
+    return Environment(entry["registry"], entry.get("context", ""), level)
 
 
 def _limit_dots(path: Path, text: str) -> None:
