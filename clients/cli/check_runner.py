@@ -154,7 +154,8 @@ def _print_summary(
         )
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
-        command = "apply" if options.manifest is not None and options.manifest.subjects else "register"
+        manifest = options.manifest
+        command = "apply" if manifest is not None and (manifest.subjects or manifest.default_level) else "register"
         arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
         print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
     else:

@@ -75,7 +75,7 @@ def run(options: Namespace) -> int:
     paths: dict[Path, None] = {}
     for path in map(Path, options.files):
         with unreadable.collect(path):
-            paths |= dict.fromkeys(list_files(path, unreadable))
+            paths |= dict.fromkeys(list_files(path, unreadable, manifest))
     for path in paths:
         with unreadable.collect(path):
             file = read_file(path)

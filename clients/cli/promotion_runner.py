@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -94,12 +95,13 @@ def _end_imports(promotion: Promotion, *, applied: bool) -> list[tuple[str, Mode
 
 def _list_modes(manifest: Manifest, subjects: Iterable[str]) -> dict[str, Mode]:
     """Return the modes that the manifest sets, by subject."""
-    modes = {subject: (manifest.find_settings(subject) or {}).get("mode") for subject in subjects}
+    modes = {subject: manifest.find_settings(subject).get("mode") for subject in subjects}
     return {subject: Mode(mode) for subject, mode in modes.items() if mode is not None}
 
 
 def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
     """Yield a note if the target does not have the settings of the manifest, which `apply` sets."""
+    manifest = replace(manifest, default_level=manifest.environment(target.name).level)
     try:
         changes = [
             change

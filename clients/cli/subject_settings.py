@@ -67,7 +67,7 @@ class SettingChange:
 
 def find_setting_changes(registry: Registry, manifest: Manifest | None, subject: str) -> Iterator[SettingChange]:
     """Yield the settings in which the registry differs from the manifest."""
-    rule = (manifest and manifest.find_settings(subject)) or {}
+    rule = {} if manifest is None else manifest.find_settings(subject)
     before = _read_settings(registry, subject, rule)
     wanted = wanted_settings(rule, before.get("override_metadata"))
     for key in before:

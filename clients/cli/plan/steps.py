@@ -110,7 +110,7 @@ class SetConfig(Step):
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
         """Return whether the manifest still sets the value, which then is set."""
-        rule = (plan.manifest and plan.manifest.find_settings(saved["subject"])) or {}
+        rule = {} if plan.manifest is None else plan.manifest.find_settings(saved["subject"])
         setting = saved.get("setting", cls.action.removeprefix("set "))
         override = saved["to"] if setting == "override_metadata" else None
         return bool(wanted_settings(rule, override).get(setting) == saved["to"])

@@ -100,7 +100,7 @@ def collect_files(
     file_paths: list[Path] = []
     for text in paths:
         with problems.collect(Path(text)):
-            file_paths += list_files(Path(text), problems)
+            file_paths += list_files(Path(text), problems, manifest)
     reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references), manifest)
     files: list[SchemaFile] = []
     for path in reader.paths:
@@ -207,7 +207,7 @@ def _reject_syntax_error(file: SchemaFile) -> None:
         raise UsageError(message)
 
 
-def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
+def list_files(path: Path, problems: UnreadableFiles, manifest: Manifest | None = None) -> Iterable[Path]:
     """Return a file itself, or the schema files of a folder; ``problems`` gets warnings about others.
 
     Raises:
@@ -217,7 +217,7 @@ def list_files(path: Path, problems: UnreadableFiles) -> Iterable[Path]:
         with suppress(PermissionError):
             _require_existing(path)
         return [path]
-    discovered = discover_files(path)
+    discovered = discover_files(path, manifest)
     problems.warnings += discovered.messages()
     if not discovered.schemas:
         raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")

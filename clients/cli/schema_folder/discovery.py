@@ -1,7 +1,8 @@
 """Search of folders for schema files.
 
-Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json`` with a ``$schema`` of JSON Schema. Hidden folders,
-other hidden files, and what ``.contractlogignore`` at the top of a folder lists (as in ``.gitignore``) are left out.
+Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json``, if they have a ``$schema`` of JSON Schema or a rule
+of the manifest is for ``.json`` files. Hidden folders and other hidden files are left out, and what
+``.contractlogignore`` at the top of a folder lists (as in ``.gitignore``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.bounded_file import read_bounded_file
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.pull_index import INDEX_FILES
@@ -56,7 +57,7 @@ class DiscoveredFiles:
             yield f"files without the name of a schema are left out: {names}{more}; {IGNORE_FILE} silences this"
 
 
-def discover_files(folder: Path) -> DiscoveredFiles:
+def discover_files(folder: Path, manifest: Manifest | None = None) -> DiscoveredFiles:
     """List the files in a folder and the folders below, in order of their names.
 
     Raises:
@@ -71,7 +72,7 @@ def discover_files(folder: Path) -> DiscoveredFiles:
             linked_folders += [] if path.resolve().is_relative_to(folder.resolve()) else [path]
             continue
         _reject_link_outside(path, folder)
-        (schemas if _is_schema_file(path) else others).append(path)
+        (schemas if _is_schema_file(path, manifest) else others).append(path)
     return DiscoveredFiles(tuple(schemas), tuple(others), tuple(linked_folders))
 
 
@@ -95,8 +96,10 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-def _is_schema_file(path: Path) -> bool:
-    return path.name.endswith(FOLDER_SUFFIXES) or (path.suffix == ".json" and _names_meta_schema(path))
+def _is_schema_file(path: Path, manifest: Manifest | None) -> bool:
+    if path.suffix != ".json" or path.name.endswith(FOLDER_SUFFIXES):
+        return path.name.endswith(FOLDER_SUFFIXES)
+    return (manifest is not None and manifest.names_json_file(path)) or _names_meta_schema(path)
 
 
 def _names_meta_schema(path: Path) -> bool:

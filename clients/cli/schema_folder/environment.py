@@ -17,7 +17,7 @@ DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 
 
 def select_environment(options: Namespace) -> None:
-    """Load the manifest; set the registry and the context of ``--environment``.
+    """Load the manifest; set the registry, the context and the default level of ``--environment``.
 
     Without it, the environment ``default`` is chosen, if no option and no variable names a registry.
 
@@ -33,6 +33,7 @@ def select_environment(options: Namespace) -> None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
+        options.manifest = replace(options.manifest, default_level=environment.level)
 
 
 def _names_registry(options: Namespace) -> bool:

@@ -45,6 +45,11 @@ class FileRule:
         """True if the rule determines subjects; else the names of the files do."""
         return bool(self.subjects or self.strategy)
 
+    @property
+    def names_json_files(self) -> bool:
+        """True if the pattern is for `.json` files only, which are then JSON schemas also without `$schema`."""
+        return self.path.endswith(".json")
+
     def list_subjects(self, path: Path, names: SchemaNames) -> tuple[str, ...]:
         """Return the subjects of a file with these names in its schema.
 

@@ -56,6 +56,7 @@ class Environment:
 
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
+    level: Level | None = None  #: of the folder's subjects to which no rule gives a level; None: the registry's
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,13 @@ class Manifest:
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    default_level: Level | None = None  #: of the selected environment
 
-    def find_settings(self, subject: str) -> Mapping[str, Any] | None:
-        """Return the settings that the first matching rule has for a subject, or None without a rule."""
+    def find_settings(self, subject: str) -> Mapping[str, Any]:
+        """Return the settings of a subject: those of the first rule that matches, and the environment's level."""
         rule = self.find_subject_rule(subject)
-        return None if rule is None else rule.settings
+        settings = {} if rule is None else rule.settings
+        return settings if self.default_level is None else {"level": self.default_level.value, **settings}
 
     def find_subject_rule(self, subject: str) -> SubjectRule | None:
         """Return the first rule that matches a subject, or None."""
@@ -106,7 +109,7 @@ class Manifest:
 
     def find_level(self, subject: str) -> Level | None:
         """Return the level that the manifest sets for a subject, or None."""
-        level = (self.find_settings(subject) or {}).get("level")
+        level = self.find_settings(subject).get("level")
         return None if level is None else Level(level)
 
     def find_waivers(self, subject: str) -> tuple[Waiver, ...]:
@@ -120,13 +123,17 @@ class Manifest:
         if line is not None and self.find_level(subject) is None:
             raise UsageError(
                 f"{self.path}:{line}: the waiver for `{subject}` needs a level to return to: set `level` "
-                "for the subject in [[subjects]]"
+                "for the subject in [[subjects]], or for the environment"
             )
         return waivers
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
         return next((rule for rule in self.files if self.matches(path, rule.path)), None)
+
+    def names_json_file(self, path: Path) -> bool:
+        """Return whether a rule for `.json` files has a pattern that the file matches."""
+        return any(rule.names_json_files and self.matches(path, rule.path) for rule in self.files)
 
     def matches(self, path: Path, pattern: str) -> bool:
         """Return whether a file is in the manifest's folder, and its path there matches a pattern."""
@@ -185,7 +192,7 @@ def load_manifest(path: Path) -> Manifest:
     ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
-    environments = {name: Environment(**each) for name, each in value.get("environments", {}).items()}
+    environments = {name: _parse_environment(each) for name, each in value.get("environments", {}).items()}
     files = tuple(
         parse_file_rule(each, f"{path}:{_locate(text, ['files', index])[0]}")
         for index, each in enumerate(value.get("files", ()))
@@ -198,6 +205,11 @@ def load_manifest(path: Path) -> Manifest:
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
     return Manifest(path, environments, files, subjects, lint, waivers)
+
+
+def _parse_environment(entry: Mapping[str, Any]) -> Environment:
+    level = Level(entry["level"]) if "level" in entry else None
+    return Environment(entry["registry"], entry.get("context", ""), level)
 
 
 def _limit_dots(path: Path, text: str) -> None:

@@ -75,7 +75,8 @@ def format_manifest(
 def _format_environment(name: str, environment: Environment) -> str:
     context = f"context = {_quote(environment.context)}\n" if environment.context else ""
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quote(name)
-    return f"[environments.{key}]\nregistry = {_quote(environment.registry)}\n{context}"
+    level = f"level = {_quote(environment.level)}\n" if environment.level is not None else ""
+    return f"[environments.{key}]\nregistry = {_quote(environment.registry)}\n{context}{level}"
 
 
 def _format_rules(rules: Iterable[FileRule]) -> Iterator[str]:

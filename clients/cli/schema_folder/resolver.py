@@ -71,7 +71,7 @@ class FileResolver:
         if self.normalize or self.manifest is None:
             return self.normalize
         if subject not in self._normalized:
-            self._normalized[subject] = (self.manifest.find_settings(subject) or {}).get("normalize") is True
+            self._normalized[subject] = self.manifest.find_settings(subject).get("normalize") is True
         return self._normalized[subject]
 
     def resolve_all(

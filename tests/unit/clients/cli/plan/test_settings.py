@@ -14,6 +14,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.testing import Registries
@@ -46,6 +47,21 @@ kind = "CONDITION"
 type = "CEL"
 mode = "WRITE"
 expr = "message.n > 0"
+"""
+
+B = {"name": "b", "type": "long"}
+ENVIRONMENTS = """
+[environments.dev]
+registry = "http://127.0.0.1:8081"
+
+[environments.prod]
+registry = "http://127.0.0.1:8081"
+context = ".prod"
+level = "FULL"
+
+[[subjects]]
+name = "fixed-*"
+level = "FORWARD"
 """
 
 
@@ -184,3 +200,48 @@ def test_a_setting_that_the_registry_accepts_and_ignores_is_named_and_the_rest_i
     write(tmp_path, ORDER, 'level = "FULL"')
     assert run("plan", "--exit-code").err == "nothing to change\n"
     app.state.close()
+
+
+def test_the_level_of_an_environment_is_that_of_subjects_without_a_level_of_their_own(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = {**ORDER, "fields": [*ORDER["fields"], {"name": "a", "type": "long", "default": 0}]}
+    for subject in ("orders-value", "fixed-value", "other-value"):
+        registry.register(f":.prod:{subject}", SchemaDraft(json.dumps(added)))
+    for name in ("orders-value", "fixed-value"):
+        (folder / f"{name}.avsc").write_text(json.dumps(ORDER | {"fields": [*added["fields"], {**B, "default": 0}]}))
+    (folder / "contractlog.toml").write_text(ENVIRONMENTS)
+    assert main(["plan", ".", "--environment", "prod", "--prune", "--out", "plan.json"]) == exit_codes.CLEAN
+    output = capsys.readouterr().out
+    assert "level of `:.prod:orders-value`: BACKWARD -> FULL" in output
+    assert "level of `:.prod:fixed-value`: BACKWARD -> FORWARD" in output
+    assert "other-value" not in output
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert registry.level(":.prod:orders-value", inherited=False) is Level.FULL
+    assert registry.level(":.prod:fixed-value", inherited=False) is Level.FORWARD
+    assert registry.level(":.prod:other-value") is registry.level() is Level.BACKWARD
+    assert main(["plan", ".", "--environment", "prod", "--exit-code"]) == exit_codes.CLEAN
+
+
+def test_check_judges_by_the_level_of_the_environment(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.register("orders-value", SchemaDraft(json.dumps(ORDER)))
+    write(folder, {**ORDER, "fields": []})  # BACKWARD admits it, FULL does not
+    (folder / "contractlog.toml").write_text(ENVIRONMENTS.replace('context = ".prod"\n', ""))
+    for arguments in ([], ["--environment", "dev"]):
+        assert main(["check", ".", *arguments]) == exit_codes.CLEAN
+    for verb in ("check", "plan", "apply"):
+        assert main([verb, ".", "--environment", "prod"]) == exit_codes.FINDINGS
+    assert "at level FULL" in capsys.readouterr().out
+    assert registry.versions("orders-value") == [1]
+
+
+def test_a_wrong_level_of_an_environment_is_refused_with_its_position(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "contractlog.toml").write_text(ENVIRONMENTS.replace('"FULL"', '"full"'))
+    assert main(["plan", "."]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert "contractlog.toml:8:1" in error
+    assert "Compatibility level of the folder's subjects" in error

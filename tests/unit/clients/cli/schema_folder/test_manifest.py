@@ -57,6 +57,21 @@ def test_a_file_has_the_subjects_of_the_first_rule_that_matches(folder: Path) ->
     }
 
 
+@pytest.mark.parametrize("path", ["events/*.json", "events/order.json", "**/*.json"])
+def test_a_rule_for_json_files_makes_them_schemas_without_a_meta_schema(folder: Path, path: str) -> None:
+    manifest = f'[[files]]\npath = "**"\nsubjects = ["all-{{name}}"]\n[[files]]\npath = "{path}"\n'
+    names = ("events/order.json", "events/a.avsc")
+    expected = {"all-order": ["events/order.json"], "all-a": ["events/a.avsc"]}
+    assert subjects(folder, manifest, *names, text='{"type": "string"}') == expected
+
+
+@pytest.mark.parametrize("path", ["**", "events/*", "events/order.*", "other/*.json"])
+def test_other_rules_leave_json_files_without_a_meta_schema_out(folder: Path, path: str) -> None:
+    manifest = f'[[files]]\npath = "{path}"\nsubjects = ["{{name}}"]\n'
+    names = ("events/order.json", "a-value.avsc")
+    assert not any("order.json" in name for files in subjects(folder, manifest, *names).values() for name in files)
+
+
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [

@@ -18,10 +18,11 @@ from contractlog.clients.cli.schema_folder.manifest import (
 )
 from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
 from contractlog.clients.cli.schema_folder.schema_files import file_name
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_names import SchemaNames
 
-ENVIRONMENTS = {"prod": Environment("https://registry.example.com", ".p")}
+ENVIRONMENTS = {"prod": Environment("https://registry.example.com", ".p", Level.FULL)}
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
