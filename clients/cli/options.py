@@ -67,8 +67,11 @@ def add_format(parser: ArgumentParser, *others: str) -> None:
     )
 
 
-def add_output(parser: ArgumentParser) -> None:
-    """Add ``--color``, ``--quiet`` and ``--verbose``; ``apply_output_options`` and ``connect`` read them."""
+def add_output(parser: ArgumentParser, *, kept: str = "findings and errors") -> None:
+    """Add ``--color``, ``--quiet`` and ``--verbose``; ``apply_output_options`` and ``connect`` read them.
+
+    ``kept`` is what ``--quiet`` prints.
+    """
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -76,7 +79,7 @@ def add_output(parser: ArgumentParser) -> None:
         help="colour verdicts; auto: on a terminal, unless NO_COLOR is set, or if CLICOLOR_FORCE is (default: auto)",
     )
     volume = parser.add_mutually_exclusive_group()
-    volume.add_argument("--quiet", action="store_true", help="print only findings and errors")
+    volume.add_argument("--quiet", action="store_true", help=f"print only {kept}")
     volume.add_argument(
         "--verbose", action="store_true", help="also print each request to the registry, without credentials"
     )

@@ -17,8 +17,16 @@ from contractlog.clients.cli.operations.lookups import (
     parse_subject_version,
     require_supported,
 )
-from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, shell_command
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.output import (
+    apply_output_options,
+    count_noun,
+    print_error,
+    print_json,
+    print_message,
+    print_result,
+    shell_command,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     ContractlogError,
@@ -92,7 +100,13 @@ def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="report what would be deleted, and delete nothing")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
+    with apply_output_options(options):
+        return _run_delete(options)
+
+
+def _run_delete(options: Namespace) -> int:
     subject, number = parse_subject_version(options.name)
     with connect(options) as registry:
         deletion = _plan_deletion(registry, subject, number, permanent=options.permanent)
@@ -117,7 +131,13 @@ def undelete(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="report what would be restored, and change nothing")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
+    with apply_output_options(options):
+        return _run_undelete(options)
+
+
+def _run_undelete(options: Namespace) -> int:
     subject, number = parse_subject_version(options.name)
     if number == "latest":
         raise UsageError("the latest version is never deleted: name a version by its number")
@@ -224,10 +244,10 @@ def _find_fetches(registry: Registry, subject: str, schema_id: int | None) -> li
 
 def _print_users(deletion: _Deletion) -> None:
     for number, description in deletion.referrers[:_MAX_LISTED]:
-        print_message(f"version {number} of `{deletion.subject}` is referenced by {description}")
+        print_error(f"version {number} of `{deletion.subject}` is referenced by {description}")
     if len(deletion.referrers) > _MAX_LISTED:
         more = count_noun(len(deletion.referrers) - _MAX_LISTED, "more version")
-        print_message(f"… and by {'at least ' if len(deletion.referrers) == _MAX_REFERRERS else ''}{more}")
+        print_error(f"… and by {'at least ' if len(deletion.referrers) == _MAX_REFERRERS else ''}{more}")
     if deletion.fetches is None:
         print_message("whether clients still fetch it is not known: this registry does not tell you")
         return
@@ -249,7 +269,7 @@ def _confirm(deletion: _Deletion) -> bool:
     if not sys.stdin.isatty():
         raise UsageError(f"nothing was deleted: pass --yes to delete {deletion.description} without a terminal")
     action = "hard-delete" if deletion.permanent else "soft-delete"
-    print_message(f"{action} {deletion.description}? [y/N]")
+    print_error(f"{action} {deletion.description}? [y/N]")
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
@@ -370,7 +390,7 @@ def _reset_mode(registry: Registry, subject: str, own: Mode | None) -> None:
     except ContractlogError:
         command = "mode unset" if own is None else "mode set"
         arguments = [subject] if own is None else [subject, own.value]
-        print_message(f"`{subject}` is still in mode IMPORT; reset it: {shell_command(command, *arguments)}")
+        print_error(f"`{subject}` is still in mode IMPORT; reset it: {shell_command(command, *arguments)}")
         raise
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations.lookups import fetch_if_supported
-from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import print_json, print_message, print_result, print_table
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_result, print_table
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import Forbidden
@@ -26,9 +26,15 @@ def whoami(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="show the permissions on these subjects")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
     if len(options.subjects) > _MAX_SUBJECTS:
         parser.error(f"at most {_MAX_SUBJECTS} subjects at a time")
+    with apply_output_options(options):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     with connect(options) as registry:
         body = {
             "format": FORMAT,

@@ -18,8 +18,9 @@ from contractlog.clients.cli.operations.lookups import (
     require_registry,
     version_body,
 )
-from contractlog.clients.cli.options import add_format, add_registry, connect
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
+    apply_output_options,
     count_noun,
     print_json,
     print_message,
@@ -58,7 +59,13 @@ def subjects(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="{text,json}",
         help="format of the output (default: text)",
     )
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
+    with apply_output_options(options):
+        return _run_subjects(options)
+
+
+def _run_subjects(options: Namespace) -> int:
     prefix = options.prefix
     if options.context is not None:
         if prefix.startswith(":"):
@@ -165,7 +172,13 @@ def versions(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_limit(parser, _MAX_VERSIONS, "maximum number of versions, the newest ones")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
+    with apply_output_options(options):
+        return _run_versions(options)
+
+
+def _run_versions(options: Namespace) -> int:
     with connect(options) as registry:
         try:
             numbers = registry.versions(options.subject, deleted=options.deleted)
@@ -216,7 +229,13 @@ def contexts(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_limit(parser, _MAX_SUBJECTS, "maximum number of contexts")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_args(argv)
+    with apply_output_options(options):
+        return _run_contexts(options)
+
+
+def _run_contexts(options: Namespace) -> int:
     with connect(options) as registry:
         names = fetch_if_supported(registry.contexts)
         if names is None:

@@ -19,8 +19,8 @@ from contractlog.clients.cli.operations.lookups import (
     qualify_context,
     version_body,
 )
-from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import print_json, print_json_line, print_message
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
 from contractlog.clients.cli.pulled_text import format_text
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError
@@ -46,11 +46,17 @@ def show(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--raw", action="store_true", help="print the text byte for byte as it is stored")
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)
     if (options.name is None) == (options.id is None):
         raise UsageError("name a version, as SUBJECT or SUBJECT:VERSION, or pass --id N")
     if options.context is not None and options.id is None:
         raise UsageError("--context belongs to --id: write the context of a subject before it, as `:.eu:orders-value`")
+    with apply_output_options(options):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     with connect(options) as registry:
         schema, uses = _fetch_by_id(registry, options) if options.name is None else _fetch_version(registry, options)
     if options.format == "json":

@@ -12,8 +12,15 @@ from uuid import uuid4
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations.lookups import require_supported
-from contractlog.clients.cli.options import add_format, add_registry, connect, parse_level
-from contractlog.clients.cli.output import print_json, print_message, print_result, print_table, shell_command
+from contractlog.clients.cli.options import add_format, add_output, add_registry, connect, parse_level
+from contractlog.clients.cli.output import (
+    apply_output_options,
+    print_json,
+    print_message,
+    print_result,
+    print_table,
+    shell_command,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import (
@@ -75,7 +82,7 @@ def config(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     options = parser.parse_args(argv)
     run = {"get": _get_config, "set": _set_config, "unset": _unset_config}[options.action]
-    with connect(options) as registry:
+    with apply_output_options(options), connect(options) as registry:
         return run(registry, options)
 
 
@@ -89,7 +96,7 @@ def mode(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_action(actions, "mode unset", "unset the mode, so that it is inherited", "orders-value")
     options = parser.parse_args(argv)
     run = {"get": _get_mode, "set": _set_mode, "unset": _unset_mode}[options.action]
-    with connect(options) as registry:
+    with apply_output_options(options), connect(options) as registry:
         return run(registry, options)
 
 
@@ -110,6 +117,7 @@ def _add_action(actions: Any, name: str, summary: str, example: str) -> Argument
     )
     add_registry(parser)
     add_format(parser)
+    add_output(parser, kept="results and errors")
     return parser
 
 

@@ -1,0 +1,87 @@
+"""``--quiet``, ``--verbose`` and ``--color`` of every verb of the command line's own package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.clients.cli.verbs import VERBS
+
+from support.operations import Run, order
+
+ARGUMENTS: Final = {
+    "register": ["schemas"],
+    "check": ["schemas"],
+    "plan": ["schemas"],
+    "apply": ["schemas"],
+    "promote": ["dev", "prod", "--manifest", "schemas/contractlog.toml"],
+    "diff": ["subject:orders-value:1", "file:schemas/orders-value.avsc"],
+    "lint": ["schemas", "--fail-on", "error"],
+    "init": ["empty"],
+    "pull": ["orders-value", "--out", "empty"],
+    "subjects": ["--long"],
+    "versions": ["orders-value"],
+    "show": ["orders-value"],
+    "compat": ["orders-value", "schemas/orders-value.avsc"],
+    "config get": ["orders-value"],
+    "config set": ["orders-value", "--level", "FULL"],
+    "config unset": ["orders-value"],
+    "mode get": ["orders-value"],
+    "mode set": ["orders-value", "READONLY"],
+    "mode unset": ["orders-value"],
+    "delete": ["lines-value", "--yes"],
+    "undelete": ["orders-value"],
+    "contexts": [],
+    "whoami": ["orders-value"],
+}
+NO_REQUESTS: Final = {"init", "lint"}
+SCRIPTS: Final = {"completion"}  #: prints a script and nothing else
+MANIFEST = '[environments.dev]\nregistry = "http://a"\n[environments.prod]\nregistry = "http://b"\ncontext = ".prod"\n'
+
+
+@pytest.fixture
+def folder(orders: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with the first version of a subject of the registry."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("schemas", "empty"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "schemas" / "contractlog.toml").write_text(MANIFEST)
+    (tmp_path / "schemas" / "orders-value.avsc").write_text(order().text)
+    return tmp_path
+
+
+def test_every_verb_of_the_package_is_tried() -> None:
+    own = {name for name, verb in VERBS.items() if verb.target.startswith("contractlog.clients.cli.")}
+    assert {name.partition(" ")[0] for name in ARGUMENTS} == own - SCRIPTS
+
+
+@pytest.mark.parametrize("verb", ARGUMENTS)
+def test_help_has_the_options(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*verb.split(), "--help"]) == exit_codes.CLEAN
+    printed = capsys.readouterr().out
+    assert all(option in printed for option in ("--quiet", "--verbose", "--color {auto,always,never}"))
+
+
+@pytest.mark.parametrize("verb", ARGUMENTS)
+def test_verbose_prints_the_requests(verb: str, folder: Path, run: Run) -> None:
+    ran = run(*verb.split(), *ARGUMENTS[verb], "--verbose", "--color", "never")
+    assert ran.code == exit_codes.CLEAN, ran.err
+    assert (" ms)" in ran.err) is (verb not in NO_REQUESTS)
+
+
+@pytest.mark.parametrize("verb", ARGUMENTS)
+def test_quiet_prints_no_messages(verb: str, folder: Path, run: Run) -> None:
+    ran = run(*verb.split(), *ARGUMENTS[verb], "--quiet", "--color", "always")
+    assert (ran.code, ran.err) == (exit_codes.CLEAN, "")
+
+
+def test_quiet_keeps_results_and_what_prevents_a_deletion(folder: Path, run: Run) -> None:
+    assert run("subjects", "lines", "--quiet").out == "lines-value\n"
+    ran = run("delete", "orders-value:1", "--quiet", "--yes")
+    assert ran.code == exit_codes.FINDINGS
+    assert "is referenced by version 1 of `lines-value`" in ran.err
