@@ -216,7 +216,7 @@ def _fetch_versions(
 
 
 def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
-    """Reject a version of another context: registries look in all contexts for a subject that the default one lacks.
+    """Reject a version of another context, which registries return for a subject that they lack.
 
     Raises:
         UsageError: the version is of another context.

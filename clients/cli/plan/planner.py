@@ -74,7 +74,8 @@ class Plan:
         """Yield drifted subjects, each with a sentence for people."""
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
-            advice = f"update the files, which may be of an older commit, or delete it: {shell_command('delete', f'{subject}:{latest}')}"
+            deletion = shell_command("delete", f"{subject}:{latest}")
+            advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
             yield subject, f"`{subject}`: {text}; {advice}"
         folder = None if self.manifest is None else str(self.manifest.path.parent)
         for subject, rule in (self.without_file or {}).items():

@@ -191,7 +191,7 @@ def _read_text(path: Path) -> str:
 
 
 def describe_syntax_error(file: SchemaFile, *, comments: bool) -> str | None:
-    """Return the message for the first JSON syntax error of a file, with its position; None if there is none."""
+    """Return the message for the first JSON syntax error of a file, or None if there is none."""
     syntax = find_syntax_error(file.draft.text, comments=comments)
     if syntax is None:
         return None
