@@ -7,6 +7,7 @@ against our own service with these answers, which are compared with the real one
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,17 @@ def url(apicurio: str, request: pytest.FixtureRequest) -> str:
 in_both_releases = pytest.mark.parametrize("url", ["v7", "v8"], indirect=True)
 
 
+class PatientGate(Gate):
+    """A gate whose commands wait longer: this server may need half a minute for a request on a busy machine."""
+
+    def run(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
+        return super().run(*arguments, "--timeout=180", url=url)
+
+
 @pytest.fixture
 def gate(tmp_path: Path, url: str) -> Gate:
     """A folder with a key, two subjects that share an Avro type, and a JSON schema that refers to another."""
-    gate = Gate(tmp_path, url)
+    gate = PatientGate(tmp_path, url)
     gate.put("{}-key.avsc", '"string"')
     write_money(gate)
     write_order(gate)
@@ -99,11 +107,11 @@ def test_a_folder_is_planned_applied_and_pulled_into_another_and_then_nothing_is
     ran = gate.run("plan", ".", "--exit-code")
     assert (ran.returncode, ran.stdout, ran.stderr) == (exit_codes.CLEAN, "", "nothing to change\n")
     assert gate.run("check", ".").stdout.count("registered already, as version 1") == 6
-    assert gate.run("apply", ".").stderr == "0 versions registered, 0 levels set\n"
+    assert gate.run("apply", ".").stderr == "nothing to change\n"
 
     with Registry(url) as registry:
         names = subjects(registry, gate)
-    copy = Gate(tmp_path / "copy", url)
+    copy = PatientGate(tmp_path / "copy", url)
     copy.folder.mkdir()
     ran = copy.run("pull", *names, "--out", ".")
     assert (ran.returncode, ran.stdout.count(": new, version 1 of")) == (exit_codes.CLEAN, 6)
@@ -130,7 +138,7 @@ def test_changes_are_checked_and_applied_also_of_a_shared_type(
     saved = str(tmp_path_factory.mktemp("plan") / "saved.plan")
     assert gate.run("plan", ".", "--out", saved).returncode == exit_codes.CLEAN
     ran = gate.run("apply", "--plan", saved)
-    assert (ran.returncode, ran.stderr) == (exit_codes.CLEAN, "4 versions registered, 0 levels set\n")
+    assert (ran.returncode, ran.stderr) == (exit_codes.CLEAN, "4 versions registered\n")
     assert gate.run("plan", ".", "--exit-code").stderr == "nothing to change\n"
     with Registry(url) as registry:
         assert registry.version(f"{gate.topic}-value", "latest").references[0].version == 2
@@ -214,7 +222,7 @@ def test_what_is_not_known_is_said(gate: Gate, url: str) -> None:
     assert gate.run("config", "get", f"{gate.topic}-new").returncode == exit_codes.CLEAN
     assert gate.run("show", f"{subject}:1").returncode == exit_codes.CLEAN
     ran = gate.run("delete", money(gate), "--yes")
-    assert (ran.returncode, f"is referenced by version 1 of `{subject}`" in ran.stderr) == (exit_codes.USAGE, True)
+    assert (ran.returncode, f"is referenced by version 1 of `{subject}`" in ran.stderr) == (exit_codes.FINDINGS, True)
     assert gate.run("delete", f"{gate.topic}-key", "--yes").returncode == exit_codes.CLEAN
     assert "cannot be restored" in gate.run("undelete", f"{gate.topic}-key").stderr
     assert gate.run("delete", f"{gate.topic}-key", "--permanent", "--yes").returncode == exit_codes.CLEAN
