@@ -141,7 +141,7 @@ def test_two_applies_at_once_end_in_one_state(gate: Gate, server: Registry) -> N
     gate.put(f"{user}.avsc", order({"name": "total", "type": money}))
     for number, fields in enumerate(((), (NOTE,), (NOTE, TOTAL | {"default": 0})), 1):
         gate.put(f"{number}/{{}}-value.avsc", order(*fields))
-    gate.put("contractlog.toml", '[[subjects]]\nname = "gate-*"\nlevel = "FULL"\n')
+    gate.put("contractlog.toml", f'[[subjects]]\nname = "{gate.topic}*"\nlevel = "FULL"\n')
     with ThreadPoolExecutor(2) as pool:
         for done in list(pool.map(lambda _: gate.process("apply", "."), range(2))):
             told(done, 0)
