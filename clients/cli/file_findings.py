@@ -53,5 +53,5 @@ def locate_findings(
                 other_versions=[other for beside, other in versions.items() if beside != version],
             ),
         )
-        mends = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
-        yield locate_finding(finding, comparison.direction, description, position, mends)
+        fixes = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
+        yield locate_finding(finding, comparison.direction, description, position, fixes)

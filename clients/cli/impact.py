@@ -66,7 +66,7 @@ class TopicImpact:
 
     @property
     def name(self) -> str:
-        """The topic and what of its records, for people."""
+        """The topic, and the part if it is the key, for people."""
         return f"topic `{self.recorded.topic}`" + (" (keys)" if self.recorded.part == "key" else "")
 
     def identify(self, version: RecordedVersion) -> str:

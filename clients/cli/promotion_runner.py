@@ -117,8 +117,8 @@ def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]
         example = f"the {changes[0].setting} of `{changes[0].subject}`"
         command = shell_command("apply", environment=target.name)
         yield (
-            f"{number} of {target.name} {verb} from the manifest, such as {example}; promotion changes no settings: "
-            f"{command}"
+            f"{number} of {target.name} {verb} from the manifest, such as {example}; "
+            f"promotion does not change settings, which this does: {command}"
         )
 
 

@@ -82,9 +82,13 @@ class PulledFile:
         }
 
 
+class OtherContextError(UsageError):
+    """The registry answered with a version of a subject of another context."""
+
+
 @dataclass(frozen=True, slots=True)
 class MissingSubject:
-    """A listed subject without versions: deleted meanwhile, or its alias has no versions."""
+    """A listed subject that was not pulled, as it was deleted or has an alias."""
 
     subject: str
     message: str  #: the registry's
@@ -187,6 +191,7 @@ def _pull_subjects(
 
     Raises:
         SubjectNotFound: a named subject has no versions; with ``--all``, it is yielded as missing.
+        OtherContextError: only another context has it; with ``--all``, it is yielded as missing.
     """
     out: Path = options.out
     digests = None if options.force else file_digests(out)
@@ -196,10 +201,10 @@ def _pull_subjects(
                 path = folder / file_name(_remove_context(subject, options.context), schema.type)
                 text = format_file_text(registry, schema, subject)
                 yield PulledFile(path, subject, schema, _write_file(path, text, digests, out))
-        except SubjectNotFound as error:
+        except (SubjectNotFound, OtherContextError) as error:
             if not options.all:
                 raise
-            yield MissingSubject(subject, error.message)
+            yield MissingSubject(subject, str(error))
 
 
 def _fetch_versions(
@@ -219,11 +224,11 @@ def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
     """Reject a version of another context, which registries return for a subject that they lack.
 
     Raises:
-        UsageError: the version is of another context.
+        OtherContextError: the version is of another context.
     """
     actual = schema.subject
     if actual is not None and actual.context != Subject.parse(subject).context:
-        raise UsageError(f"`{subject}` does not exist, but `{actual}` does: name it so, or pass --environment")
+        raise OtherContextError(f"`{subject}` does not exist, but `{actual}` does: name it so, or pass --environment")
 
 
 def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path, context: str = "") -> None:

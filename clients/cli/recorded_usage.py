@@ -59,7 +59,7 @@ class RecordedTopic:
 class RecordedUsage:
     """Usage of a subject."""
 
-    fetches: tuple[RecordedFetch, ...] | None  #: the latest first; None if the registry does not tell the caller
+    fetches: tuple[RecordedFetch, ...] | None  #: the latest first; None: the caller may not see them
     client_count: int  #: of all clients, listed or not
     topics: tuple[RecordedTopic, ...]
 
@@ -80,9 +80,9 @@ class RecordedUsage:
 
 
 def fetch_usage(registry: Registry, subjects: Iterable[str], *, verbose: bool = False) -> dict[str, RecordedUsage]:
-    """Return the recorded usage of subjects, as far as the registry has any and tells it; in few requests.
+    """Return the recorded usage of subjects that the registry reports, with one request for many subjects.
 
-    With ``verbose``, a message says why it is unknown. If a registry that could tell it fails, a message always does.
+    With ``verbose``, a message says why usage is unknown; for a failure of the registry, it is always printed.
     """
     usages: dict[str, RecordedUsage] = {}
     remaining = iter(dict.fromkeys(subjects))
@@ -96,7 +96,7 @@ def fetch_usage(registry: Registry, subjects: Iterable[str], *, verbose: bool = 
                     print_message(f"impact of changes of `{subject}` unknown: {result}")
         except _UNSUPPORTED as error:
             if verbose:
-                print_message(f"impact unknown: this registry does not tell how schemas are used: {error}")
+                print_message(f"impact unknown: this registry does not report how schemas are used: {error}")
             return usages
         except RegistryError as error:
             print_message(f"impact unknown: {error}")

@@ -1,4 +1,4 @@
-"""Compatibility check by the registry, of which servers have more or less."""
+"""Compatibility check by the registry, as far as a server can check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RegistryVerdict:
         """The lack of a verdict, for people; empty if there is one."""
         if self.compatible is not None:
             return ""
-        return f"the registry could not check this schema ({self.failure}): this verdict is of this command alone"
+        return f"the registry could not check this schema ({self.failure}): this verdict is contractlog's own"
 
 
 def check_by_registry(

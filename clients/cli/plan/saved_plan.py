@@ -104,7 +104,7 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
             if not current.continues(body, done) and not _is_restored_level(current, saved):
                 return f"{planned}, and the subject has changed since"
         elif kind is None or not kind.was_done(body, plan):
-            return f"{planned}, which the files do not need any more, or need with another text"
+            return f"{planned}, which is done, or no longer follows from the files"
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
     new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)

@@ -262,7 +262,7 @@ def test_a_subject_left_in_mode_import_gets_the_mode_of_the_manifest(
 
 def test_settings_of_the_manifest_are_left_to_apply(environments: Environments, tmp_path: Path) -> None:
     (tmp_path / "contractlog.toml").write_text(f'{MANIFEST}[[subjects]]\nname = "orders-*"\nlevel = "FULL"\n')
-    note = "1 setting of prod differs from the manifest, such as the level of `orders-value`; promotion changes no"
+    note = "1 setting of prod differs from the manifest, such as the level of `orders-value`; promotion does not"
     assert note in environments.promote()[2]
     code, _, err = environments.promote("--apply")
     assert (code, note in err, err.count("contractlog apply --environment=prod")) == (exit_codes.CLEAN, True, 1)

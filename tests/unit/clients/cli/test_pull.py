@@ -151,3 +151,16 @@ def test_a_subject_that_only_another_context_has_is_not_pulled(
     assert main(["pull", "a-value", "--out", str(tmp_path)]) == exit_codes.USAGE
     assert "`a-value` does not exist, but `:.prod:a-value` does" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_an_alias_to_another_context_does_not_stop_the_pull_of_all_subjects(
+    registry_of_pull: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for subject in ("a-value", "b-value", ":.other:x"):
+        registry_of_pull.register(subject, SchemaDraft('"string"'))
+    registry_of_pull.set_config({"alias": ":.other:x"}, "a-value")
+    assert main(["pull", "--all", "--out", "out", "--format", "json"]) == exit_codes.FINDINGS
+    body = json.loads(capsys.readouterr().out)
+    assert {file["subject"] for file in body["files"]} >= {"b-value", ":.other:x"}
+    assert (tmp_path / "out" / LOCK).exists()

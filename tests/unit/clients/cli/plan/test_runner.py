@@ -149,7 +149,7 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     error = capsys.readouterr().err
     assert "nothing was applied: the registry or the files have changed" in error
     assert {
-        "file": "`Money`: the plan has the step `register`, which the files do not need any more, or need with another",
+        "file": "`Money`: the plan has the step `register`, which is done, or no longer follows from the files",
         "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
         "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
     }[mover] in error
