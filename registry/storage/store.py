@@ -191,7 +191,7 @@ class Store:
 
     def _ask(self) -> None:
         with self._connection_lock, self._engines.probe.connect() as connection:
-            # A server is asked for no table, because somebody may have locked it; a file is only read for one.
+            # No table of a server is read, because it may be locked; SQLite reads its file only to read a table.
             rows = select(tables.contexts.c.name) if connection.dialect.name == "sqlite" else select(literal(1))
             connection.execute(rows.limit(1)).first()
 

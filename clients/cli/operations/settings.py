@@ -166,7 +166,7 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
 
 
 def _tells_own(registry: Registry) -> bool:
-    """Return whether the server tells own settings from inherited ones: a made-up subject has none."""
+    """Return whether the server distinguishes own from inherited settings: a made-up subject has none."""
     try:
         registry.mode(f"contractlog-{uuid4()}", inherited=False)
     except RegistryError:
