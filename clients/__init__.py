@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from contractlog.clients.async_registry import AsyncRegistry as AsyncRegistry
     from contractlog.clients.cache import Caching as Caching
-    from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
+    from contractlog.clients.calls import CompatibilityResult as CompatibilityResult
     from contractlog.clients.calls.associations import Association as Association
     from contractlog.clients.calls.associations import AssociationDraft as AssociationDraft
     from contractlog.clients.calls.associations import Resource as Resource
@@ -30,7 +30,7 @@ __all__ = [
     "AssociationDraft",
     "AsyncRegistry",
     "Caching",
-    "CompatibilityAnswer",
+    "CompatibilityResult",
     "Config",
     "Exchange",
     "Registry",
@@ -45,7 +45,7 @@ _MODULES: Final = {
     "AssociationDraft": "calls.associations",
     "AsyncRegistry": "async_registry",
     "Caching": "cache",
-    "CompatibilityAnswer": "calls",
+    "CompatibilityResult": "calls",
     "Config": "calls.config_and_mode",
     "Exchange": "hooks",
     "Registry": "registry",

@@ -23,7 +23,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     """Asynchronous client of a registry, over HTTP or in this process; used from one event loop.
 
     Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` if
-    there was no response, ``UnreadableAnswer`` if the response was not that of a registry.
+    there was no response, ``UnreadableResponse`` if the response was not that of a registry.
 
     Args:
         url: URL of the registry, with credentials if needed; several URLs are separated by commas.
@@ -84,7 +84,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
 
     contexts = async_endpoint(calls.contexts)
     delete_context = async_endpoint(calls.delete_context)
-    answers = async_endpoint(calls.answers)
+    ping = async_endpoint(calls.ping)
     clusters = async_endpoint(calls.clusters)
     server_version = async_endpoint(calls.server_version)
     deployment = async_endpoint(calls.deployment)

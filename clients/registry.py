@@ -84,7 +84,7 @@ class Registry(RegistryBase[Transport]):
     """Blocking client of a registry, over HTTP or in this process; may be shared by threads.
 
     Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` if
-    there was no response, ``UnreadableAnswer`` if the response was not that of a registry.
+    there was no response, ``UnreadableResponse`` if the response was not that of a registry.
 
     Args:
         url: URL of the registry, with credentials if needed; several URLs are separated by commas.
@@ -145,7 +145,7 @@ class Registry(RegistryBase[Transport]):
 
     contexts = endpoint(calls.contexts)
     delete_context = endpoint(calls.delete_context)
-    answers = endpoint(calls.answers)
+    ping = endpoint(calls.ping)
     clusters = endpoint(calls.clusters)
     server_version = endpoint(calls.server_version)
     deployment = endpoint(calls.deployment)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from contractlog.clients.calls import Call
-from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, UnreadableAnswer
+from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, UnreadableResponse
 
 __all__ = ["Response", "parse_response"]
 
@@ -38,7 +38,7 @@ def parse_response(call: Call[T], response: Response) -> T:
 
     Raises:
         RegistryError: the registry responded with an error; of the class of its error code.
-        UnreadableAnswer: the response is not that of a registry.
+        UnreadableResponse: the response is not that of a registry.
     """
     if response.status not in _SUCCESS:
         raise _response_error(call, response)
@@ -82,7 +82,7 @@ def _parse_error_body(response: Response) -> tuple[int | None, str]:
     return (code if str(code).startswith(str(response.status)) else response.status), message
 
 
-def _unreadable_error(call: Call[Any], response: Response) -> UnreadableAnswer:
+def _unreadable_error(call: Call[Any], response: Response) -> UnreadableResponse:
     start = response.body[:_SHOWN_BYTES].decode(errors="replace")
     if response.status in _REDIRECT:
         target = response.headers.get("location", "elsewhere")
@@ -91,7 +91,7 @@ def _unreadable_error(call: Call[Any], response: Response) -> UnreadableAnswer:
         reason = response.fault
     else:
         reason = f"is not an answer of a schema registry, it starts with {start!r}" if start else "has no body"
-    return UnreadableAnswer(
+    return UnreadableResponse(
         f"the answer to {call.method} {call.target} (HTTP {response.status}) {reason}",
         status=response.status,
         start=start,

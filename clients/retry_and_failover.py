@@ -113,7 +113,7 @@ def send_with_retries(
     Raises:
         RegistryError: the registry responded with an error; of the class of its error code.
         Unreachable: there was no response.
-        UnreadableAnswer: the response is not that of a registry.
+        UnreadableResponse: the response is not that of a registry.
     """
     preference = preference or PreferredAddress()
     address = preference.choose()

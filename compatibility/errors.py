@@ -691,7 +691,7 @@ class LeaderUnknown(ServerError):
     code = 50004
 
 
-class UnreadableAnswer(ServerError):
+class UnreadableResponse(ServerError):
     """Raised by clients: the response is not valid JSON of this API."""
 
     code = 50005

@@ -38,7 +38,7 @@ from contractlog.clients.calls.contexts import contexts, delete_context
 from contractlog.clients.calls.extensions import conformance, publish_conformance
 from contractlog.clients.calls.schemas import (
     MAX_REFERENCED,
-    CompatibilityAnswer,
+    CompatibilityResult,
     by_guid,
     by_id,
     check,
@@ -52,11 +52,11 @@ from contractlog.clients.calls.schemas import (
     versions_of_id,
 )
 from contractlog.clients.calls.service import (
-    answers,
     clusters,
     deployment,
     live,
     metrics,
+    ping,
     ready,
     server_version,
     started,
@@ -80,12 +80,11 @@ __all__ = [
     "MAX_REFERENCED",
     "Call",
     "CallSequence",
-    "CompatibilityAnswer",
+    "CompatibilityResult",
     "Pages",
     "ResponseBody",
     "SubjectLike",
     "VersionLike",
-    "answers",
     "associations_by_resource_id",
     "associations_by_resource_name",
     "associations_of_many",
@@ -117,6 +116,7 @@ __all__ = [
     "lookup",
     "metrics",
     "mode",
+    "ping",
     "policy",
     "publish_conformance",
     "ready",

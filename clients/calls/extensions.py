@@ -14,7 +14,7 @@ from contractlog.clients.calls.call import (
     VersionLike,
     query_parameters,
 )
-from contractlog.clients.calls.schemas import CompatibilityAnswer
+from contractlog.clients.calls.schemas import CompatibilityResult
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
@@ -167,12 +167,12 @@ def lookup_many(
 
 def check_many(
     schemas: Iterable[tuple[SubjectLike, SchemaDraft]],
-) -> Call[list[CompatibilityAnswer | RegistryError]]:
+) -> Call[list[CompatibilityResult | RegistryError]]:
     """Check each schema as if the compatible ones before it were registered; at most 500 per call."""
     members = [{"subject": str(subject), **draft.body()} for subject, draft in schemas]
 
-    def read(body: Any) -> list[CompatibilityAnswer | RegistryError]:
-        return [_parse_error(result) or CompatibilityAnswer.from_body(result) for result in body["results"]]
+    def read(body: Any) -> list[CompatibilityResult | RegistryError]:
+        return [_parse_error(result) or CompatibilityResult.from_body(result) for result in body["results"]]
 
     return Call("POST", (*_EXTENSION_PATH, "check"), read, body={"schemas": members})
 

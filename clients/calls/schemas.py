@@ -27,7 +27,7 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 
 __all__ = [
     "MAX_REFERENCED",
-    "CompatibilityAnswer",
+    "CompatibilityResult",
     "by_guid",
     "by_id",
     "check",
@@ -47,14 +47,14 @@ MAX_REFERENCED: Final = 1_000  #: most direct and indirect dependencies of a sch
 
 
 @dataclass(frozen=True, slots=True)
-class CompatibilityAnswer:
+class CompatibilityResult:
     """Verdict of the registry on a candidate; ``messages`` are the reasons why it is incompatible."""
 
     compatible: bool
     messages: tuple[str, ...] = ()
 
     @classmethod
-    def from_body(cls, body: Any) -> CompatibilityAnswer:
+    def from_body(cls, body: Any) -> CompatibilityResult:
         """Parse a response body."""
         return cls(bool(body["is_compatible"]), tuple(map(str, body.get("messages") or ())))
 
@@ -182,13 +182,13 @@ def types() -> Call[list[str]]:
 
 def check(
     subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
-) -> Call[CompatibilityAnswer]:
+) -> Call[CompatibilityResult]:
     """Check a candidate against one version, or all versions that the level of the subject selects."""
     version_segment = () if version is None else (PathParameter(version),)
     return Call(
         "POST",
         ("compatibility", "subjects", PathParameter(subject), "versions", *version_segment),
-        CompatibilityAnswer.from_body,
+        CompatibilityResult.from_body,
         (*flag_parameters(normalize=normalize), ("verbose", "true")),
         draft.body(),
     )

@@ -12,23 +12,23 @@ from contractlog.clients.calls.call import (
 )
 
 __all__ = [
-    "answers",
     "clusters",
     "deployment",
     "live",
     "metrics",
+    "ping",
     "ready",
     "server_version",
     "started",
 ]
 
 
-def answers(*, written: bool = False) -> Call[bool]:
+def ping(*, as_write: bool = False) -> Call[bool]:
     """Return whether a registry responds; failures are raised.
 
-    If ``written``, the request is one that a proxy routes like a write.
+    If ``as_write``, the request is one that a proxy routes like a write.
     """
-    return Call("POST" if written else "GET", (), lambda body: isinstance(body, dict), body={} if written else None)
+    return Call("POST" if as_write else "GET", (), lambda body: isinstance(body, dict), body={} if as_write else None)
 
 
 def clusters() -> Call[dict[str, str]]:

@@ -13,7 +13,7 @@ from contractlog.compatibility.errors import (
     ServerError,
     Unauthorized,
     Unreachable,
-    UnreadableAnswer,
+    UnreadableResponse,
     UsageError,
 )
 
@@ -35,7 +35,7 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
         return str(error)
     if isinstance(error, Unreachable) and "reason" in error.facts:
         return _unreachable_message(url, str(error.facts["reason"]))
-    if isinstance(error, UnreadableAnswer) or type(error) is NotFound:
+    if isinstance(error, UnreadableResponse) or type(error) is NotFound:
         advice = "check the URL given with --registry or CONTRACTLOG_REGISTRY_URL"
         if error.facts.get("status") in _PROXY_STATUSES:
             advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"

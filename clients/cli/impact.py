@@ -16,7 +16,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.check_spec import DATA_UNREADABLE, SCHEMA_TYPE_CHANGED
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
-from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 from contractlog.compatibility.finding import Finding, Verdict
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Direction, Level
@@ -258,7 +258,7 @@ class ImpactCheck:
             stored = self.registry.version(subject, version, deleted=True)
             referenced = self.registry.referenced(stored.draft, subject=subject)
             return _EarlierVersion(stored.draft.text, parse_schema(stored.draft, referenced, strict=False))
-        except (RegistryError, UnreadableAnswer):
+        except (RegistryError, UnreadableResponse):
             return None
 
 

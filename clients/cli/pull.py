@@ -48,7 +48,7 @@ from contractlog.clients.pull_index import (
     write_index,
 )
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableResponse, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
@@ -235,7 +235,7 @@ def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path, c
     """Write the lock: ids, guids and references of the files, and dependencies without a file.
 
     Raises:
-        UnreadableAnswer: a version has too many dependencies.
+        UnreadableResponse: a version has too many dependencies.
         UsageError: the lock cannot be written.
     """
     files = [file for file in pulled if file.outcome != "edited"]
@@ -267,7 +267,7 @@ def _fetch_dependencies(
     """Yield the direct and indirect dependencies that are not in ``written``, and add them to it.
 
     Raises:
-        UnreadableAnswer: there are more than ``MAX_REFERENCED``; a faulty registry could send them without end.
+        UnreadableResponse: there are more than ``MAX_REFERENCED``; a faulty registry could send them without end.
     """
     pending = [(root.subject, root.schema)]
     number = 0
@@ -279,10 +279,10 @@ def _fetch_dependencies(
                 continue
             number += 1
             if number > MAX_REFERENCED:
-                raise UnreadableAnswer(
+                raise UnreadableResponse(
                     f"version {root.schema.version} of `{root.subject}` depends on more than {MAX_REFERENCED:,} other "
-                    f"versions, the last of them version {reference.version} of `{home}`; the answers of this registry "
-                    "may not end: pull the other subjects by name"
+                    f"versions, the last of them version {reference.version} of `{home}`; the responses of this "
+                    "registry may not end: pull the other subjects by name"
                 )
             dependency = replace(registry.version(home, reference.version, deleted=True), subject=home)
             written.add((str(home), reference.version))

@@ -14,14 +14,14 @@ from contractlog.compatibility.errors import (
     MethodNotAllowed,
     NotFound,
     RegistryError,
-    UnreadableAnswer,
+    UnreadableResponse,
 )
 
 __all__ = ["USAGE_DAYS", "RecordedFetch", "RecordedTopic", "RecordedUsage", "RecordedVersion", "fetch_usage"]
 
 USAGE_DAYS: Final = 30  #: fetches are considered
 _MAX_SUBJECTS: Final = 500  #: of one request
-_UNSUPPORTED: Final = (NotFound, MethodNotAllowed, UnreadableAnswer, Forbidden)
+_UNSUPPORTED: Final = (NotFound, MethodNotAllowed, UnreadableResponse, Forbidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class RecordedUsage:
         """Parse a result of the registry.
 
         Raises:
-            UnreadableAnswer: it has another form.
+            UnreadableResponse: it has another form.
         """
         try:
             clients = body.get("clients")
@@ -76,7 +76,7 @@ class RecordedUsage:
             topics = tuple(map(_parse_topic, body.get("topics") or ()))
             return cls(fetches, int(body.get("client_count") or 0), topics)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise UnreadableAnswer(f"the usage of a subject cannot be read: {error!r}") from None
+            raise UnreadableResponse(f"the usage of a subject cannot be read: {error!r}") from None
 
 
 def fetch_usage(registry: Registry, subjects: Iterable[str], *, verbose: bool = False) -> dict[str, RecordedUsage]:

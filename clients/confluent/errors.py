@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contractlog.clients.confluent.bases import ConfluentTokenError
 from contractlog.compatibility.confluent_bases import SchemaRegistryError
-from contractlog.compatibility.errors import ContractlogError, RegistryError, Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import ContractlogError, RegistryError, Unreachable, UnreadableResponse
 
 __all__ = ["OAuthTokenError", "SchemaRegistryError", "as_confluent_error"]
 
@@ -26,8 +26,8 @@ class OAuthTokenError(Unreachable, ConfluentTokenError):
 
 def as_confluent_error(error: RegistryError) -> Exception:
     """Return the same error with confluent-kafka's text, and its code for responses without one."""
-    if isinstance(error, UnreadableAnswer):
-        status = int(error.facts.get("status", UnreadableAnswer.code))
+    if isinstance(error, UnreadableResponse):
+        status = int(error.facts.get("status", UnreadableResponse.code))
         return SchemaRegistryError(status, SchemaRegistryError.UNKNOWN, error.message)
     facts = error.facts | {"confluent_format": True}
     if facts.get("uncoded"):

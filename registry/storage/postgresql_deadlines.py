@@ -27,7 +27,7 @@ T = TypeVar("T")
 _EVENTS: Final = {Wait.R: select.POLLIN, Wait.W: select.POLLOUT, Wait.RW: select.POLLIN | select.POLLOUT}
 
 
-class _Unanswered(OperationalError):
+class _NoResponse(OperationalError):
     """The server did not respond in time; the connection is closed."""
 
     unanswered = True  #: for code that must not import this module, as that loads the driver
@@ -71,7 +71,7 @@ class _Connection(Connection[Any]):
                 reason = responses.reason_to_give_up(began, responses.limit)
                 if reason is not None:
                     self.pgconn.finish()
-                    raise _Unanswered(reason)
+                    raise _NoResponse(reason)
                 poll.register(self.pgconn.socket, _EVENTS[wanted])
                 events = poll.poll(responses.probe_after_seconds * 1000)
                 wanted = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)

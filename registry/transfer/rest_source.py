@@ -13,7 +13,7 @@ from contractlog.clients.calls import Call
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.associations import Lifecycle
-from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableResponse
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -86,7 +86,7 @@ class RestReader:
 
         Raises:
             Unreachable: the registry does not answer.
-            UnreadableAnswer: the list of subjects is invalid, or a list of versions does not end.
+            UnreadableResponse: the list of subjects is invalid, or a list of versions does not end.
         """
         self.contents = RegistryContents()
         contexts = await self._contexts()
@@ -126,7 +126,7 @@ class RestReader:
     async def _subjects(self) -> list[Subject]:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
         if not isinstance(names, list):
-            raise UnreadableAnswer("to GET /subjects with something that is not a list of names")
+            raise UnreadableResponse("to GET /subjects with something that is not a list of names")
         subjects = [self._fits("a subject", import_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
@@ -163,7 +163,7 @@ class RestReader:
             if len(bodies) == before:
                 return bodies
             if len(bodies) > self._most_versions:
-                raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
+                raise UnreadableResponse(f"to GET /schemas with more than {self._most_versions:,} versions")
             self._report_progress(len(bodies), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:

@@ -1,6 +1,6 @@
 """Schemas as code against a real Apicurio Registry, another server of the reference's API.
 
-Each answer that differs from the reference's has a fast test in ``tests/unit/clients/cli/test_apicurio_answers.py``,
+Each answer that differs from the reference's has a fast test in ``tests/unit/clients/cli/test_apicurio_responses.py``,
 against our own service with these answers, which are compared with the real ones here.
 """
 
@@ -309,12 +309,12 @@ def answers(client: httpx2.Client, base: str, requests: Sequence[tuple[str, str,
     return bodies
 
 
-def test_the_fast_tests_have_the_answers_of_the_real_server(apicurio: str, apicurio_answers: ASGIApp) -> None:
+def test_the_fast_tests_have_the_answers_of_the_real_server(apicurio: str, apicurio_responses: ASGIApp) -> None:
     subject = f"life{uuid4().hex[:10]}"
-    with Registry(app=apicurio_answers) as registry:
+    with Registry(app=apicurio_responses) as registry:
         registry.set_level(Level.NONE)  # as there
     with httpx2.Client() as client:
         theirs = answers(client, f"{apicurio}/v7", life(subject))
-    with httpx2.Client(transport=BlockingASGITransport(apicurio_answers), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(apicurio_responses), base_url="http://registry") as client:
         ours = answers(client, "", life(subject))
     assert ours == theirs

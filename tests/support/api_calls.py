@@ -18,7 +18,7 @@ BOUND = [AssociationDraft(subject="s")]
 BY_FILE = {("POST", "/contractlog/v1/import")}
 
 EXAMPLES: dict[str, list[Call[Any]]] = {
-    "answers": [calls.answers(), calls.answers(written=True)],
+    "ping": [calls.ping(), calls.ping(as_write=True)],
     "associations_by_resource_id": [calls.associations_by_resource_id("r")],
     "associations_by_resource_name": [calls.associations_by_resource_name("r")],
     "associations_of_many": [calls.associations_of_many([{"resourceId": "r"}])],

@@ -25,7 +25,7 @@ from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.testing import Registries
 
 from child_process import ChildProcess
-from support.apicurio_answers import like_apicurio
+from support.apicurio_responses import like_apicurio
 
 API: Final = "/apis/ccompat"
 QUICK_START: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -44,7 +44,7 @@ def apicurio() -> Iterator[str]:
 
 
 @pytest.fixture
-def apicurio_answers(registries: Registries) -> Iterator[ASGIApp]:
+def apicurio_responses(registries: Registries) -> Iterator[ASGIApp]:
     """Our own service, in process, with the answers of Apicurio."""
     app = registries.make({"response_profile": Profile.SEVEN})
     yield like_apicurio(app)

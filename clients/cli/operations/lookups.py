@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import (
     MethodNotAllowed,
     NotFound,
     SubjectNotFound,
-    UnreadableAnswer,
+    UnreadableResponse,
     UsageError,
 )
 from contractlog.compatibility.schema import RegisteredSchema
@@ -79,7 +79,7 @@ def fetch_if_supported(operation: Callable[[], T]) -> T | None:
     except NotFound as error:
         if type(error) is not NotFound:  # the endpoint exists, but the resource does not
             raise
-    except (MethodNotAllowed, UnreadableAnswer):
+    except (MethodNotAllowed, UnreadableResponse):
         pass
     return None
 
@@ -89,7 +89,7 @@ def require_supported(registry: Registry, operation: Callable[[], T], lack: str)
 
     Raises:
         UsageError: the registry does not have its endpoint; ``lack`` says what it cannot do or has not.
-        UnreadableAnswer: the server is no registry.
+        UnreadableResponse: the server is no registry.
     """
     result = fetch_if_supported(operation)
     if result is None:
@@ -102,11 +102,11 @@ def require_registry(registry: Registry) -> None:
     """Make sure that the server is a registry.
 
     Raises:
-        UnreadableAnswer, NotFound: it is none, or the URL is that of something else.
+        UnreadableResponse, NotFound: it is none, or the URL is that of something else.
     """
     try:
-        registry.answers()
-    except (NotFound, UnreadableAnswer):  # at the root, some registries have a page for people, or nothing
+        registry.ping()
+    except (NotFound, UnreadableResponse):  # at the root, some registries have a page for people, or nothing
         if fetch_if_supported(registry.types) is None:
             raise
 

@@ -168,7 +168,7 @@ class CachedSchemaById:
         """Request a fresh response; send the stale one if the database is unavailable or does not answer."""
         answered = False
 
-        async def answer_from_memory(body: bytes) -> None:
+        async def respond_from_memory(body: bytes) -> None:
             nonlocal answered
             answered = True
             await self._send_stale(body, scope, send)
@@ -182,7 +182,7 @@ class CachedSchemaById:
                 body = self._cache.stale(key, form)
                 if body is not None:
                     del scope["error_code"]
-                    await answer_from_memory(body)
+                    await respond_from_memory(body)
             if not answered:
                 await send(message)
 
@@ -192,7 +192,7 @@ class CachedSchemaById:
                 body = self._cache.stale(key, form)
                 if body is not None and not answered and self._silence() >= _MAX_SILENCE_SECONDS / 2:
                     refresh.add_done_callback(_discard_outcome)  # a fresh response that arrives later is cached
-                    await answer_from_memory(body)
+                    await respond_from_memory(body)
                     return
             refresh.result()
         except asyncio.CancelledError:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, Retries, Security
-from contractlog.compatibility.errors import ContractlogError, Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import ContractlogError, Unreachable, UnreadableResponse
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource
@@ -122,7 +122,7 @@ def require_both_to_end(
 def require_blocking_to_end(url: str, call: Callable[[Registry], Any] = Registry.subjects, **options: Any) -> None:
     with Registry(url, timeout=LIMIT, retries=QUICK, **options) as registry:
         began = time.monotonic()
-        with pytest.raises((Unreachable, UnreadableAnswer)) as caught:
+        with pytest.raises((Unreachable, UnreadableResponse)) as caught:
             call(registry)
         assert time.monotonic() - began < GIVEN_UP
     require_late(caught.value)
@@ -133,7 +133,7 @@ async def require_awaited_to_end(
 ) -> None:
     async with AsyncRegistry(url, timeout=LIMIT, retries=QUICK, **options) as registry:
         began = time.monotonic()
-        with pytest.raises((Unreachable, UnreadableAnswer)) as caught:
+        with pytest.raises((Unreachable, UnreadableResponse)) as caught:
             await call(registry)
         assert time.monotonic() - began < GIVEN_UP
     require_late(caught.value)
@@ -141,7 +141,7 @@ async def require_awaited_to_end(
 
 def require_late(error: ContractlogError) -> None:
     """Require the error of an exceeded limit, or the last busy answer before it."""
-    if isinstance(error, UnreadableAnswer):
+    if isinstance(error, UnreadableResponse):
         assert error.status == 503
     else:
         assert f"no answer within {LIMIT:g} seconds" in str(error)
@@ -281,7 +281,7 @@ def require_little_memory(read: Callable[[str], Any], behaviour: Behaviour, matc
     with serving(behaviour) as url:
         tracemalloc.start()
         try:
-            with pytest.raises((UnreadableAnswer, Unreachable), match=match):
+            with pytest.raises((UnreadableResponse, Unreachable), match=match):
                 read(url)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
@@ -300,7 +300,7 @@ def test_an_answer_that_expands_without_bounds_costs_little_memory(read: Callabl
 
 @pytest.mark.parametrize("read", [blocking_subjects, awaited_subjects])
 def test_an_answer_that_is_not_what_its_encoding_says_is_unreadable(read: Callable[[str], Any]) -> None:
-    with serving(sending(b"[]", "gzip")) as url, pytest.raises(UnreadableAnswer, match="cannot be decoded"):
+    with serving(sending(b"[]", "gzip")) as url, pytest.raises(UnreadableResponse, match="cannot be decoded"):
         read(url)
 
 

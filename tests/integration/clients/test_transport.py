@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from contractlog.clients import AsyncRegistry, Exchange, Registry, Retries, Security, transport
-from contractlog.compatibility.errors import Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import Unreachable, UnreadableResponse
 from contractlog.compatibility.schema import SchemaDraft
 
 pytestmark = pytest.mark.integration
@@ -193,7 +193,7 @@ def test_a_server_without_http_is_unreachable(answer: bytes) -> None:
 
 def test_a_server_with_another_api_is_unreadable() -> None:
     with answering(http(b"<html>hello", "404 Not Found")) as (url, _), Registry(url) as registry:
-        with pytest.raises(UnreadableAnswer) as caught:
+        with pytest.raises(UnreadableResponse) as caught:
             registry.subjects()
         assert caught.value.start == "<html>hello"
 
@@ -201,7 +201,7 @@ def test_a_server_with_another_api_is_unreadable() -> None:
 def test_an_answer_without_end_is_cut_and_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1_000)
     with answering(http(b"[" + b"1," * 100_000 + b"1]")) as (url, _), Registry(url) as registry:
-        with pytest.raises(UnreadableAnswer, match="is larger than") as caught:
+        with pytest.raises(UnreadableResponse, match="is larger than") as caught:
             registry.versions("s")
         assert caught.value.start.startswith("[1,1,")
 
@@ -311,5 +311,5 @@ def test_an_answer_may_be_empty_and_may_be_a_text() -> None:
     ):
         registry.delete_context(".eu")
         assert registry.text_of_id(1) == "message M {}"
-        with pytest.raises(UnreadableAnswer, match="has no body"):
+        with pytest.raises(UnreadableResponse, match="has no body"):
             registry.subjects()

@@ -15,7 +15,7 @@ from contractlog.clients import AsyncRegistry, Caching, Exchange, Registry, Retr
 from contractlog.clients.cache import CachedLookups, ClientCaches
 from contractlog.clients.calls import CallSequence
 from contractlog.compatibility.data_contract import Metadata
-from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, UnreadableAnswer
+from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, UnreadableResponse
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
@@ -193,7 +193,7 @@ def test_known_ids_are_served_while_the_registry_is_away(world: World) -> None:
     with Registry(app=service, retries=Retries(attempts=1)) as registry:
         text = registry.schema_by_id(registered.schema_id).text
         here = False
-        with pytest.raises(UnreadableAnswer):
+        with pytest.raises(UnreadableResponse):
             registry.subjects()
         assert registry.schema_by_id(registered.schema_id).text == text
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, calls
-from contractlog.clients.calls import Call, CompatibilityAnswer
+from contractlog.clients.calls import Call, CompatibilityResult
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
@@ -146,7 +146,7 @@ def test_answers_are_read_as_values() -> None:
     assert calls.policy().read({"compatibilityPolicy": "LOGICAL"}) is Policy.STRICT
     assert calls.mode().read({"mode": "READONLY"}) is Mode.READONLY
     assert calls.versions_of_id(1).read([{"subject": "s", "version": 2}]) == [("s", 2)]
-    assert calls.check("s", DRAFT).read({"is_compatible": False, "messages": ["m"]}) == CompatibilityAnswer(
+    assert calls.check("s", DRAFT).read({"is_compatible": False, "messages": ["m"]}) == CompatibilityResult(
         compatible=False, messages=("m",)
     )
     assert calls.check("s", DRAFT).read({"is_compatible": True})

@@ -62,7 +62,7 @@ def ask(method: str, *args: Any, **options: Any) -> Step:
 
 
 JOURNEY: list[Step] = [
-    ask("answers"),
+    ask("ping"),
     ask("live"),
     ask("started"),
     ask("ready"),
@@ -236,7 +236,7 @@ def failure(result: Any) -> bool:
 
 
 def test_the_service_says_what_it_is(seen: list[Any]) -> None:
-    assert came(seen, "answers") == [True]
+    assert came(seen, "ping") == [True]
     assert [one[0]["status"] for one in (came(seen, name) for name in ("live", "started", "ready"))] == [
         "live",
         "started",

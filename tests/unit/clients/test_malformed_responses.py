@@ -14,7 +14,7 @@ from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.data_classes import AssociationCreateOrUpdateRequest, Schema
 from contractlog.clients.response import Response
 from contractlog.clients.retry_and_failover import Retries, send_with_retries
-from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 
 from support.api_calls import DRAFT, EXAMPLES
 
@@ -97,7 +97,7 @@ def test_a_page_of_a_proxy_is_never_a_result(call: Call[Any]) -> None:
     if call.text:
         assert result == "<html>Sign in</html>"  # a text is a text
     else:
-        assert isinstance(result, UnreadableAnswer)
+        assert isinstance(result, UnreadableResponse)
         assert "Sign in" in str(result)
 
 

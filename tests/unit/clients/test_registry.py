@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, CompatibilityAnswer, Registry
+from contractlog.clients import AsyncRegistry, CompatibilityResult, Registry
 from contractlog.compatibility import errors
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import Subject
@@ -104,7 +104,7 @@ def test_deletion_is_soft_first(registry: Registry) -> None:
 def test_compatibility_answers_have_reasons(registry: Registry) -> None:
     registry.register("a", FIRST)
     registry.register("a", NOTED)
-    assert registry.check("a", NOTED) == CompatibilityAnswer(compatible=True)
+    assert registry.check("a", NOTED) == CompatibilityResult(compatible=True)
     for version in (None, "latest", 1):
         answer = registry.check("a", BROKEN, version=version, normalize=True)  # type: ignore[arg-type]
         assert not answer

@@ -20,7 +20,7 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     Unauthorized,
     Unreachable,
-    UnreadableAnswer,
+    UnreadableResponse,
 )
 from contractlog.compatibility.schema import SchemaDraft
 
@@ -146,7 +146,7 @@ def test_refusals_are_understood_without_a_body() -> None:
 )
 def test_foreign_responses_are_unreadable_and_their_start_is_shown(answer: Response) -> None:
     result, _ = told(READ, answer)
-    assert isinstance(result, UnreadableAnswer)
+    assert isinstance(result, UnreadableResponse)
     assert result.status == answer.status
     assert result.start == answer.body[:200].decode(errors="replace")
     assert len(str(result)) < 1_000
@@ -155,18 +155,18 @@ def test_foreign_responses_are_unreadable_and_their_start_is_shown(answer: Respo
 def test_an_answer_that_lacks_a_member_is_unreadable() -> None:
     for body in (b"{}", b'{"id": "x"}', b'{"id": 1, "schemaType": "XML"}', b"[]", b'{"id": 1, "references": [5]}'):
         result, _ = told(calls.register("s", SchemaDraft("{}")), Response(200, body))
-        assert isinstance(result, UnreadableAnswer), body
+        assert isinstance(result, UnreadableResponse), body
 
 
 def test_a_schema_without_text_is_unreadable() -> None:
     for call in (calls.by_id(1), calls.version("s", 1)):
         for body in (b'{"id": 1}', b'{"status": "ok"}', b'{"id": 1, "schema": 5}'):
-            assert isinstance(told(call, Response(200, body))[0], UnreadableAnswer)
+            assert isinstance(told(call, Response(200, body))[0], UnreadableResponse)
 
 
 def test_a_redirect_names_its_target() -> None:
     result, _ = told(READ, Response(301, b"", {"location": "https://registry.example/"}))
-    assert isinstance(result, UnreadableAnswer)
+    assert isinstance(result, UnreadableResponse)
     assert "https://registry.example/" in str(result)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, CompatibilityAnswer, Registry
+from contractlog.clients import AsyncRegistry, CompatibilityResult, Registry
 from contractlog.clients.calls import extensions
 from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, InvalidSchema, SubjectNotFound
 from contractlog.compatibility.level import Level
@@ -71,8 +71,8 @@ def test_many_are_looked_up_and_judged_with_an_answer_or_an_error_each(registry:
     yes, no, unreadable = registry.check_many(
         [("s", record("R", x="double")), ("s", record("R", x="string")), ("s", SchemaDraft("nonsense"))]
     )
-    assert yes == CompatibilityAnswer(compatible=True)
-    assert isinstance(no, CompatibilityAnswer)
+    assert yes == CompatibilityResult(compatible=True)
+    assert isinstance(no, CompatibilityResult)
     assert not no
     assert no.messages
     assert isinstance(unreadable, InvalidSchema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contractlog.clients.cli.error_messages import error_message
-from contractlog.compatibility.errors import Unauthorized, Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import Unauthorized, Unreachable, UnreadableResponse
 
 URL = "http://registry:8081"
 
@@ -58,7 +58,7 @@ def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() ->
 
 @pytest.mark.parametrize(("status", "advised"), [(502, True), (503, True), (504, True), (200, False), (404, False)])
 def test_a_proxy_that_answers_for_the_registry_is_named(status: int, *, advised: bool) -> None:
-    error = UnreadableAnswer("the answer to GET /subjects is HTML", url=URL, status=status)
+    error = UnreadableResponse("the answer to GET /subjects is HTML", url=URL, status=status)
     message = error_message(error, [])
     assert "the answer to GET /subjects is HTML" in message
     assert ("try again later" in message) == advised

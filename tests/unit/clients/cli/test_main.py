@@ -117,7 +117,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (errors.ServerError(), exit_codes.UNREACHABLE),
         (errors.Overloaded(), exit_codes.UNREACHABLE),
         (errors.StoreTimeout(), exit_codes.UNREACHABLE),
-        (errors.UnreadableAnswer("m"), exit_codes.UNREACHABLE),
+        (errors.UnreadableResponse("m"), exit_codes.UNREACHABLE),
         (errors.RegistryError.of(429, "m"), exit_codes.UNREACHABLE),
         (errors.RegistryError.of(502, "m"), exit_codes.UNREACHABLE),
     ],

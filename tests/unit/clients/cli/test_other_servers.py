@@ -26,7 +26,7 @@ BREAKING = '{"name":"total","type":"double"}'
 @pytest.fixture(params=[Profile.SEVEN, Profile.FIVE, "apicurio"])
 def server(registries: Registries, request: pytest.FixtureRequest) -> Iterator[ASGIApp]:
     if request.param == "apicurio":
-        yield request.getfixturevalue("apicurio_answers")
+        yield request.getfixturevalue("apicurio_responses")
         return
     app = registries.make({"response_profile": request.param})
     yield imitate_release(app, request.param)

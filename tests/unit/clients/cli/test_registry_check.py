@@ -25,8 +25,8 @@ def test_a_registry_that_finds_references_decides(registry: Registry) -> None:
     assert check_by_registry(registry, "lines-value", incompatible).compatible is False
 
 
-def test_a_registry_that_does_not_find_them_leaves_the_verdict(apicurio_answers: ASGIApp) -> None:
-    registry = Registry(app=apicurio_answers)
+def test_a_registry_that_does_not_find_them_leaves_the_verdict(apicurio_responses: ASGIApp) -> None:
+    registry = Registry(app=apicurio_responses)
     registry.register("orders-value", order())
     registry.register("lines-value", LINE)
     verdict = check_by_registry(registry, "lines-value", LINE)
@@ -50,9 +50,9 @@ def test_the_least_schema_that_refers_to_a_name_has_nothing_else(draft: SchemaDr
 
 
 def test_a_new_subject_has_nothing_to_compare_with_but_a_version_must_exist(
-    apicurio_answers: ASGIApp, registry: Registry
+    apicurio_responses: ASGIApp, registry: Registry
 ) -> None:
-    assert check_by_registry(Registry(app=apicurio_answers), "new", order()).compatible is True
+    assert check_by_registry(Registry(app=apicurio_responses), "new", order()).compatible is True
     registry.register("orders-value", order())
     with pytest.raises((SubjectNotFound, VersionNotFound)):
         check_by_registry(registry, "orders-value", order(), version=7)

@@ -14,7 +14,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 import contractlog.clients.confluent as ours
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.compatibility.errors import RegistryError, SubjectNotFound, UnreadableAnswer
+from contractlog.compatibility.errors import RegistryError, SubjectNotFound, UnreadableResponse
 
 from support.confluent_bodies import BODIES, CLIENTS, ENUMS, MODELS, PLUMBING
 
@@ -126,7 +126,7 @@ def test_the_exception_is_the_same_and_is_caught_as_theirs() -> None:
 
 def test_every_error_is_its_own_class_and_both_of_theirs() -> None:
     for code, kind in RegistryError.catalogue().items():
-        if kind is UnreadableAnswer:
+        if kind is UnreadableResponse:
             continue
         made: Any = as_confluent_error(kind("what is wrong"))
         for caught in (kind, ours.SchemaRegistryError, theirs.SchemaRegistryError):
@@ -149,7 +149,7 @@ def test_facts_stay_on_the_exception() -> None:
 
 
 def test_an_answer_that_is_none_of_a_registry_has_no_code() -> None:
-    made: Any = as_confluent_error(UnreadableAnswer("HTML", status=502, start="<html>"))
+    made: Any = as_confluent_error(UnreadableResponse("HTML", status=502, start="<html>"))
     assert isinstance(made, theirs.SchemaRegistryError)
     assert (made.http_status_code, made.error_code) == (502, -1)
 

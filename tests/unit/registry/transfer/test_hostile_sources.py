@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.transport import MemoryBudget
-from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
@@ -134,7 +134,7 @@ def read_spoiled(path: str, body: Any) -> tuple[RegistryContents | None, Transfe
     try:
         return read_live(Source(answers() | {path: (200, body)}), report), report
     except RegistryError as error:  # the whole answer is of no use: the import ends with that
-        assert isinstance(error, UnreadableAnswer), error  # noqa: PT017
+        assert isinstance(error, UnreadableResponse), error  # noqa: PT017
         return None, report
 
 
@@ -179,17 +179,17 @@ class _Endless:
 
 
 def test_a_live_registry_whose_list_does_not_end_ends_the_import() -> None:
-    with pytest.raises(UnreadableAnswer, match="more than 50 versions"):
+    with pytest.raises(UnreadableResponse, match="more than 50 versions"):
         read_live(_Endless(), TransferReport(), most_versions=50)
 
 
 def test_responses_of_a_source_are_limited_in_size() -> None:
     """Pages of a thousand versions, of a mebibyte each, would fill the memory before their number ends the import."""
-    with pytest.raises(UnreadableAnswer, match=r"exceeds the limit of 0\.5 MiB for all responses together"):
+    with pytest.raises(UnreadableResponse, match=r"exceeds the limit of 0\.5 MiB for all responses together"):
         read_live(_Endless(), TransferReport(), memory=1 << 19)
     subjects = next(path for path in answers() if path.startswith("/subjects?"))
     empty_registry = Source(answers() | {subjects: (200, [[]] * 100_000)})  # 0.3 MB, and 6 MB in memory
-    with pytest.raises(UnreadableAnswer, match="exceeds the limit of 4 MiB"):
+    with pytest.raises(UnreadableResponse, match="exceeds the limit of 4 MiB"):
         read_live(empty_registry, TransferReport(), memory=4 << 20)
 
 

@@ -39,13 +39,13 @@ def customer(**properties: str) -> str:
 
 
 @pytest.fixture
-def registry(apicurio_answers: ASGIApp) -> Registry:
-    return Registry(app=apicurio_answers, retries=Retries(attempts=1))
+def registry(apicurio_responses: ASGIApp) -> Registry:
+    return Registry(app=apicurio_responses, retries=Retries(attempts=1))
 
 
 @pytest.fixture
-def run(apicurio_answers: ASGIApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return runner(apicurio_answers, monkeypatch, capsys, retries=Retries(attempts=1))
+def run(apicurio_responses: ASGIApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(apicurio_responses, monkeypatch, capsys, retries=Retries(attempts=1))
 
 
 def write(folder: Path, **texts: str) -> str:
@@ -69,11 +69,11 @@ async def ask_level(app: ASGIApp) -> Level:
         return await registry.level("new")
 
 
-def test_the_asynchronous_client_gets_it_too(apicurio_answers: ASGIApp, registry: Registry) -> None:
+def test_the_asynchronous_client_gets_it_too(apicurio_responses: ASGIApp, registry: Registry) -> None:
     import asyncio
 
     registry.set_level(Level.FORWARD)
-    assert asyncio.run(ask_level(apicurio_answers)) is Level.FORWARD
+    assert asyncio.run(ask_level(apicurio_responses)) is Level.FORWARD
 
 
 def test_a_missing_level_of_a_subject_s_own_stays_an_error(registries: Registries) -> None:
@@ -235,13 +235,13 @@ def test_undelete_says_that_another_version_was_registered_instead(run: Run, reg
 
 
 def test_versions_are_promoted_with_other_ids_and_numbers_where_none_can_be_requested(
-    apicurio_answers: ASGIApp,
+    apicurio_responses: ASGIApp,
     registries: Registries,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    apps = {"http://ours": registries.make({}), "http://there": apicurio_answers}
+    apps = {"http://ours": registries.make({}), "http://there": apicurio_responses}
 
     def connect(url: str, **settings: Any) -> Registry:
         return Registry(app=apps[url], **settings)
