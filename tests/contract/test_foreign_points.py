@@ -107,7 +107,7 @@ def test_2_an_empty_subject_beside_an_id_is_none(wire: httpx2.Client, subject: s
     assert wire.get(f"/schemas/ids/{schema_id}?subject={subject}").json()["subject"] == subject
 
 
-def test_2_deleted_only_is_taken_as_java_and_as_python_write_it(wire: httpx2.Client, subject: str) -> None:
+def test_2_deleted_only_is_accepted_in_the_notation_of_java_and_of_python(wire: httpx2.Client, subject: str) -> None:
     register(wire, subject)
     for name in ("deletedOnly", "deleted_only"):
         assert subject not in wire.get(f"/subjects?{name}=true").json()
@@ -156,7 +156,7 @@ def test_4_a_slash_at_the_end_is_served_and_not_redirected(wire: httpx2.Client, 
         assert wire.get(path).status_code == 200
 
 
-def test_4_empty_credentials_are_nothing_while_nobody_is_asked_for_any(wire: httpx2.Client) -> None:
+def test_4_empty_credentials_are_ignored_if_none_are_required(wire: httpx2.Client) -> None:
     empty = base64.b64encode(b":").decode()
     assert empty == "Og=="
     assert wire.get("/subjects", headers={"Authorization": f"Basic {empty}"}).status_code == 200

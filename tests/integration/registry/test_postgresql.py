@@ -59,7 +59,7 @@ def test_lost_connections_are_made_again(store: Store, database: str) -> None:
         assert snapshot.read_settings([Subject(".", "")])[Subject(".", "")].level is Level.NONE
 
 
-def test_a_connection_lost_while_writing_says_that_nobody_knows(store: Store) -> None:
+def test_a_connection_lost_during_a_write_is_a_timeout_with_unknown_outcome(store: Store) -> None:
     def lose(change: Transaction) -> None:
         change._connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 

@@ -54,7 +54,7 @@ def answered(connection: socket.socket) -> tuple[int, dict[str, object], bytes]:
 
 @pytest.mark.parametrize("length", [len(BODY), OVER_THE_LIMIT], ids=["within", "over"])
 @pytest.mark.parametrize("path", ["/subjects/s/versions", "/contractlog/v1/check"])
-def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, length: int, path: str) -> None:
+def test_a_body_that_never_arrives_gets_408_and_closes_the_connection(url: str, length: int, path: str) -> None:
     with opened(url) as connection:
         began = time.monotonic()
         connection.sendall(head(length, path) + BODY[:3])
@@ -164,7 +164,7 @@ def test_a_body_announced_as_too_large_is_rejected_immediately(url: str) -> None
     assert b"connection: close" in before
 
 
-def test_a_head_without_end_is_431_and_what_is_no_http_is_400(registry_url: str) -> None:
+def test_an_endless_head_gets_431_and_invalid_http_400(registry_url: str) -> None:
     with opened(registry_url) as connection:
         connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n")
         with contextlib.suppress(OSError):  # it may be closed while this writes

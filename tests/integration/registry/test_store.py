@@ -99,7 +99,7 @@ def test_ids_and_versions_count_from_one(store: Store) -> None:
     assert [(one.schema_id, one.version) for one in (first, second, elsewhere)] == [(1, 1), (2, 2), (3, 1)]
 
 
-def test_one_content_has_one_id_in_a_context_and_its_own_in_each(store: Store) -> None:
+def test_equal_content_has_one_id_per_context(store: Store) -> None:
     put(store, "filler")
     here, there = put(store, "a"), put(store, "a", Subject.parse("other"))
     abroad = put(store, "a", Subject.parse(":.eu:orders"))
@@ -238,7 +238,7 @@ def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> N
     assert found.deleted
 
 
-def test_registering_a_soft_deleted_content_again_takes_its_place(store: Store) -> None:
+def test_registering_soft_deleted_content_again_removes_the_deleted_version(store: Store) -> None:
     put(store, "a")
     put(store, "b")
     soft_delete(store, ORDERS, 1, 2)
@@ -261,7 +261,7 @@ def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -
         assert find_by_id(snapshot, 1, None) is None
 
 
-def test_an_id_that_another_subject_holds_survives_a_hard_delete(store: Store) -> None:
+def test_an_id_of_another_subject_survives_a_hard_delete(store: Store) -> None:
     put(store, "a")
     put(store, "a", Subject.parse("other"))
     soft_delete(store, ORDERS, 1)
@@ -369,7 +369,7 @@ def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
         assert snapshot.conformance("other") == []
 
 
-def test_many_threads_get_one_id_for_one_content_and_no_gaps_for_many(store: Store) -> None:
+def test_concurrent_registrations_share_the_id_of_equal_content_and_leave_no_gaps(store: Store) -> None:
     def register(number: int) -> tuple[int, int]:
         same, own = put(store, "same", Subject.parse("shared")), put(store, f"own {number}")
         return same.schema_id, own.schema_id

@@ -53,7 +53,7 @@ def test_forward_swaps_new_and_old() -> None:
     ]
 
 
-def test_full_tells_forward_first_and_the_earlier_schema_after_the_backward_part_alone() -> None:
+def test_full_reports_forward_first_and_the_old_schema_only_after_the_backward_part() -> None:
     both = told('"string"', INT, Level.FULL)
     assert "a field in the old schema" in both[0]
     assert "a field in the new schema" in both[1]

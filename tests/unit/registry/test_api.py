@@ -158,7 +158,7 @@ def test_versions_are_listed_by_state(http: httpx2.Client) -> None:
     assert http.get("/subjects?deleted=true").json() == []
 
 
-def test_a_soft_deleted_subject_goes_on_counting(http: httpx2.Client) -> None:
+def test_version_numbers_continue_after_a_soft_delete(http: httpx2.Client) -> None:
     register(http, "s", STRING)
     http.delete("/subjects/s")
     assert [register(http, "s", STRING)[name] for name in ("id", "version")] == [1, 2]

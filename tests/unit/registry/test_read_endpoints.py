@@ -73,7 +73,7 @@ def many(http: httpx2.Client) -> httpx2.Client:
         ("?offset=3000000000", []),
     ],
 )
-def test_all_schemas_are_listed_by_filter_and_page(
+def test_schemas_are_listed_with_filters_and_pages(
     many: httpx2.Client, query: str, found: list[tuple[str, int]]
 ) -> None:
     assert shown(many, f"/schemas{query}") == found
@@ -149,7 +149,7 @@ def test_an_alias_holds_at_once_for_answers_from_memory_too(http: httpx2.Client)
     assert http.get("/schemas/ids/1?subject=a").json()["subject"] == "a"
 
 
-def test_a_plain_name_is_looked_for_in_every_context(http: httpx2.Client) -> None:
+def test_an_unqualified_subject_is_looked_up_in_all_contexts(http: httpx2.Client) -> None:
     register(http, "filler", STRING)
     register(http, ":.us:only", LONG)
     register(http, ":.eu:only", RECORD)
@@ -285,7 +285,7 @@ def test_a_read_only_context_is_not_deleted(http: httpx2.Client) -> None:
     }
 
 
-def test_by_id_shows_the_earliest_live_holder_else_the_earliest_deleted_one(http: httpx2.Client) -> None:
+def test_a_response_by_id_names_the_earliest_live_version_else_the_earliest_deleted_one(http: httpx2.Client) -> None:
     for subject in ("c", "a", "b"):
         register(http, subject)
 
@@ -416,7 +416,7 @@ def test_endpoints_missing_in_the_open_reference_are_not_found(http: httpx2.Clie
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "text/json", "application/xml"])
-def test_a_body_that_says_it_is_no_json_is_refused(http: httpx2.Client, kind: str) -> None:
+def test_a_body_declared_as_another_type_than_json_is_rejected(http: httpx2.Client, kind: str) -> None:
     answer = http.post("/subjects/s/versions", content=b"{}", headers={"Content-Type": kind})
     told = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
     assert answer.json() == {"error_code": 415, "message": told}

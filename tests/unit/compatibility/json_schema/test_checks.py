@@ -212,7 +212,7 @@ OPEN = (
         ({"items": {}}, {"minItems": 0, "items": [{}]}, "SCHEMA_ADDED", ""),
     ],
 )
-def test_a_message_is_the_reference_s_own_with_its_odd_quote(
+def test_a_json_message_has_the_unbalanced_quotes_of_the_reference(
     reader: Any, writer: Any, kind: str, description: str
 ) -> None:
     broken = select_breaking(findings(reader, writer), Policy.STRICT)

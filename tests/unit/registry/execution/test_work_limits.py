@@ -89,7 +89,7 @@ def test_looking_up_parses_no_more_than_a_request_may() -> None:
         assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
 
 
-def test_a_caller_that_has_used_up_its_share_waits_and_others_do_not() -> None:
+def test_a_caller_over_its_budget_gets_429_and_others_do_not() -> None:
     with in_process(Settings(database_url="sqlite://", caller_steps=20_000)) as http:
         assert http.post("/subjects/s/versions", json=body(0)).status_code == 200
         assert http.post("/compatibility/subjects/s/versions", json=body(1)).status_code == 200

@@ -90,7 +90,7 @@ def test_only_an_empty_name_and_password_count_as_none(file: Path, header: bytes
         assert told(http.get("/subjects", headers=[(b"authorization", header)])) == UNKNOWN
 
 
-def test_a_user_writes_what_their_prefix_covers(secured: httpx2.Client) -> None:
+def test_a_user_may_write_subjects_with_a_permitted_prefix(secured: httpx2.Client) -> None:
     assert secured.post("/subjects/orders-value/versions", json=STRING, auth=CI).json()["id"] == 1
     assert told(secured.post("/subjects/users-value/versions", json=STRING, auth=CI)) == (
         *(403, 40301),

@@ -91,7 +91,7 @@ def test_of_two_that_exclude_each_other_one_is_accepted() -> None:
         assert {answer.json()["id"] for answer in answers if answer.status_code == 200} == {1}
 
 
-def test_more_requests_than_may_wait_are_refused_at_once_with_503() -> None:
+def test_requests_beyond_the_queue_limit_get_503_immediately() -> None:
     import threading
 
     with in_process(Settings(database_url="sqlite://", max_pending_writes=1, read_threads=4)) as http:

@@ -55,7 +55,7 @@ def test_existing_versions_are_returned_before_the_mode_is_checked(http: httpx2.
     assert refused(post(http, "t", LONG)) == (42205, "Subject t in context . is not in read-write mode")
 
 
-def test_a_registration_without_a_text_changes_the_metadata_of_the_latest_alone(http: httpx2.Client) -> None:
+def test_a_registration_without_text_changes_only_the_metadata_of_the_latest_version(http: httpx2.Client) -> None:
     assert refused(post(http, "s", None, metadata={"properties": {"a": "1"}})) == (42201, "Empty schema")
     put(http, "s", record("a"))
     found = put(http, "s", None, metadata={"properties": {"owner": "me"}})
@@ -117,7 +117,7 @@ def test_version_minus_one_compares_with_the_latest_alone_and_numbers_the_metada
     assert following["metadata"] == {"properties": {"confluent:version": "4"}}
 
 
-def test_a_version_that_is_asked_for_is_the_next_one(http: httpx2.Client) -> None:
+def test_a_requested_version_must_be_the_next_one(http: httpx2.Client) -> None:
     assert refused(post(http, "s", STRING, version=2)) == (42201, "Version is not one more than previous version")
     assert put(http, "s", STRING, version=1)["version"] == 1
     assert put(http, "s", STRING, version=1)["version"] == 1
@@ -177,7 +177,7 @@ def test_import_begins_where_nothing_is_live_unless_it_is_forced(http: httpx2.Cl
     assert refused(post(http, "f", STRING)) == (42205, "Subject f in context . is not in read-write mode")
 
 
-def test_other_spellings_and_inlined_references_are_found(http: httpx2.Client) -> None:
+def test_a_lookup_finds_other_notations_and_inlined_references(http: httpx2.Client) -> None:
     inner = record("a").replace('"R"', '"I"')
     put(http, "i", inner)
     leaning = json.dumps({"type": "record", "name": "O", "fields": [{"name": "i", "type": "I"}]})
@@ -210,7 +210,7 @@ def test_a_lookup_without_metadata_finds_what_registering_would_find(http: httpx
     assert http.post("/subjects/t", json=empty).json()["version"] == 1
 
 
-def test_force_lets_an_incompatible_schema_pass_and_no_other_check(http: httpx2.Client) -> None:
+def test_force_skips_only_the_compatibility_check(http: httpx2.Client) -> None:
     put(http, "s", STRING)
     assert post(http, "s", LONG).status_code == 409
     assert put(http, "s", LONG, "?force=True")["version"] == 2
@@ -245,7 +245,7 @@ def test_reserved_fields_stay_reserved_and_unused(http: httpx2.Client) -> None:
     assert (code, message) == (42201, "Field names cannot start with $$ prefix")
 
 
-def test_schemas_are_validated_as_new_ones_unless_the_config_says_no(http: httpx2.Client) -> None:
+def test_new_schemas_are_validated_unless_the_config_disables_it(http: httpx2.Client) -> None:
     odd = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int", "default": "x"}]})
     assert post(http, "s", odd).json()["error_code"] == 42201
     checks = ["/compatibility/subjects/s/versions", "/compatibility/subjects/s/versions/latest"]
@@ -298,7 +298,7 @@ def test_rules_have_a_structure(http: httpx2.Client, rules: dict[str, Any], mess
     assert refused(http.put("/config/s", json={"overrideRuleSet": rules})) == (42210, message)
 
 
-def test_rules_are_kept_and_a_lookup_is_held_against_them(http: httpx2.Client) -> None:
+def test_rules_are_stored_and_compared_in_lookups(http: httpx2.Client) -> None:
     rules = {"domainRules": [{"name": "a", "kind": "CONDITION", "type": "CEL", "mode": "WRITE"}]}
     stored = put(http, "s", STRING, ruleSet=rules)["ruleSet"]
     assert stored["domainRules"][0]["name"] == "a"
@@ -309,7 +309,7 @@ def test_rules_are_kept_and_a_lookup_is_held_against_them(http: httpx2.Client) -
     assert refused(http.post("/subjects/s", json={"schema": STRING, "ruleSet": other}))[0] == 40403
 
 
-def test_the_number_of_the_highest_version_is_free_again_after_it_was_deleted_for_good(http: httpx2.Client) -> None:
+def test_a_hard_deleted_highest_version_number_is_assigned_again(http: httpx2.Client) -> None:
     put(http, "s", record("a"))
     second = put(http, "s", record("a", "b"))
     for query in ("", "?permanent=true"):

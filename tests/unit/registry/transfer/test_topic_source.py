@@ -187,7 +187,7 @@ def test_encrypted_metadata_is_opaque_and_its_guid_is_the_one_it_carries() -> No
     assert oddities(report) == {OddityKind.ENCRYPTED: 1}
 
 
-def test_a_deletion_of_a_subject_is_no_standing_watermark() -> None:  # 11.3, 3
+def test_deleting_a_subject_does_not_delete_later_versions() -> None:  # 11.3, 3
     deletion = (b'{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', b'{"subject":"s","version":2}')
     state, _ = replay(put("s", 1, 1, A), put("s", 2, 2, B), put("s", 3, 3, '"string"'), deletion)
     assert shown(state) == {"s/1": (1, False), "s/2": (2, False), "s/3": (3, True)}
@@ -303,7 +303,7 @@ def test_an_id_given_out_again_stands_for_the_later_text() -> None:  # 2.2, 5: a
     assert oddities(report) == {OddityKind.REISSUED: 1}
 
 
-def test_old_keys_without_a_new_twin_are_reported_where_forms_are_mixed() -> None:  # 11.5
+def test_keys_of_an_old_form_without_a_new_one_are_reported() -> None:  # 11.5
     old = b'{"subject":"s","version":1,"magic":1,"keytype":"SCHEMA"}'
     state, report = replay((old, value("s", 1, 1, A)), put("t", 1, 2, B))
     assert shown(state) == {"s/1": (1, True), "t/1": (2, True)}
@@ -323,7 +323,7 @@ def test_leftovers_of_a_compaction_are_normal() -> None:  # 11.5
 
 
 @pytest.mark.parametrize("nothing", [b"", b"null", b'""'])
-def test_karapace_deletes_by_a_value_of_no_length(nothing: bytes) -> None:  # 11.6
+def test_an_empty_value_deletes_as_in_karapace(nothing: bytes) -> None:  # 11.6
     state, report = replay(put("s", 1, 1, A, deleted=True), (key("s", 1), nothing))
     assert (shown(state), set(state.retired)) == ({}, {(".", 1)})
     assert oddities(report) == {OddityKind.ZERO_LENGTH: 1}

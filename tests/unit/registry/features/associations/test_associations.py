@@ -64,7 +64,7 @@ def test_an_unknown_resource_has_no_associations(http: httpx2.Client, path: str)
     assert listed(http, f"/associations/{path}?resourceType=topic&associationType=value&limit=-1") == []
 
 
-def test_a_schema_that_comes_along_is_registered_and_belongs_to_the_topic(http: httpx2.Client) -> None:
+def test_a_schema_in_an_association_is_registered_and_owned_by_the_topic(http: httpx2.Client) -> None:
     answer = http.post("/associations", json=request(owned()))
     bound = answer.json()
     assert answer.status_code == 200
@@ -156,7 +156,7 @@ def test_the_global_namespace_cannot_be_associated(http: httpx2.Client, associat
     assert listed(http) == []
 
 
-def test_a_type_is_bound_once(http: httpx2.Client) -> None:
+def test_a_topic_has_one_association_of_each_type(http: httpx2.Client) -> None:
     for subject in ("one", "two"):
         register(http, subject)
     http.post("/associations", json=request({"subject": "one"}))
@@ -205,7 +205,7 @@ def test_a_subject_with_other_schemas_cannot_come_to_belong_to_a_topic(http: htt
     assert http.get(f"/subjects/{OWNED}/versions").json() == [1]
 
 
-def test_owned_subjects_cannot_be_referenced_and_referenced_ones_cannot_be_owned(http: httpx2.Client) -> None:
+def test_strong_subjects_cannot_be_referenced_nor_referenced_ones_become_strong(http: httpx2.Client) -> None:
     record = '{"type":"record","name":"%s","fields":[%s]}'
     lean = {"references": [{"name": "R", "subject": OWNED, "version": 1}]}
     user = record % ("U", '{"name":"r","type":"R"}')
@@ -223,7 +223,7 @@ def test_owned_subjects_cannot_be_referenced_and_referenced_ones_cannot_be_owned
     assert code == 42206
 
 
-def test_a_bound_subject_and_its_last_live_version_stay(http: httpx2.Client) -> None:
+def test_an_associated_subject_keeps_its_last_live_version(http: httpx2.Client) -> None:
     http.post("/associations", json=request(owned()))
     assert told(http.delete(f"/subjects/{OWNED}")) == (
         40904,
@@ -239,7 +239,7 @@ def test_a_bound_subject_and_its_last_live_version_stay(http: httpx2.Client) -> 
     assert told(http.delete(f"/subjects/{OWNED}/versions/2"))[0] == 40907
 
 
-def test_a_frozen_association_goes_only_with_its_subject(http: httpx2.Client) -> None:
+def test_a_frozen_association_is_removed_only_with_its_subject(http: httpx2.Client) -> None:
     http.post("/associations", json=request(owned()))
     assert told(http.delete("/associations/resources/r1")) == (
         40908,
@@ -275,7 +275,7 @@ def test_a_rehearsal_says_what_would_be_and_changes_nothing(http: httpx2.Client)
     assert told(http.delete("/associations/resources/r1?dryRun=true"))[0] == 40908
 
 
-def test_an_upsert_makes_weak_ones_and_keeps_what_is_there(http: httpx2.Client) -> None:
+def test_an_upsert_creates_weak_associations_and_keeps_existing_ones(http: httpx2.Client) -> None:
     register(http, "common")
     path = "/associations/resources/r1"
     assert told(http.put(path, json=request(owned()))) == invalid(

@@ -93,7 +93,7 @@ def test_inherited_and_explicit_members(http: httpx2.Client) -> None:
     assert http.get("/config/:.eu:s?defaultToGlobal=true").json() == {"compatibilityLevel": "FULL"}
 
 
-def test_a_subject_of_a_named_context_fills_up_what_it_lacks_from_its_own_context(http: httpx2.Client) -> None:
+def test_a_subject_inherits_missing_settings_from_its_own_context(http: httpx2.Client) -> None:
     http.put("/config", json={"normalize": False, "compatibilityGroup": "default"})
     http.put("/config/:.eu:", json={"normalize": True, "compatibility": "FULL"})
     http.put("/config/:.eu:s", json={"validateFields": True})
@@ -147,7 +147,7 @@ def test_config_does_not_change_where_nothing_may_be_written(http: httpx2.Client
 
 
 @pytest.mark.parametrize("policy", ["LOGICAL", "SOME", ""])
-def test_a_policy_that_nobody_knows_is_dropped(http: httpx2.Client, policy: str) -> None:
+def test_an_unknown_policy_is_dropped(http: httpx2.Client, policy: str) -> None:
     http.put("/config/s", json={"compatibilityPolicy": "LENIENT"})
     assert http.put("/config/s", json={"compatibilityPolicy": policy}).json() == {"compatibilityPolicy": "LENIENT"}
 

@@ -119,7 +119,7 @@ def test_labels_are_escaped() -> None:
     assert b'contractlog_errors_total{code="a\\"b\\\\c\\nd"} 1\n' in render_metrics(meters)
 
 
-def test_a_request_id_is_given_back_or_made_also_where_something_broke(http: httpx2.Client) -> None:
+def test_every_response_returns_or_generates_a_request_id(http: httpx2.Client) -> None:
     assert http.get("/", headers={"X-Request-ID": "mine"}).headers["x-request-id"] == "mine"
     assert http.get("/", headers={"X-Request-ID": "x" * 201}).headers["x-request-id"] != "x" * 201
     made = [http.get(path).headers["x-request-id"] for path in ("/", "/nothing", "/subjects/x/versions/-7")]
@@ -226,7 +226,7 @@ def breakable(tmp_path: Path) -> Iterator[tuple[Breakable, httpx2.Client]]:
     app.state.close()
 
 
-def test_reads_by_id_go_on_from_memory_while_the_database_is_away_and_say_so(
+def test_cached_ids_are_served_with_a_header_while_the_database_is_unavailable(
     breakable: tuple[Breakable, httpx2.Client],
 ) -> None:
     database, http = breakable
