@@ -135,7 +135,7 @@ def _unproven_versions(
 
     What exceeds the budget of the fast check is left to the detailed comparison, which has its own.
     """
-    if len(history) == 1 and _passes_at_sight(candidate, history[0].parsed, level):
+    if len(history) == 1 and _passes_pair_check(candidate, history[0].parsed, level):
         return
     candidate_shape = build_shape(candidate, memo)
     if candidate_shape is None:
@@ -145,7 +145,7 @@ def _unproven_versions(
     steps = StepBudget(limit if budget is None else budget.allow(limit))
     shapes = [earlier.shape(memo) for earlier in history]
 
-    def follows(others: Sequence[Any]) -> bool:
+    def passes(others: Sequence[Any]) -> bool:
         steps_before = steps.left
         try:
             return _passes_fast_check(candidate_shape, others, level, policy=policy, memo=memo, steps=steps)
@@ -153,14 +153,14 @@ def _unproven_versions(
             if budget is not None:
                 budget.spend(steps_before - steps.left)
 
-    if all(shapes) and follows(shapes):
+    if all(shapes) and passes(shapes):
         return
     for earlier, other in zip(reversed(history), reversed(shapes), strict=True):
-        if other is None or not follows([other]):
+        if other is None or not passes([other]):
             yield earlier
 
 
-def _passes_at_sight(candidate: ParsedSchema, earlier: ParsedSchema, level: Level) -> bool:
+def _passes_pair_check(candidate: ParsedSchema, earlier: ParsedSchema, level: Level) -> bool:
     """Return True if the pair passes without shapes or a detailed comparison."""
     return all(
         passes_fast_check(candidate, earlier)

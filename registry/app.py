@@ -23,12 +23,12 @@ from contractlog.registry.http import errors, host_and_origin_checks, metrics_to
 from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.context_paths import ContextPathMiddleware
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
 from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.outermost_middleware import OutermostMiddleware
-from contractlog.registry.http.path_normalization import PathNormalizer
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.services import Services, create_services
@@ -80,7 +80,12 @@ def create_app(
         ],
         lifespan=_lifespan(services),
     )
-    app.state.around = [cross_site_layer, Middleware(PathNormalizer), *access_layers, *_fastpath_middleware(services)]
+    app.state.around = [
+        cross_site_layer,
+        Middleware(ContextPathMiddleware),
+        *access_layers,
+        *_fastpath_middleware(services),
+    ]
     app.router.routes.append(PlainRegistrations(services.registration, services.versions, services.profile))
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     app.router.routes.extend(_shared_routes())

@@ -18,12 +18,12 @@ from contractlog.registry import database
 from contractlog.registry.http.allowed_hosts import is_loopback
 from contractlog.registry.http.tls import Certificates
 from contractlog.registry.http.trusted_proxies import parse_proxies
+from contractlog.registry.maintenance import context_deletion, id_counters
 from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.serving.workers import serve_with_workers
 from contractlog.registry.settings import ClientCertificates, Settings, find_misspelled_variables
 from contractlog.registry.storage.engines import mask_url, parse_url, require_multi_process
 from contractlog.registry.telemetry.logging import LogFormat
-from contractlog.registry.transfer import id_counter_repair
 
 __all__ = ["db", "serve"]
 
@@ -164,7 +164,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _raise_ids(url: str, arguments: Namespace) -> int:
-    next_id = id_counter_repair.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
+    next_id = id_counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
     if arguments.format == "json":
         print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "next_id": next_id})))
     else:
@@ -174,7 +174,7 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
 
 
 def _lower_ids(url: str, arguments: Namespace) -> int:
-    before, next_id = id_counter_repair.lower_ids(url, arguments.context)
+    before, next_id = id_counters.lower_ids(url, arguments.context)
     if arguments.format == "json":
         print(
             escape_json_line(
@@ -189,7 +189,7 @@ def _lower_ids(url: str, arguments: Namespace) -> int:
 
 
 def _forget_context(url: str, arguments: Namespace) -> int:
-    ids = id_counter_repair.forget_context(url, arguments.context, arguments.confirm)
+    ids = context_deletion.forget_context(url, arguments.context, arguments.confirm)
     if arguments.format == "json":
         print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "ids": ids})))
     else:

@@ -91,23 +91,23 @@ class SerializerSettings:
     id_serializer: IdSerializer
 
     @classmethod
-    def read(cls, reading: SettingsReader) -> Self:
+    def read(cls, reader: SettingsReader) -> Self:
         """Take the settings of every serializer.
 
         Raises:
             ValueError: a value has the wrong type, or two contradict each other.
         """
         settings = cls(
-            auto_register=reading.flag("auto.register.schemas", default=True),
-            normalize=reading.flag("normalize.schemas", default=False),
-            use_schema_id=reading.number("use.schema.id"),
-            latest=reading.flag("use.latest.version", default=False),
-            metadata=reading.properties("use.latest.with.metadata"),
-            latest_seconds=reading.seconds("latest.cache.ttl.sec"),
-            subject_resolver=reading.subject_resolver(),
-            id_serializer=reading.function("schema.id.serializer", prefix_schema_id_serializer),
+            auto_register=reader.flag("auto.register.schemas", default=True),
+            normalize=reader.flag("normalize.schemas", default=False),
+            use_schema_id=reader.schema_id("use.schema.id"),
+            latest=reader.flag("use.latest.version", default=False),
+            metadata=reader.properties("use.latest.with.metadata"),
+            latest_seconds=reader.seconds("latest.cache.ttl.sec"),
+            subject_resolver=reader.subject_resolver(),
+            id_serializer=reader.function("schema.id.serializer", prefix_schema_id_serializer),
         )
-        reading.reject_rules()
+        reader.reject_rules()
         if settings.latest and settings.auto_register:
             raise ValueError("use.latest.version and auto.register.schemas cannot both be True")
         return settings
@@ -124,14 +124,14 @@ class DeserializerSettings:
     id_deserializer: IdDeserializer
 
     @classmethod
-    def read(cls, reading: SettingsReader) -> Self:
+    def read(cls, reader: SettingsReader) -> Self:
         """Take the settings of every deserializer; see ``SerializerSettings.read``."""
         return cls(
-            latest=reading.flag("use.latest.version", default=False),
-            metadata=reading.properties("use.latest.with.metadata"),
-            latest_seconds=reading.seconds("latest.cache.ttl.sec"),
-            subject_resolver=reading.subject_resolver(),
-            id_deserializer=reading.function("schema.id.deserializer", dual_schema_id_deserializer),
+            latest=reader.flag("use.latest.version", default=False),
+            metadata=reader.properties("use.latest.with.metadata"),
+            latest_seconds=reader.seconds("latest.cache.ttl.sec"),
+            subject_resolver=reader.subject_resolver(),
+            id_deserializer=reader.function("schema.id.deserializer", dual_schema_id_deserializer),
         )
 
 
@@ -182,7 +182,7 @@ class SettingsReader:
             raise ValueError(f"{key} must be True or False, not {value!r}")  # noqa: TRY004 -- as other clients do
         return value
 
-    def number(self, key: str) -> int | None:
+    def schema_id(self, key: str) -> int | None:
         """Take a schema id."""
         value = self._pop(key)
         if value is None:

@@ -26,7 +26,8 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
+from contractlog.compatibility.lint.fixer import fix_schema
+from contractlog.compatibility.lint.linter import LINT_RULES, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
 
 __all__ = ["run"]

@@ -163,7 +163,7 @@ class _CachedToken:
     valid_until: float
 
 
-class _FetchedToken(TokenSource):
+class _FetchingTokenSource(TokenSource):
     """Source of a token that is fetched, cached, and renewed after 80 % of its lifetime; thread-safe."""
 
     def __init__(self, endpoint: str, retries: Retries, clock: Callable[[], float] = time.monotonic) -> None:
@@ -282,7 +282,7 @@ class _FetchedToken(TokenSource):
         return OAuthTokenError(f"no token from {url}: {reason}", status, text)
 
 
-class ClientCredentials(_FetchedToken):
+class ClientCredentials(_FetchingTokenSource):
     """Source ``OAUTHBEARER``: OAuth 2.0 client credentials (RFC 6749, section 4.4)."""
 
     def __init__(self, endpoint: str, client: str, secret: str, scope: str, retries: Retries, **options: Any) -> None:
@@ -298,7 +298,7 @@ class ClientCredentials(_FetchedToken):
         }
 
 
-class ManagedIdentity(_FetchedToken):
+class ManagedIdentity(_FetchingTokenSource):
     """Source ``OAUTHBEARER_AZURE_IMDS``: Azure's instance metadata service, never through a proxy."""
 
     @property

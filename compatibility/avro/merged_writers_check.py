@@ -18,7 +18,7 @@ from contractlog.compatibility.avro.interned_shapes import AvroShape, FieldShape
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.step_budget import StepBudget
 
-__all__ = ["HistoryCheck"]
+__all__ = ["MergedWritersCheck"]
 
 Writers = frozenset[AvroShape]
 Pair = tuple[AvroShape, Writers]
@@ -36,12 +36,12 @@ class _MergedWriters(NamedTuple):
 
     writers: Writers
     types: dict[str, Writers]  #: types by field name
-    always: frozenset[str]  #: the fields that every writer has
+    in_every_writer: frozenset[str]  #: the fields that every writer has
     kinds: frozenset[str]
     names: frozenset[str]
 
 
-class HistoryCheck:
+class MergedWritersCheck:
     """One fast check; the memo carries final verdicts over to the next."""
 
     def __init__(self, memo: Memo, steps: StepBudget) -> None:
@@ -158,7 +158,7 @@ class HistoryCheck:
     def _field_reads(self, field: FieldShape, merged: _MergedWriters) -> bool:
         if field.aliases:
             return self._aliased_field_reads(field, merged.writers)
-        if field.name not in merged.always and not field.has_default:
+        if field.name not in merged.in_every_writer and not field.has_default:
             return False
         types = merged.types.get(field.name)
         return (

@@ -11,7 +11,7 @@ from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_DOC
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.fast_check import is_readable
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
-from contractlog.compatibility.avro.merged_writers_check import HistoryCheck
+from contractlog.compatibility.avro.merged_writers_check import MergedWritersCheck
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.schema_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
@@ -53,7 +53,7 @@ def _build_shape(parsed: ParsedSchema, memo: Memo) -> AvroShape | None:
 
 
 def _reads_all(reader: AvroShape, writers: frozenset[AvroShape], _: Policy, memo: Memo, steps: StepBudget) -> bool:
-    return HistoryCheck(memo, steps).reads_all(reader, writers)
+    return MergedWritersCheck(memo, steps).reads_all(reader, writers)
 
 
 def _write_inlined(parsed: ParsedSchema) -> str:

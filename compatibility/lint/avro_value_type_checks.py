@@ -188,7 +188,7 @@ def check_union_numbers(_: AvroDocument, union: Union) -> Problems:
         )
 
 
-def check_union_texts(document: AvroDocument, union: Union) -> Problems:
+def check_similar_union_branches(document: AvroDocument, union: Union) -> Problems:
     branches = [document.resolve(branch) for branch in union.branches]
     for primitive, named in (("string", Enum), ("bytes", Fixed)):
         twins = [branch for branch in branches if isinstance(branch, named)]
@@ -230,7 +230,7 @@ def _shape(node: AvroType) -> str:
     return getattr(node, "name", node.kind)
 
 
-def check_union_width(_: AvroDocument, union: Union) -> Problems:
+def check_union_size(_: AvroDocument, union: Union) -> Problems:
     if union.at and len(union.branches) > _MAX_BRANCHES:
         yield Problem(
             union.at,

@@ -1,17 +1,15 @@
-"""Application of lint rules to a schema, and of their fixes to its text."""
+"""Application of lint rules to a schema."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, apply_edits
 from contractlog.compatibility.json_positions import add_position, locate_pointers
 from contractlog.compatibility.json_schema.parser import parse_json_schema
 from contractlog.compatibility.limits import truncate_message
@@ -22,20 +20,18 @@ from contractlog.compatibility.lint.json_rules import ANY_SCHEMA, JSON_LINT_RULE
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Problem
 from contractlog.compatibility.schema import SchemaType
 
-__all__ = ["LINT_RULES", "FixedSchema", "fix_schema", "lint_schema"]
-
-_MAX_PASSES: Final = 20
+__all__ = ["LINT_RULES", "lint_schema"]
 
 _Nodes = Iterator[tuple[Any, Any]]  #: (kind, node)
 
 
-def _open_avro(text: str, subject: str) -> tuple[AvroDocument, _Nodes]:
+def _parse_avro_nodes(text: str, subject: str) -> tuple[AvroDocument, _Nodes]:
     schema, _ = parse_avro(text, {}, strict=True, partial=True)
     nodes = ((type(node), node) for node in walk_types(schema))
     return AvroDocument(schema, subject), chain([(type(schema), schema)], nodes)
 
 
-def _open_json(text: str, subject: str) -> tuple[JsonDocument, _Nodes]:
+def _parse_json_nodes(text: str, subject: str) -> tuple[JsonDocument, _Nodes]:
     schema = parse_json_schema(text, {})
     visits = list(walk_schemas(schema.value))
     root = [(ROOT_SCHEMA, visits[0])] if visits else []
@@ -52,7 +48,7 @@ class _FormatRules:
     """The rules of a format, and its way from a schema text to the nodes that they check."""
 
     rules: tuple[LintRule, ...]
-    open: Callable[[str, str], tuple[Any, _Nodes]]
+    parse: Callable[[str, str], tuple[Any, _Nodes]]
     allows_comments: bool = False
 
     def find_problems(self, text: str, subject: str, rules: Collection[LintRule]) -> Iterator[tuple[LintRule, Problem]]:
@@ -61,7 +57,7 @@ class _FormatRules:
         for rule in rules:
             for kind in rule.visits:
                 by_kind[kind].append(rule)
-        document, nodes = self.open(text, subject)
+        document, nodes = self.parse(text, subject)
         for kind, node in chain([(str, text)], nodes):
             for rule in by_kind.get(kind, ()):
                 for problem in rule.check(document, node):
@@ -69,8 +65,8 @@ class _FormatRules:
 
 
 _FORMATS: Final = {
-    SchemaType.AVRO: _FormatRules(AVRO_LINT_RULES, _open_avro, allows_comments=True),
-    SchemaType.JSON: _FormatRules(JSON_LINT_RULES, _open_json),
+    SchemaType.AVRO: _FormatRules(AVRO_LINT_RULES, _parse_avro_nodes, allows_comments=True),
+    SchemaType.JSON: _FormatRules(JSON_LINT_RULES, _parse_json_nodes),
 }
 #: every rule by its id
 LINT_RULES: Final = {rule.id: rule for entry in _FORMATS.values() for rule in entry.rules}
@@ -105,55 +101,3 @@ def lint_schema(
         for (rule, problem), position in zip(problems, positions, strict=True)
     ]
     return sorted(findings, key=lambda finding: finding.position)
-
-
-class FixedSchema(NamedTuple):
-    """Result of applying fixes: a schema text, the findings that they removed, and the remaining ones."""
-
-    text: str
-    fixed: list[LintFinding]
-    remaining: list[LintFinding]
-
-
-def fix_schema(
-    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = tuple(LINT_RULES.values())
-) -> FixedSchema:
-    """Apply the fixes of all findings; the rest of the text stays as its author formatted it.
-
-    Fixes that would leave an invalid schema are not applied.
-
-    Raises:
-        InvalidSchema: not a valid schema; with line and column if known.
-    """
-    fixed: list[LintFinding] = []
-    findings = lint_schema(text, kind, subject, rules)
-    for _ in range(_MAX_PASSES):
-        changed, applied = _apply_changes(text, findings)
-        if not applied:
-            break
-        try:
-            remaining = lint_schema(changed, kind, subject, rules)
-        except InvalidSchema:
-            break
-        text, findings = changed, remaining
-        fixed += applied
-    return FixedSchema(text, fixed, findings)
-
-
-def _apply_changes(text: str, findings: Sequence[LintFinding]) -> tuple[str, list[LintFinding]]:
-    """Return the text after the changes of findings that do not overlap; the next pass applies the rest."""
-    fixable = [finding for finding in findings if finding.changes]
-    source = JsonSource(text if fixable else "")
-    edits: list[Edit] = []
-    applied: list[LintFinding] = []
-    end = 0
-    for finding in fixable:
-        more = [edit for change in finding.changes for edit in change.edits(source)]
-        if more and min(edit.start for edit in more) >= end:
-            edits += more
-            end = max(edit.end for edit in more)
-            applied.append(finding)
-    changed = apply_edits(text, edits)
-    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        changed = re.sub(r"(?<!\r)\n", "\r\n", changed)
-    return changed, applied

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, core_schema
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
 from contractlog.registry.features.change_log.service import MAX_WAIT_SECONDS
-from contractlog.registry.http.path_normalization import parse_subject
+from contractlog.registry.http.path_values import parse_subject
 
 __all__ = [
     "MAX_INTEGER",

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
 from contractlog.registry.features.schemas.renderer import View
-from contractlog.registry.http.path_normalization import decode_segment, parse_subject
+from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.storage.store_values import DeletedFilter, Page
 
 __all__ = [

@@ -47,13 +47,13 @@ class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
     deleted: bool | None = None
 
     @classmethod
-    def of(cls, schema: RegisteredSchema, *, stored: bool) -> Self:
+    def of(cls, schema: RegisteredSchema, *, with_timestamp: bool) -> Self:
         """Build the body; timestamps are included only for versions that are returned as stored."""
         return cls(
             id=schema.schema_id,
             version=schema.version or 0,
-            ts=schema.timestamp if stored else None,
-            deleted=schema.deleted if stored else None,
+            ts=schema.timestamp if with_timestamp else None,
+            deleted=schema.deleted if with_timestamp else None,
             **_content_members(schema),
         )
 
@@ -112,12 +112,12 @@ class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True)
         max_id: int | None = None,
         qualified: bool = False,
         tags: Tags = None,
-        named: bool = True,
+        with_subject: bool = True,
     ) -> Self:
         """Build the body; by guid no subject is included, because it could be one of any context."""
         return cls(
-            subject=str(schema.subject) if named else None,
-            version=schema.version if named else None,
+            subject=str(schema.subject) if with_subject else None,
+            version=schema.version if with_subject else None,
             max_id=max_id,
             schema_tags=_tag_bodies(tags),
             ts=schema.timestamp,

@@ -19,7 +19,7 @@ from fastapi.routing import APIRoute
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.access.permissions import EVERY_CONTEXT, Permission, Permissions, topic_permission_subject
-from contractlog.registry.http.path_normalization import decode_segment
+from contractlog.registry.http.path_values import decode_segment
 
 __all__ = [
     "PUBLIC",

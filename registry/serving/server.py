@@ -17,10 +17,10 @@ from contractlog.registry.app import create_app
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol
 from contractlog.registry.http.trusted_proxies import parse_proxies
+from contractlog.registry.maintenance import id_counters
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
 from contractlog.registry.telemetry.process_telemetry import Telemetry
-from contractlog.registry.transfer import id_counter_repair
 
 __all__ = ["install_exit_handlers", "serve_single_process"]
 
@@ -63,7 +63,7 @@ def serve_single_process(
     configure_logging(settings.log_format, settings.log_level, access=settings.access_log)
     app = create_app(settings, telemetry=telemetry)
     try:
-        warnings = id_counter_repair.counter_warnings(app.state.services.store)
+        warnings = id_counters.counter_warnings(app.state.services.store)
         gc.freeze()  # objects that exist now stay: garbage collections need not visit them again
         _Server(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:

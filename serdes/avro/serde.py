@@ -90,19 +90,21 @@ class _AvroSerializerBase(SerializerBase):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[AvroSerializerOptions],
     ) -> None:
-        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        given = reading.is_given("validate.strict")
-        strict = reading.flag("validate.strict", default=False)
-        but_defaults = reading.flag("validate.strict.allow.default", default=False)
-        lenient = reading.flag("lenient", default=given and not strict and not but_defaults)
-        settings = SerializerSettings.read(reading)
-        reading.reject_unknown()
+        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        given = reader.is_given("validate.strict")
+        strict = reader.flag("validate.strict", default=False)
+        but_defaults = reader.flag("validate.strict.allow.default", default=False)
+        lenient = reader.flag("lenient", default=given and not strict and not but_defaults)
+        settings = SerializerSettings.read(reader)
+        reader.reject_unknown()
         if lenient and (strict or but_defaults):
             raise ValueError("lenient and validate.strict cannot both be True")
-        form = AvroFormat(
+        avro_format = AvroFormat(
             _check_limits(limits), lenient=lenient, strict=strict or but_defaults, or_default=but_defaults
         )
-        super().__init__(schema_registry_client, to_draft(schema_str, form.type), to_dict, settings=settings, form=form)
+        super().__init__(
+            schema_registry_client, to_draft(schema_str, avro_format.type), to_dict, settings=settings, form=avro_format
+        )
 
 
 class _AvroDeserializerBase(DeserializerBase):
@@ -119,14 +121,18 @@ class _AvroDeserializerBase(DeserializerBase):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[DeserializerOptions],
     ) -> None:
-        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        settings = DeserializerSettings.read(reading)
-        reading.reject_unknown()
+        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        settings = DeserializerSettings.read(reader)
+        reader.reject_unknown()
         if not isinstance(return_record_name, bool):
             raise ValueError("return_record_name must be True or False")  # noqa: TRY004 -- as other clients do
-        form = AvroFormat(_check_limits(limits), named_records=return_record_name)
+        avro_format = AvroFormat(_check_limits(limits), named_records=return_record_name)
         super().__init__(
-            schema_registry_client, to_draft(schema_str, form.type), from_dict, settings=settings, form=form
+            schema_registry_client,
+            to_draft(schema_str, avro_format.type),
+            from_dict,
+            settings=settings,
+            form=avro_format,
         )
 
 

@@ -96,11 +96,13 @@ class _JSONSerializerBase(SerializerBase):
         json_encode: JsonEncode | None = None,
         **options: Unpack[JSONSerializerOptions],
     ) -> None:
-        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        form = JsonFormat(_read_validation(reading), encode=json_encode)
-        settings = SerializerSettings.read(reading)
-        reading.reject_unknown()
-        super().__init__(schema_registry_client, to_draft(schema_str, form.type), to_dict, settings=settings, form=form)
+        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        json_format = JsonFormat(_read_validation(reader), encode=json_encode)
+        settings = SerializerSettings.read(reader)
+        reader.reject_unknown()
+        super().__init__(
+            schema_registry_client, to_draft(schema_str, json_format.type), to_dict, settings=settings, form=json_format
+        )
 
 
 class _JSONDeserializerBase(DeserializerBase):
@@ -115,12 +117,16 @@ class _JSONDeserializerBase(DeserializerBase):
         json_decode: JsonDecode | None = None,
         **options: Unpack[JSONDeserializerOptions],
     ) -> None:
-        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        form = JsonFormat(_read_validation(reading), decode=json_decode)
-        settings = DeserializerSettings.read(reading)
-        reading.reject_unknown()
+        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        json_format = JsonFormat(_read_validation(reader), decode=json_decode)
+        settings = DeserializerSettings.read(reader)
+        reader.reject_unknown()
         super().__init__(
-            schema_registry_client, to_draft(schema_str, form.type), from_dict, settings=settings, form=form
+            schema_registry_client,
+            to_draft(schema_str, json_format.type),
+            from_dict,
+            settings=settings,
+            form=json_format,
         )
 
 
@@ -183,10 +189,10 @@ class AsyncJSONDeserializer(_JSONDeserializerBase, AsyncDeserializer):
     """
 
 
-def _read_validation(reading: SettingsReader) -> ValidationSettings | None:
-    is_enabled = reading.flag("validate", default=True)
-    formats = reading.flag("validate.formats", default=False)
-    words = reading.choice("validate.words", _WORDINGS)
+def _read_validation(reader: SettingsReader) -> ValidationSettings | None:
+    is_enabled = reader.flag("validate", default=True)
+    formats = reader.flag("validate.formats", default=False)
+    words = reader.choice("validate.words", _WORDINGS)
     return ValidationSettings(formats=formats, words=words) if is_enabled else None
 
 

@@ -12,7 +12,7 @@ from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.lint.linter import fix_schema
+from contractlog.compatibility.lint.fixer import fix_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
 from support.fix_search import find_fix

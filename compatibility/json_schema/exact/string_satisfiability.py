@@ -24,19 +24,19 @@ __all__ = ["build_string", "is_unsatisfiable", "size_limits"]
 
 def is_unsatisfiable(signed_constraints: list[SignedConstraint], charge: Callable[[Hashable, int], None]) -> bool:
     """Return True if certainly no string satisfies the constraints."""
-    return build_string(signed_constraints, charge) is StringSearchOutcome.NONE
+    return build_string(signed_constraints, charge) is NoString.NONE
 
 
 def build_string(
     signed_constraints: list[SignedConstraint], charge: Callable[[Hashable, int], None] | None = None
-) -> str | StringSearchOutcome:
+) -> str | NoString:
     """Return a string that satisfies all supported constraints; ``NONE`` if they contradict.
 
     ``charge`` is called with each search of a string and the number of states that it visited.
     """
     min_length, max_length = size_limits(signed_constraints)
     if max_length is not None and min_length > max_length:
-        return StringSearchOutcome.NONE
+        return NoString.NONE
     excluded = frozenset(
         text for constraint, wanted in signed_constraints if isinstance(constraint, ValueIn) and not wanted
         for kind, text in constraint.keys if kind == "string"
@@ -68,18 +68,18 @@ def size_limits(signed_constraints: list[SignedConstraint]) -> tuple[int, int | 
     return min_size, max_size
 
 
-def _string_of_length(min_length: int, max_length: int | None, excluded: frozenset[str]) -> str | StringSearchOutcome:
+def _string_of_length(min_length: int, max_length: int | None, excluded: frozenset[str]) -> str | NoString:
     """Return a string that satisfies limits on its length only."""
     if min_length > _MAX_LENGTH:
-        return StringSearchOutcome.UNKNOWN
+        return NoString.UNKNOWN
     if max_length == 0:
-        return StringSearchOutcome.NONE if "" in excluded else ""
+        return NoString.NONE if "" in excluded else ""
     length = max(min_length, 0 if min_length or "" not in excluded else 1)
     for number in range(len(excluded) + 1):
         text = _numbered_string(number, length)
         if text not in excluded and (max_length is None or len(text) <= max_length):
             return text
-    return StringSearchOutcome.UNKNOWN
+    return NoString.UNKNOWN
 
 
 def _numbered_string(number: int, length: int) -> str:
@@ -96,7 +96,7 @@ _MAX_VISITS: Final = 1_000_000  #: states that a search may visit; each takes le
 _TRANSITION: Final = 8  #: what a transition itself costs, in visits
 
 
-class StringSearchOutcome(Enum):
+class NoString(Enum):
     """Result in place of a string."""
 
     NONE = "there is no such text"
@@ -115,21 +115,21 @@ class _SearchState:
 @lru_cache(maxsize=1_024)
 def find_string(
     patterns: tuple[tuple[Automaton, bool], ...], min_length: int, max_length: int | None, excluded: frozenset[str]
-) -> tuple[str | StringSearchOutcome, int]:
+) -> tuple[str | NoString, int]:
     """Return the shortest text of an allowed length that satisfies the patterns and is not excluded.
 
     The number beside it is that of the states visited in the search.
 
     Each automaton has a flag: True if the text must match it, False if it must not. The search ends with
-    ``StringSearchOutcome.UNKNOWN`` after a number of configurations, or of visits: classes of thousands of characters
+    ``NoString.UNKNOWN`` after a number of configurations, or of visits: classes of thousands of characters
     make each configuration expensive.
     """
     if max_length is not None and min_length > max_length:
-        return StringSearchOutcome.NONE, 0
+        return NoString.NONE, 0
     limit = min_length if max_length is None else max_length + 1
     prefixes = {text[:end] for text in excluded for end in range(len(text) + 1)} if len(excluded) < 200 else None  # noqa: PLR2004
     if prefixes is None:
-        return StringSearchOutcome.UNKNOWN, 0
+        return NoString.UNKNOWN, 0
     characters = _representatives([automaton for automaton, _ in patterns], prefixes)
     start_state = _SearchState(
         tuple(automaton.closure({0}, start=True) for automaton, _ in patterns), 0, "" if excluded else None
@@ -157,13 +157,13 @@ def find_string(
             )
             visits += _TRANSITION + sum(map(len, state.states)) + sum(map(len, next_state.states))
             if visits > _MAX_VISITS:
-                return StringSearchOutcome.UNKNOWN, visits
+                return NoString.UNKNOWN, visits
             if next_state not in visited:
                 if len(visited) >= MAX_CONFIGURATIONS:
-                    return StringSearchOutcome.UNKNOWN, visits
+                    return NoString.UNKNOWN, visits
                 visited.add(next_state)
                 pending.append((next_state, text + chr(character)))
-    return StringSearchOutcome.NONE, visits
+    return NoString.NONE, visits
 
 
 def _extend_prefix(prefix: str | None, character: str, prefixes: set[str]) -> str | None:

@@ -16,7 +16,7 @@ from contractlog.registry.features.associations.validation import (
     AssociationChange,
     AssociationOperation,
 )
-from contractlog.registry.http.path_normalization import parse_subject
+from contractlog.registry.http.path_values import parse_subject
 from contractlog.registry.http.request_bodies import RegisterRequest
 from contractlog.registry.http.response_bodies import ErrorBody, SchemaBody
 from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation

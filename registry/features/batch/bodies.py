@@ -14,7 +14,7 @@ from contractlog.compatibility.located_finding import locate_finding
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.features.batch.service import BatchMember
 from contractlog.registry.features.compatibility.service import LATEST, CheckResult
-from contractlog.registry.http.path_normalization import parse_subject
+from contractlog.registry.http.path_values import parse_subject
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 
 __all__ = [

@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import PageQuery, TextPath
-from contractlog.registry.http.path_normalization import parse_context
+from contractlog.registry.http.path_values import parse_context
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_CONTEXT, requires
 from contractlog.registry.http.service_dependencies import ContextsDependency
 

@@ -186,7 +186,7 @@ async def get_schema_by_guid(
     counts.count(
         (rendered.schema.subject or _DEFAULT_SCOPE).context, rendered.schema.schema_id, request.scope["headers"]
     )
-    return ApiResponse(profile.shape(SchemaStringBody.of(rendered.schema, tags=rendered.tags, named=False)))
+    return ApiResponse(profile.shape(SchemaStringBody.of(rendered.schema, tags=rendered.tags, with_subject=False)))
 
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))

@@ -20,7 +20,7 @@ from contractlog.registry.features.usage.bodies import UsageBody, UsageRequest, 
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
-from contractlog.registry.http.path_normalization import parse_subject
+from contractlog.registry.http.path_values import parse_subject
 from contractlog.registry.http.request_bodies import parse_body
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 from contractlog.registry.http.service_dependencies import UsageDependency

@@ -85,7 +85,10 @@ async def list_versions(
     return ApiResponse([-number if is_deleted and deleted_as_negative else number for number, is_deleted in numbers])
 
 
-@router.get("/subjects/{subject}/versions/{version}", **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema))
+@router.get(
+    "/subjects/{subject}/versions/{version}",
+    **describe_route(SchemaBody, *_VERSION_ERRORS, InvalidSchema),
+)
 @requires(READ_SUBJECT)
 async def get_version(
     subject: SubjectPath,
@@ -188,7 +191,9 @@ async def register_and_respond(
     # The schema is registered: an error response would say that it is not.
     with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
         schema = await versions.render(schema, view)
-    return add_warning(ApiResponse(profile.shape(RegisteredBody.of(schema, stored=result.stored))), result.warning)
+    return add_warning(
+        ApiResponse(profile.shape(RegisteredBody.of(schema, with_timestamp=result.stored))), result.warning
+    )
 
 
 @router.post(
@@ -219,7 +224,7 @@ async def change_tags(
     derivation = parse_body(await request.body(), TagsRequest).derivation()
     result = await registration.derive(subject, version, derivation)
     return add_warning(
-        ApiResponse(profile.shape(RegisteredBody.of(result.schema, stored=result.stored))), result.warning
+        ApiResponse(profile.shape(RegisteredBody.of(result.schema, with_timestamp=result.stored))), result.warning
     )
 
 

@@ -26,7 +26,7 @@ from contractlog.registry.http.api_response import MEDIA_TYPE, ApiResponse
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.fastpath.cache_by_path import PathCache
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
-from contractlog.registry.http.path_normalization import decode_segment, parse_subject
+from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.response_bodies import SchemaBody
 from contractlog.registry.telemetry.process_telemetry import Telemetry

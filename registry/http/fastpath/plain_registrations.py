@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from contractlog.registry.features.schemas.renderer import AS_STORED
 from contractlog.registry.features.versions.routes import register_and_respond
 from contractlog.registry.features.versions.service import VersionService
-from contractlog.registry.http.path_normalization import decode_segment, parse_subject
+from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import require_json_content
 from contractlog.registry.registration.service import RegistrationService

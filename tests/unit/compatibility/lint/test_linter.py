@@ -16,7 +16,8 @@ from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.lint.linter import fix_schema, lint_schema
+from contractlog.compatibility.lint.fixer import fix_schema
+from contractlog.compatibility.lint.linter import lint_schema
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 

@@ -12,7 +12,8 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.lint.linter import LINT_RULES, fix_schema, lint_schema
+from contractlog.compatibility.lint.fixer import fix_schema
+from contractlog.compatibility.lint.linter import LINT_RULES, lint_schema
 from contractlog.compatibility.lint.rule import LintRule, Severity
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 

@@ -9,9 +9,9 @@ from sqlalchemy import create_engine, text
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.maintenance.id_counters import counter_warnings, raise_ids
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.contexts import list_contexts
-from contractlog.registry.transfer.id_counter_repair import counter_warnings, raise_ids
 
 
 def test_a_store_that_fails_is_one_more_warning_and_no_end(tmp_path: Path) -> None:

@@ -14,13 +14,14 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID
 from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.maintenance.context_deletion import forget_context
+from contractlog.registry.maintenance.id_counters import counter_warnings, lower_ids, raise_ids
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import id_counters
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.file_format import format_content_lines, format_lines, read_lines
-from contractlog.registry.transfer.id_counter_repair import counter_warnings, forget_context, lower_ids, raise_ids
 from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.report import TransferReport
 

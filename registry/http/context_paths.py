@@ -1,23 +1,22 @@
-"""Parsing of raw paths: encoded slashes, trailing slashes, context prefixes.
+"""Paths with a context, ``/contexts/NAME/…``: the context moves into the subject and the query.
 
-``a%2Fb`` is one subject, a slash at the end has no meaning, and a path may begin with ``/contexts/NAME``.
+Percent-encoding is kept, so that ``a%2Fb`` is one subject; a slash at the end has no meaning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contractlog.compatibility.errors import BadRequest, InvalidSubject, RegistryError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.path_values import decode_segment, parse_context
 
-__all__ = ["PathNormalizer", "decode_segment", "normalize_target", "parse_context", "parse_subject"]
+__all__ = ["ContextPathMiddleware", "move_context"]
 
-_MAX_CONTEXT_LENGTH: Final = 255
 _DEFAULT: Final = ":.:"
 _CONTEXTS: Final = (":.", ":*:")  #: prefixes of names that contain their context
 _BEFORE_SUBJECTS: Final = frozenset({"subjects", "deks"})
@@ -26,51 +25,12 @@ _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 _UNENCODED: Final = "".join(chr(code) for code in range(0x21, 0x7F))
 
 
-def decode_segment(segment: str) -> str:
-    """Decode the percent-encoding of one segment.
-
-    Raises:
-        BadRequest: it is not UTF-8.
-    """
-    try:
-        return unquote_to_bytes(segment).decode()
-    except UnicodeDecodeError:
-        raise BadRequest("The path is not UTF-8") from None
-
-
-def parse_subject(text: str) -> Subject:
-    """Parse a subject.
-
-    Raises:
-        InvalidSubject: the name is invalid, or a database could not store it.
-    """
-    subject = Subject.parse(text)
-    if "\0" in text or len(subject.context) > _MAX_CONTEXT_LENGTH:
-        raise InvalidSubject(subject=text)
-    return subject
-
-
-def parse_context(text: str) -> str:
-    """Parse a context in a path: ``.eu``, ``:.eu:`` or ``eu``.
-
-    Raises:
-        BadRequest: it contains another colon.
-        InvalidSubject: a database could not store the name.
-    >>> parse_context(":.eu:")
-    '.eu'
-    """
-    name = text.removeprefix(":").removesuffix(":")
-    if ":" in name:
-        raise BadRequest(f"`{text}` is not a valid context name")
-    return parse_subject(f":{name if name.startswith('.') else '.' + name}:").context
-
-
-def normalize_target(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, bytes]:
+def move_context(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, bytes]:
     """Return the path to route by, still percent-encoded, and the query; a context prefix moves into both.
 
-    >>> normalize_target(b"/subjects/a%2Fb/versions/", b"")
+    >>> move_context(b"/subjects/a%2Fb/versions/", b"")
     ('/subjects/a%2Fb/versions', b'')
-    >>> normalize_target(b"/contexts/.eu/subjects/a/versions", b"")
+    >>> move_context(b"/contexts/.eu/subjects/a/versions", b"")
     ('/subjects/%3A.eu%3Aa/versions', b'')
     """
     path = raw_path.decode("latin-1")
@@ -119,7 +79,7 @@ def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = Fal
     return urlencode([*others, *((member, value) for value in values)]).encode()
 
 
-class PathNormalizer:
+class ContextPathMiddleware:
     """Middleware that passes on the path as it was sent: an encoded slash stays inside its segment."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -130,7 +90,7 @@ class PathNormalizer:
         if scope["type"] == "http":
             raw = scope.get("raw_path") or scope["path"].encode()
             try:
-                scope["path"], scope["query_string"] = normalize_target(
+                scope["path"], scope["query_string"] = move_context(
                     raw, scope.get("query_string", b""), scope["method"]
                 )
             except RegistryError as error:

@@ -7,12 +7,14 @@ import doctest
 import pytest
 
 from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.registry.http import path_normalization
-from contractlog.registry.http.path_normalization import decode_segment, normalize_target, parse_subject
+from contractlog.registry.http import context_paths, path_values
+from contractlog.registry.http.context_paths import move_context
+from contractlog.registry.http.path_values import decode_segment, parse_subject
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(path_normalization).failed == 0
+    assert doctest.testmod(context_paths).failed == 0
+    assert doctest.testmod(path_values).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -45,35 +47,35 @@ def test_the_examples_hold() -> None:
     ],
 )
 def test_a_path_is_routed_with_its_context_and_its_encoding(raw: bytes, path: str) -> None:
-    assert normalize_target(raw, b"")[0] == path
+    assert move_context(raw, b"")[0] == path
 
 
 def test_a_context_in_front_goes_into_the_query_too() -> None:
-    assert normalize_target(b"/contexts/.eu/schemas/ids/1", b"subject=a&x=1") == (
+    assert move_context(b"/contexts/.eu/schemas/ids/1", b"subject=a&x=1") == (
         "/schemas/ids/1",
         b"x=1&subject=%3A.eu%3Aa",
     )
-    assert normalize_target(b"/contexts/.eu/subjects", b"") == ("/subjects", b"subjectPrefix=%3A.eu%3A")
-    assert normalize_target(b"/contexts/.eu/schemas", b"subjectPrefix=:*:a") == (
+    assert move_context(b"/contexts/.eu/subjects", b"") == ("/subjects", b"subjectPrefix=%3A.eu%3A")
+    assert move_context(b"/contexts/.eu/schemas", b"subjectPrefix=:*:a") == (
         "/schemas",
         b"subjectPrefix=%3A%2A%3Aa",
     )
-    assert normalize_target(b"/contexts/.eu/keks", b"subjectPrefix=a&subjectPrefix=b") == (
+    assert move_context(b"/contexts/.eu/keks", b"subjectPrefix=a&subjectPrefix=b") == (
         "/keks",
         b"subjectPrefix=%3A.eu%3Aa&subjectPrefix=%3A.eu%3Ab",
     )
-    assert normalize_target(b"/contexts/.eu/associations", b"context=.us&dryRun=true", "POST") == (
+    assert move_context(b"/contexts/.eu/associations", b"context=.us&dryRun=true", "POST") == (
         "/associations",
         b"dryRun=true&context=%3A.eu%3A",
     )
-    assert normalize_target(b"/contexts/.eu/associations/resources/r", b"", "GET") == ("/associations/resources/r", b"")
+    assert move_context(b"/contexts/.eu/associations/resources/r", b"", "GET") == ("/associations/resources/r", b"")
     twice = b"key=a&value=1&key=b&value=2"
-    assert normalize_target(b"/contexts/.eu/subjects/s/metadata", twice) == ("/subjects/%3A.eu%3As/metadata", twice)
+    assert move_context(b"/contexts/.eu/subjects/s/metadata", twice) == ("/subjects/%3A.eu%3As/metadata", twice)
 
 
 def test_a_context_holds_no_colon() -> None:
     with pytest.raises(BadRequest):
-        normalize_target(b"/contexts/a:b/subjects", b"")
+        move_context(b"/contexts/a:b/subjects", b"")
 
 
 def test_names_that_are_not_utf8_or_cannot_be_stored_are_rejected() -> None:

@@ -1,0 +1,46 @@
+"""Changes by the operator of a database that contains a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry import database
+from contractlog.registry.storage import id_counters
+from contractlog.registry.storage.engines import mask_url
+from contractlog.registry.storage.transaction import Transaction
+from contractlog.registry.transfer.database_access import open_for_import
+
+__all__ = ["MAX_CONTEXT_LENGTH", "change_database", "require_context", "unknown_context_error"]
+
+T = TypeVar("T")
+
+MAX_CONTEXT_LENGTH: Final = 255
+
+
+def require_context(transaction: Transaction, context: str) -> int:
+    """Return the next id of an existing context.
+
+    Raises:
+        UsageError: there is no such context.
+    """
+    counters = id_counters.read_counters(transaction)
+    if context not in counters:
+        raise unknown_context_error(counters, context)
+    return counters[context]
+
+
+def unknown_context_error(counters: Iterable[str], context: str, hint: str = "") -> UsageError:
+    """Return the error for a context that does not exist, with the existing ones."""
+    existing = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
+    return UsageError(f"the database has no context `{context[:MAX_CONTEXT_LENGTH]}`, there are: {existing}{hint}")
+
+
+def change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
+    """Run a change in a database that contains a registry."""
+    if database.current_revision(database_url)[0] is None:
+        masked_url = mask_url(database_url)
+        raise UsageError(f"{masked_url} contains no registry: is it the right --database-url?")
+    with open_for_import(database_url) as store:
+        return store.transact(work).result()
