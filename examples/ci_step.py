@@ -1,4 +1,4 @@
-"""The demo's CI: a git repository of schemas, a branch with a breaking change, a plan, and its application."""
+"""The CI step of the demo: a git repository of schemas, a rejected branch, an applied plan."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A registry and a real Kafka broker start; CI checks and applies the schemas of a git repository, and rejects one
 change; the flights that left New York in 2013 are published, some of them damaged on purpose; an audit reads the whole
-history, and its findings are compared with the planted damage. The folder stays; everything that was started is stopped.
+history, and its findings are compared with the planted damage. The folder stays; everything that was started is
+stopped.
 """
 
 from __future__ import annotations
