@@ -1,8 +1,9 @@
 """Demo of contractlog's main purpose on real data: ``make demo``.
 
-A registry and a real Kafka broker start; schemas pass the checks and one is rejected; the flights that left New York in
-2013 are published, some of them damaged on purpose; an audit reads the whole history, and its findings are compared
-with the planted damage. The folder stays; everything that was started is stopped.
+A registry and a real Kafka broker start; CI checks and applies the schemas of a git repository, and rejects one
+change; the flights that left New York in 2013 are published, some of them damaged on purpose; an audit reads the whole
+history, and its findings are compared with the planted damage. The folder stays; everything that was started is
+stopped.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+from ci_step import CIStep
 from confluent_kafka import Consumer, TopicPartition
 
 from contractlog.clients import Registry
@@ -35,14 +37,13 @@ from flights.comparison import (
 )
 from flights.faults import Planted, write_planted
 from flights.publication import Publication
-from flights.topics import AIRCRAFT, AIRPORTS, DEPARTED, SCHEMAS, create_topics
+from flights.topics import AIRCRAFT, AIRPORTS, DEPARTED, create_topics
 from interruption import INTERRUPTION_GUARD, install_signal_handlers
 from kafka_jars import fetch_jars
 from terminal_output import TerminalOutput
 
 __all__ = ["main"]
 
-REJECTED_SCHEMAS: Final = EXAMPLES / "flights" / "rejected"
 COMPACTION_TIMEOUT_SECONDS: Final = 20.0
 CATCH_UP_TIMEOUT_SECONDS: Final = 300.0
 INTERRUPTED_EXIT_CODE: Final = 130
@@ -120,12 +121,8 @@ class Demo:
             self._output.print_shell_line(line)
 
     def _apply_schemas(self) -> None:
-        self._output.print_step(2, "Schemas are checked, planned and applied, as CI does it; one change is rejected")
-        self._environment.run_command("contractlog", "check", SCHEMAS)
-        self._environment.run_command("contractlog", "plan", SCHEMAS)
-        self._environment.run_command("contractlog", "apply", SCHEMAS)
-        self._environment.run_command("contractlog", "check", REJECTED_SCHEMAS, expected=[1])
-        self._output.print_indented("exit code 1: CI stops here")
+        self._output.print_step(2, "Schemas are applied from a git repository, as CI does it; one change is rejected")
+        CIStep(self._environment).run()
 
     def _publish_records(self) -> list[Planted]:
         self._output.print_step(3, "The events of 2013 are published, each with the time at which it happened")

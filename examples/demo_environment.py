@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -113,22 +113,38 @@ class DemoEnvironment:
         self.output.print_command(self.broker_command)
         self._exit_stack.enter_context(self.broker)
 
-    def run_command(self, *command: str | Path, expected: Collection[int] = (0,), draws_progress: bool = False) -> None:
+    @property
+    def command_environment(self) -> dict[str, str]:
+        """The environment of commands: the addresses, and nothing of a git repository around the demo."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return {**inherited, **self.environment_variables, "PYTHONUNBUFFERED": "1"}
+
+    def run_command(
+        self,
+        *command: str | Path,
+        expected: Collection[int] = (0,),
+        draws_progress: bool = False,
+        folder: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+        max_lines: int | None = None,
+    ) -> None:
         """Print a command, run it, and print its output; on a terminal, it may draw progress itself.
 
         Raises:
             ContractlogError: the command ended with an unexpected exit code.
         """
         self.output.print_command(command)
-        environment = {**os.environ, **self.environment_variables, "PYTHONUNBUFFERED": "1"}
+        environment = {**self.command_environment, **(variables or {})}
         stderr = None if draws_progress and self.output.is_terminal else subprocess.STDOUT
-        with ChildProcess(resolve_program(command), env=environment, stdout=subprocess.PIPE, stderr=stderr) as child:
-            line_count = 0
+        with ChildProcess(
+            resolve_program(command), cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=stderr
+        ) as child:
+            line_count, limit = 0, max_lines or MAX_OUTPUT_LINES
             for line_count, line in enumerate(child.process.stdout or (), start=1):
-                if line_count <= MAX_OUTPUT_LINES:
+                if line_count <= limit:
                     self.output.print_indented(line.decode(errors="replace"))
-            if line_count > MAX_OUTPUT_LINES:
-                self.output.print_indented(f"… and {line_count - MAX_OUTPUT_LINES:,} more lines")
+            if line_count > limit:
+                self.output.print_indented(f"… and {line_count - limit:,} more lines")
             code = child.process.wait()
         if code not in expected:
             raise ContractlogError(f"`{format_command(command)}` ended with the unexpected exit code {code}")
@@ -172,8 +188,9 @@ class DemoEnvironment:
 
 
 def resolve_program(command: Sequence[str | Path]) -> list[str | Path]:
-    """Return the command with its program taken from this Python's folder."""
-    return [Path(sys.executable).with_name(str(command[0])), *map(format_argument, command[1:])]
+    """Return the command with its program taken from this Python's folder, if it is there."""
+    program = Path(sys.executable).with_name(str(command[0]))
+    return [program if program.exists() else command[0], *map(format_argument, command[1:])]
 
 
 def _read_last_line(log: Path) -> str:

@@ -34,6 +34,8 @@ def check_environment(folder: Path) -> Java:
         find_data_folder()
     except ContractlogError as error:
         problems.append(str(error))
+    if shutil.which("git") is None:
+        problems.append("git is needed for the repository of schemas: install the package git")
     existing_folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free_bytes = shutil.disk_usage(existing_folder).free
     if free_bytes < REQUIRED_DISK_BYTES:

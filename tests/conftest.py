@@ -21,6 +21,7 @@ pytest_plugins = [
     "support.browser",
     "support.third_party_clients",
     "support.gate",
+    "support.interactive_shells",
     "support.java_avro",
     "support.kafka",
     "support.postgres",

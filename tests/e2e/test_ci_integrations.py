@@ -30,6 +30,7 @@ pytestmark = pytest.mark.e2e
 
 INTEGRATIONS: Final = ROOT / "integrations"
 ACTION: Final = yaml.safe_load((INTEGRATIONS / "github" / "action.yml").read_text("utf-8"))
+HOOKS: Final = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
 AUTHOR: Final = "github-actions[bot]"
 MARKER: Final = "<!-- contractlog check -->\n"
 
@@ -320,7 +321,7 @@ def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate)
 
 
 def test_the_pre_commit_hook_checks_the_folder_if_a_schema_is_staged(repository: Gate) -> None:
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    hook = HOOKS["contractlog-check"]
     good = repository.put("schemas/{}-key.avsc", '"string"')
     bad = repository.put("schemas/{}-value.avsc", order(TOTAL))
     repository.put("schemas/README.md", "text")
@@ -337,6 +338,22 @@ def test_the_pre_commit_hook_checks_the_folder_if_a_schema_is_staged(repository:
         done = run_bash(f"{hook['entry']} schemas", repository.folder, {"CONTRACTLOG_REGISTRY_URL": repository.url})
         assert done.returncode == code
         assert (bad in done.stdout, good in done.stdout) == (bool(code), False)
+
+
+def test_the_lint_hooks_check_and_fix_the_staged_files(tmp_path: Path) -> None:
+    field = {"name": "note", "type": ["null", "string"], "doc": "A note."}
+    schema = {"type": "record", "name": "Order", "namespace": "com.acme", "doc": "An order.", "fields": [field]}
+    (tmp_path / "the orders.avsc").write_text(json.dumps(schema))
+    (tmp_path / "other.avsc").write_text("{")
+    names = ["README.md", "package.json", "the orders.avsc", "customers-value.schema.json"]
+    for name, code in (("contractlog-lint", 1), ("contractlog-lint-fix", 0), ("contractlog-lint", 0)):
+        hook = HOOKS[name]
+        assert [each for each in names if re.search(hook["files"], each)] == names[2:]
+        assert hook.get("pass_filenames", True)
+        # pre-commit adds the arguments of the configuration and the staged files; other files are not read
+        done = run_bash(f"{hook['entry']} --fail-on warning 'the orders.avsc'", tmp_path, {})
+        assert (done.returncode, "NULLABLE_DEFAULT" in done.stdout) == (code, bool(code)), done.stdout + done.stderr
+    assert json.loads((tmp_path / "the orders.avsc").read_text())["fields"][0]["default"] is None
 
 
 def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate, server: Registry) -> None:
@@ -380,5 +397,5 @@ def test_the_page_uses_inputs_variables_and_hooks_that_exist() -> None:
     template = yaml.safe_load((ROOT / pipeline["include"][0]["file"]).read_text("utf-8"))
     variables = pipeline["contractlog-check"]["variables"]
     assert variables.keys() - template["contractlog-check"]["variables"].keys() == {"CONTRACTLOG_REGISTRY_URL"}
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
-    assert hooks["repos"][0]["hooks"] == [{"id": hook["id"], "args": ["schemas"]}]
+    assert {hook["id"] for hook in hooks["repos"][0]["hooks"]} <= HOOKS.keys()
+    assert re.findall(r"^\| `(contractlog-[\w-]+)` \|", page, re.MULTILINE) == list(HOOKS)

@@ -66,6 +66,31 @@ def test_the_check_rejects_with_reason_position_and_fix(played: subprocess.Compl
     assert "fix:" in played.stdout
 
 
+def test_ci_rejects_a_branch_and_applies_the_plan_of_its_next_commit(
+    played: subprocess.CompletedProcess[str], folder: Path
+) -> None:
+    lines = iter(played.stdout.splitlines())
+    expected = [
+        "$ contractlog apply schemas",
+        "10 versions registered, 4 levels set",
+        "$ contractlog check schemas --against git:main --quiet",
+        "incompatible with git:main:schemas/flights.departed-value.avsc at level BACKWARD_TRANSITIVE",
+        "$ contractlog check schemas --quiet",
+        "incompatible with version 1 of `flights.departed-value` at level BACKWARD_TRANSITIVE",
+        "$ contractlog plan schemas --out ../plan.json",
+        "1 version would be registered",
+        "$ git merge --quiet arrivals",
+        "$ contractlog apply --plan ../plan.json",
+        "registered as version 2 of `flights.departed-value`",
+        "$ contractlog plan schemas --exit-code",
+        "nothing to change",
+    ]
+    assert [text for text in expected if not any(text in line for line in lines)] == []  # all of them, in this order
+    log = ["git", "log", "--format=%s", "main"]
+    messages = subprocess.run(log, cwd=folder / "repository", capture_output=True, text=True, check=True).stdout
+    assert messages.splitlines() == ["Leave gate out", "Add arrival and gate", "Version 1 of all schemas"]
+
+
 def test_the_readme_shows_the_output_of_the_check(played: subprocess.CompletedProcess[str]) -> None:
     readme = (Path(demo.__file__).parent.parent / "README.md").read_text("utf-8")
     shown = re.findall(r"^```text\n\$ contractlog check (?:.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)

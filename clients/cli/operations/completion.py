@@ -29,8 +29,8 @@ _BASH: Final = r"""# contractlog: completion for bash; load it with: source <(co
 _contractlog() {
     local line="${COMP_LINE:0:COMP_POINT}" word candidates="" prefix=""
     local -a words
-    read -r -a words <<<"$line"
-    [[ $line == *[[:space:]] ]] && words+=("")
+    read -a words <<<"$line"  # without -r: a backslash keeps the next character in the word
+    [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
     word="${words[${#words[@]}-1]}"
     if (( ${#words[@]} <= 2 )); then
         candidates=$'@VERBS@'
@@ -57,6 +57,8 @@ _ZSH: Final = r"""#compdef contractlog
 # contractlog: completion for zsh; load it with: source <(contractlog completion zsh)
 _contractlog() {
     local -a candidates
+    local prefix="$PREFIX"
+    [[ -n $compstate[quote] ]] || prefix="${(Q)PREFIX}"  # in quotes, it has no backslashes to remove
     if (( CURRENT <= 2 )); then
         candidates=(@VERB_WORDS@)
     elif [[ ${words[CURRENT]} == -* ]]; then
@@ -65,7 +67,7 @@ _contractlog() {
         (( CURRENT == 3 )) &&
             candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
         (( ${#candidates} )) ||
-            candidates=(${(f)"$(@ASK_SUBJECTS@ -- "${words[CURRENT]}" 2>/dev/null </dev/null)"})
+            candidates=(${(f)"$(@ASK_SUBJECTS@ -- "$prefix" 2>/dev/null </dev/null)"})
     elif (( CURRENT == 3 )); then
         candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
     fi
@@ -75,24 +77,38 @@ compdef _contractlog contractlog
 """
 
 _FISH: Final = r"""# contractlog: completion for fish; load it with: contractlog completion fish | source
+function __contractlog_unquote --description 'Remove quotes and backslashes from an unfinished word'
+    switch $argv[1]
+        case "'*"
+            string unescape -- "$argv[1]'"
+        case '"*'
+            string unescape -- "$argv[1]\""
+        case '*'
+            string unescape -- $argv[1]
+    end
+end
 function __contractlog_complete
     set -l words (commandline -opc)
     set -l word (commandline -ct)
+    set -l candidates
     if test (count $words) -le 1
-        string split ' ' '@VERB_WORDS@'
+        set candidates (string split ' ' '@VERB_WORDS@')
     else if string match -q -- '-*' $word
-        contractlog completion words -- $words[2..3] 2>/dev/null </dev/null
+        set candidates (contractlog completion words -- $words[2..3] 2>/dev/null </dev/null)
     else
-        set -l actions
-        test (count $words) -eq 2; and set actions (contractlog completion actions -- $words[2] 2>/dev/null </dev/null)
-        if test (count $actions) -gt 0
-            printf '%s\n' $actions
-        else if contains -- $words[2] @SUBJECT_VERBS@
-            @ASK_SUBJECTS@ -- $word 2>/dev/null </dev/null
+        test (count $words) -eq 2
+        and set candidates (contractlog completion actions -- $words[2] 2>/dev/null </dev/null)
+        if test (count $candidates) -eq 0; and contains -- $words[2] @SUBJECT_VERBS@
+            set candidates (@ASK_SUBJECTS@ -- (__contractlog_unquote $word) 2>/dev/null </dev/null)
         end
     end
+    if test (count $candidates) -gt 0
+        printf '%s\n' $candidates
+    else
+        __fish_complete_path $word
+    end
 end
-complete -c contractlog -a '(__contractlog_complete)'
+complete -c contractlog -f -a '(__contractlog_complete)'
 """
 
 _SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}

@@ -79,6 +79,11 @@ def test_bash_completes_subjects(folder: Path) -> None:
     assert "--limit 500 -- orders-" in (folder / "calls").read_text()
 
 
+def test_bash_completes_a_word_with_backslashes(folder: Path) -> None:
+    assert complete(folder, r"contractlog show a\ ") == complete(folder, r"contractlog show a\ b") == [r"a\ b"]
+    assert complete(folder, r"contractlog show \$\(t") == [r"\$\(touch\ hacked\)"]
+
+
 def test_names_of_subjects_are_not_executed_by_bash(folder: Path) -> None:
     offered = complete(folder, "contractlog show ")
     assert r"\$\(touch\ hacked\)" in offered
