@@ -25,6 +25,7 @@ __all__ = [
     "Security",
     "TokenSource",
     "describe_unknown_key",
+    "environment_variable",
     "environment_variables",
     "registry_url",
 ]
@@ -48,12 +49,25 @@ def environment_variables(name: str, environ: Mapping[str, str] | None = None) -
     >>> environment_variables("prod", {"CONTRACTLOG_REGISTRY_USER": "a", "CONTRACTLOG_REGISTRY_USER_PROD": "b"})
     {'CONTRACTLOG_REGISTRY_USER': 'b'}
     """
-    suffix = "_" + re.sub(r"\W", "_", name).upper()
+    suffix = _variable_suffix(name)
     return {
         variable.removesuffix(suffix): value
         for variable, value in (os.environ if environ is None else environ).items()
         if variable.startswith(_VARIABLE_PREFIX) and variable.endswith(suffix)
     }
+
+
+def environment_variable(name: str) -> str:
+    """Return the name of the variable with the registry's URL of one environment of a manifest.
+
+    >>> environment_variable("prod-eu")
+    'CONTRACTLOG_REGISTRY_URL_PROD_EU'
+    """
+    return URL_VARIABLES[0] + _variable_suffix(name)
+
+
+def _variable_suffix(name: str) -> str:
+    return "_" + re.sub(r"\W", "_", name).upper()
 
 
 def describe_unknown_key(key: str, valid_keys: Iterable[str]) -> str:

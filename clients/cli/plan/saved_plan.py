@@ -16,7 +16,13 @@ from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.steps import Register, RegisterWaived, SetLevel, Step, kind_of, step_key
-from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, registry_url
+from contractlog.clients.settings import (
+    URL_VARIABLES,
+    RegistryAddress,
+    environment_variable,
+    environment_variables,
+    registry_url,
+)
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
@@ -123,13 +129,20 @@ def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:
 def _require_registry(options: Namespace, planned: str) -> None:
     """Take the registry of a plan, and its credentials from the environment.
 
+    A plan may come from a pull request, so neither its registry nor its environment overrides a variable: the
+    credentials beside that variable would be sent to the plan's registry.
+
     Raises:
-        UsageError: another registry was named.
+        UsageError: another registry was named, by an option or a variable.
     """
-    variables = () if options.environment else URL_VARIABLES  # an environment of the manifest names its registry
-    chosen = options.registry or next(filter(None, map(os.environ.get, variables)), planned)
+    name = options.environment
+    own = None if name is None else environment_variables(name).get(URL_VARIABLES[0])
+    chosen = options.registry or own or next(filter(None, map(os.environ.get, URL_VARIABLES)), planned)
     if _without_credentials(chosen) != planned:
-        raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: plan again")
+        advice = "plan again"
+        if name is not None and own is None and not options.registry:
+            advice = f"if it is meant, set {environment_variable(name)} to it, or pass --registry"
+        raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: {advice}")
     options.registry = chosen
 
 

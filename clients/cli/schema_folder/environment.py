@@ -19,7 +19,8 @@ DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 def select_environment(options: Namespace) -> None:
     """Load the manifest; set the registry, the context and the default level of ``--environment``.
 
-    Without it, the environment ``default`` is chosen, if no option and no variable names a registry.
+    Without it, the environment ``default`` is chosen, if no option and no variable names a registry; not for commands
+    without ``--registry``, which do not connect to a registry or name environments themselves.
 
     Raises:
         UsageError: the manifest is not valid, or has no such environment.
@@ -37,7 +38,7 @@ def select_environment(options: Namespace) -> None:
 
 
 def _names_registry(options: Namespace) -> bool:
-    return bool(getattr(options, "registry", None)) or any(map(os.environ.get, URL_VARIABLES))
+    return not hasattr(options, "registry") or bool(options.registry) or any(map(os.environ.get, URL_VARIABLES))
 
 
 def resolve_environment(manifest: Manifest, name: str) -> Environment:

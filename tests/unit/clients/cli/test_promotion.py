@@ -166,6 +166,17 @@ def test_an_environment_may_have_credentials_of_its_own(
     assert users == {"http://dev": ("ci", "a"), "http://prod": ("release", "b")}
 
 
+def test_promotion_does_not_depend_on_the_environment_default(
+    environments: Environments, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = '[environments.default]\nregistry = "http://elsewhere"\ncontext = ".other"\n'
+    (tmp_path / "contractlog.toml").write_text(MANIFEST + default)
+    for variable in ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    assert environments.promote("--apply")[0] == exit_codes.CLEAN
+    assert environments.prod.subjects() == ["Money", "orders-value"]
+
+
 def test_a_history_that_differs_is_refused_and_nothing_is_written(environments: Environments) -> None:
     environments.prod.register("Money", draft(more(MONEY, {**NOTE, "name": "other"})))
     before = environments.prod.subjects()

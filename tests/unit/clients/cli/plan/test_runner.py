@@ -193,14 +193,37 @@ def test_a_plan_names_the_registry_without_credentials(
     assert json.loads((folder / "plan.json").read_text())["registry"] == planned
 
 
+@pytest.mark.parametrize("variable", ["CONTRACTLOG_REGISTRY_URL_PROD", None])
 def test_a_plan_for_an_environment_goes_to_its_registry(
-    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
+    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None
 ) -> None:
     (folder / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://prod:8081"\ncontext = ".prod"\n')
-    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://dev:8081")
+    if variable is not None:
+        monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://dev:8081")
+        monkeypatch.setenv(variable, "http://prod:8081")
     assert main(["plan", ".", "--environment", "prod", "--out", "plan.json"]) == exit_codes.CLEAN
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
     assert registry.subjects() == [":.prod:Money", ":.prod:orders-value"]
+
+
+@pytest.mark.parametrize(
+    "variable", ["CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL", "CONTRACTLOG_REGISTRY_URL_PROD"]
+)
+def test_neither_registry_nor_environment_of_a_plan_overrides_a_variable(
+    registry: Registry,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+) -> None:
+    (folder / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://thief:8081"\n')
+    assert main(["plan", ".", "--environment", "prod", "--out", "plan.json"]) == exit_codes.CLEAN
+    monkeypatch.setenv(variable, "http://prod:8081")
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert "the plan is for the registry http://thief:8081, not for http://prod:8081: " in error
+    assert ("set CONTRACTLOG_REGISTRY_URL_PROD to it" in error) == (not variable.endswith("_PROD"))
+    assert registry.subjects() == []
 
 
 def test_a_refused_apply_prints_one_json_document(
