@@ -76,11 +76,17 @@ class SchemaFile:
     version: int | None = None  #: number that its folder is named by, if any; orders the files of a subject
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
+    pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
 
     @property
     def key(self) -> FileKey:
         """The identity of the file in a command: a file may have several subjects."""
         return self.path, self.subject
+
+    @property
+    def version_order(self) -> tuple[bool, int]:
+        """Sort key of the versions of a subject; a file outside of version folders is the last."""
+        return self.version is None, self.version or 0
 
     def reference_bodies(self) -> list[dict[str, Any]]:
         """Return the references as JSON objects; planned ones have no version."""
