@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.unresolved_references import describe_unresolved_reference
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.schema import SchemaType
@@ -43,7 +45,7 @@ def link_files(
     for file in files:
         with collect(file.path):
             linked.append(linker.link(file))
-    used = {dependency.target for file in linked for dependency in file.dependencies}
+    used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
     for file in linked:
         with collect(file.path):
             yield file if file.subject else replace(file, subject=_find_subject(linker, file, used, name_subject))
@@ -85,6 +87,7 @@ class _Linker:
             for name in self.names[path].defined:
                 self.definitions.setdefault((file.draft.type, name), []).append(file)
         self._paths = {path.resolve(): file for path, file in self.files.items()}
+        self.probably_used: set[Path] = set()
         self._last_files: dict[str, SchemaFile] = {}
         for file in self.all_files:
             subject = self._subject(file)
@@ -96,6 +99,7 @@ class _Linker:
         resolved_names |= {dependency.name for dependency in file.dependencies}
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in self._list_pulled(file)}
+        unresolved: list[tuple[str, str]] = []
         for external in self.names[file.path].external:
             for name in filter(None, (external.name, external.simple_name)):
                 if name in resolved_names:
@@ -108,7 +112,22 @@ class _Linker:
                     reference = (names.root if name in names.defined else "") or name
                     dependencies.setdefault(target.path, FileDependency(reference, target.path))
                 break
-        return replace(file, dependencies=tuple(dependencies.values()))
+            else:
+                unresolved += self._describe_unresolved(file, external)
+        return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
+
+    def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
+        """Yield a `$ref` that leads to no file, with a message; the file that was probably meant counts as used."""
+        if file.draft.type is not SchemaType.JSON:
+            return
+        json_files = {path: other for path, other in self.files.items() if other.draft.type is SchemaType.JSON}
+        names = {os.path.relpath(path, file.path.parent): path for path in json_files if path != file.path}
+        if external.path == "":
+            names = {name: path for path in json_files for name in self.names[path].defined}
+        message, nearest = describe_unresolved_reference(file.path, external, names)
+        if nearest in names:
+            self.probably_used.add(names[nearest])
+        yield external.path or external.name, message
 
     def _list_pulled(self, file: SchemaFile) -> Iterator[FileDependency]:
         """Yield the dependencies of a pulled file: those of the last version of a subject on the last version, too.

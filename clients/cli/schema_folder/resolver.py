@@ -18,6 +18,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     SchemaFile,
     describe_syntax_error,
 )
+from contractlog.clients.cli.schema_folder.unresolved_references import find_unresolved_reference
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -115,7 +116,7 @@ class FileResolver:
     def _pin_earlier_versions(self, earlier: Iterable[SchemaFile]) -> dict[FileKey, SchemaFile]:
         """Return those earlier versions that are registered with other references than those of the folder."""
         matched = {
-            (each.file.subject, each.registered.version): each.source
+            (each.file.subject, int(each.registered.version)): each.source
             for each in self._resolved.values()
             if each.registered is not None and each.registered.version is not None
         }
@@ -300,6 +301,9 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
 def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
+    unresolved = find_unresolved_reference(file, pointer)
+    if unresolved is not None:
+        return f"{file.path}:{locate_pointer(text, str(pointer))}: {unresolved}"
     if not pointer:
         syntax_error = describe_syntax_error(file, comments=allows_comments(file.draft.type))
         if syntax_error is not None:

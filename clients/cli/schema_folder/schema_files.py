@@ -77,6 +77,7 @@ class SchemaFile:
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
+    unresolved: tuple[tuple[str, str], ...] = ()  #: each `$ref` that leads to no file, and a message about it
 
     @property
     def key(self) -> FileKey:
