@@ -159,10 +159,10 @@ class _FileReader:
     def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
         """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
         path = file.path
-        for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
-            entry = self._index(folder).get(path.relative_to(folder).as_posix())
-            if entry is not None:
-                return self._apply_index_entry(file, folder, entry)
+        for folder in path.parents:
+            if self._index(folder):
+                entry = self._index(folder).get(path.relative_to(folder).as_posix())
+                return file if entry is None else self._apply_index_entry(file, folder, entry)
         return file
 
     def _index(self, folder: Path) -> Mapping[str, IndexEntry]:

@@ -30,8 +30,10 @@ __all__ = [
     "SchemaFile",
     "describe_syntax_error",
     "file_name",
+    "folder_version",
     "format_of",
     "has_subject_in_name",
+    "has_topic_subject",
     "read_file",
     "read_stream",
     "reject_merge_conflict",
@@ -130,13 +132,18 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     if ending is None:
         raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(FOLDER_SUFFIXES)}")
     _reject_special(path)
-    folder = path.absolute().parent.name
     return SchemaFile(
         path=path,
         subject=(subject_from_name(path) if has_topic_subject(path) else "") if subject is None else subject,
         draft=SchemaDraft(_read_text(path), _FORMATS[ending], references),
-        version=int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None,
+        version=folder_version(path),
     )
+
+
+def folder_version(path: Path) -> int | None:
+    """Return the number that the folder of a file is named by, or None."""
+    folder = path.absolute().parent.name
+    return int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None
 
 
 def has_topic_subject(path: Path) -> bool:
