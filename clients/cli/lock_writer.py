@@ -14,7 +14,7 @@ from contractlog.compatibility.errors import UnreadableAnswer, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["remove_context", "write_lock"]
+__all__ = ["add_context", "remove_context", "write_lock"]
 
 
 def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, context: str = "") -> None:
@@ -38,14 +38,13 @@ def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, cont
 
 def _list_locked(out: Path, context: str) -> set[tuple[str, int]]:
     """Return the versions that the lock has with a file."""
-    return {
-        (
-            f":{context}:{entry.subject}" if context and not entry.subject.startswith(":.") else entry.subject,
-            entry.version,
-        )
-        for file, entry in pulled_files(out).items()
-        if (out / file).exists()
-    }
+    entries = (entry for file, entry in pulled_files(out).items() if (out / file).exists())
+    return {(add_context(entry.subject, context), entry.version) for entry in entries}
+
+
+def add_context(subject: str, context: str) -> str:
+    """Return a subject in a context, unless it names its own."""
+    return f":{context}:{subject}" if context and not subject.startswith(":.") else subject
 
 
 def remove_context(subject: str, context: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.lock_writer import remove_context, write_lock
+from contractlog.clients.cli.lock_writer import add_context, remove_context, write_lock
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -140,12 +140,7 @@ def _list_subjects(registry: Registry, context: str) -> list[str]:
 
 
 def _name_subjects(options: Namespace) -> list[str]:
-    return [_add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
-
-
-def _add_context(subject: str, context: str) -> str:
-    """Return a subject in a context, unless it names its own."""
-    return f":{context}:{subject}" if context and not subject.startswith(":.") else subject
+    return [add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
 
 
 def _parse_folder(text: str) -> Path:

@@ -96,6 +96,9 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--use-waivers", action="store_true", help="permit registrations by a waiver of the manifest, against the level"
     )
+    parser.add_argument(
+        "--update-lock", action="store_true", help="also write the versions to the contractlog.lock of the folder"
+    )
     add_registry(parser)
     add_format(parser)
     add_output(parser)
