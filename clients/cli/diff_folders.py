@@ -73,14 +73,14 @@ def diff_body(difference: SchemaDiff) -> dict[str, Any]:
 
 
 def diff_folders(
-    earlier: FolderSide, later: FolderSide, compare: Callable[[DiffSide, DiffSide], SchemaDiff]
+    earlier: FolderSide, later: FolderSide, compare: Callable[[DiffSide, DiffSide, str | None], SchemaDiff]
 ) -> FolderDiff:
     """Compare the schemas of two folders."""
     pairs = {subject: subject for subject in later.schemas if subject in earlier.schemas}
     pairs |= _pair_by_path(earlier, later)
     changed = []
     for after, before in sorted(pairs.items()):
-        difference = compare(earlier.schemas[before], later.schemas[after])
+        difference = compare(earlier.schemas[before], later.schemas[after], _subject(later, after))
         if difference.change.kind is not ChangeKind.NONE:
             changed.append((_subject(later, after), difference))
     return FolderDiff(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.diff_file import FileSide
 from contractlog.clients.cli.diff_folders import FolderDiff, diff_body, diff_folders
 from contractlog.clients.cli.diff_sides import FolderSide, read_sides
 from contractlog.clients.cli.file_check import MAX_FINDINGS
@@ -25,6 +25,7 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.report_formats.check_report import report_finding
 from contractlog.clients.cli.report_formats.markdown import render_markdown
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.level import Direction, Level
@@ -55,21 +56,30 @@ _READERS: Final = {
 def run(options: Namespace) -> int:
     """Compare the schemas, print the result, and return the exit code."""
     also = _parse_checks(options.also)
-    compare = partial(diff_schemas, level=options.level, policy=options.policy, also=also)
     earlier, later = read_sides(options)
+    manifest = later.manifest or earlier.manifest or find_manifest(None, [])
+    subject: str | None = None
+
+    def compare(before: DiffSide, after: DiffSide, name: str | None) -> SchemaDiff:
+        level = options.level or (manifest.find_level(name) if manifest and name else None) or Level.BACKWARD
+        return diff_schemas(before, after, level=level, policy=options.policy, also=also)
+
     difference: SchemaDiff | FolderDiff
     if isinstance(earlier, FolderSide) and isinstance(later, FolderSide):
         difference = diff_folders(earlier, later, compare)
-    elif isinstance(earlier, DiffSide) and isinstance(later, DiffSide):
-        difference = compare(earlier, later)
+    elif isinstance(earlier, FileSide) and isinstance(later, FileSide):
+        subject = later.subject or earlier.subject
+        difference = compare(earlier.schema, later.schema, subject)
     if options.format == "json":
-        print_json(difference.body() if isinstance(difference, FolderDiff) else diff_body(difference))
+        print_json(
+            difference.body() if isinstance(difference, FolderDiff) else {"subject": subject} | diff_body(difference)
+        )
     elif options.format == "markdown":
-        print_document(render_markdown(_diff_report(difference)))
+        print_document(render_markdown(_diff_report(difference, subject)))
     elif isinstance(difference, FolderDiff):
         _print_folders(difference)
     elif not (is_quiet() and difference.compatible):
-        _print_difference(difference)
+        _print_difference(difference, subject)
     return exit_codes.CLEAN if difference.compatible else exit_codes.FINDINGS
 
 
@@ -80,15 +90,16 @@ def _parse_checks(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
-def _describe_change(difference: SchemaDiff) -> str:
+def _describe_change(difference: SchemaDiff, subject: str | None) -> str:
     kind = difference.change.kind
+    of_subject = f" of `{subject}`" if subject else ""
     decision = "allows the change" if difference.compatible else "rejects the change"
-    return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level} {decision}"
+    return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level}{of_subject} {decision}"
 
 
-def _diff_report(difference: SchemaDiff | FolderDiff) -> Report:
+def _diff_report(difference: SchemaDiff | FolderDiff, subject: str | None) -> Report:
     if isinstance(difference, SchemaDiff):
-        return Report("contractlog diff", _describe_change(difference), (_report_file(difference),))
+        return Report("contractlog diff", _describe_change(difference, subject), (_report_file(difference),))
     files = [_report_file(each) for _, each in difference.changed]
     files += [ReportedFile(file, "passed", verdict, listed=True) for file, verdict in difference.describe_subjects()]
     return Report("contractlog diff", difference.summary, tuple(files))
@@ -133,17 +144,17 @@ def _list_levels(levels: Sequence[Level]) -> str:
 
 
 def _print_folders(difference: FolderDiff) -> None:
-    for _, each in difference.changed:
+    for subject, each in difference.changed:
         if not (is_quiet() and each.compatible):
-            _print_difference(each)
+            _print_difference(each, subject)
     for file, verdict in difference.describe_subjects():
         print_result(with_tone(Tone.PLAIN, escape_line(f"{file}: {verdict}")))
     print_message(difference.summary)
 
 
-def _print_difference(difference: SchemaDiff) -> None:
+def _print_difference(difference: SchemaDiff, subject: str | None) -> None:
     file, change = difference.later.name, difference.change
-    sentence = f"{file}: {_describe_change(difference)}"
+    sentence = f"{file}: {_describe_change(difference, subject)}"
     print_result(with_tone(Tone.GOOD if difference.compatible else Tone.BAD, escape_line(sentence)))
     print_result(f"    levels that admit the change: {', '.join(change.levels)}")
     for risk, changes in _group_changes(difference):

@@ -12,11 +12,12 @@ from typing import Final
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.diff_file import FileSide, find_schema_folder, own_folder, read_file_side
 from contractlog.clients.cli.git_revision import GIT, checked_out, git_top, is_git_revision
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import format_of, read_file, read_stream
 from contractlog.clients.registry import Registry
@@ -38,6 +39,7 @@ class _PathSide:
 
     name: str  #: as the user wrote it
     path: Path  #: where it is; for a git revision, in a temporary folder
+    folder: Path | None = None  #: of a file: the folder with the manifest or the lock, if there is one
 
     def name_of(self, path: Path) -> str:
         """Return the name for users of a file below the path."""
@@ -72,9 +74,10 @@ class FolderSide:
     schemas: Mapping[str, DiffSide]  #: by subject
     paths: Mapping[str, str]  #: subject -> path of its file, relative to the folder
     unnamed: frozenset[str]  #: those of ``schemas`` that are paths, not subjects
+    manifest: Manifest | None = None
 
 
-def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[FolderSide, FolderSide]:
+def read_sides(options: Namespace) -> tuple[FileSide, FileSide] | tuple[FolderSide, FolderSide]:
     """Read both sides: two schemas, or the schemas of two folders.
 
     The prefixes ``git:``, ``file:`` and ``subject:`` decide what a side is; without one it is a file or folder if such
@@ -89,33 +92,36 @@ def read_sides(options: Namespace) -> tuple[DiffSide, DiffSide] | tuple[FolderSi
     with ExitStack() as stack:
         sides = [_locate_side(text, stack) for text in texts]
         folders = [side for side in sides if isinstance(side, _PathSide) and side.path.is_dir()]
+        open_registry = cache(lambda: stack.enter_context(connect(options)))
         match folders:
             case [first, second]:
-                open_registry = cache(lambda: stack.enter_context(connect(options)))
                 return _read_folder(first, open_registry), _read_folder(second, open_registry)
             case [folder]:
                 raise UsageError(f"`{folder.name}` is a folder: name two folders, or two schemas")
-        earlier, later = _read_schemas(options, sides)
+        earlier, later = _read_schemas(options, sides, open_registry)
         return earlier, later
 
 
 def _locate_side(text: str, stack: ExitStack) -> _PathSide | _VersionSide:
     if is_git_revision(text):
-        return _PathSide(text, stack.enter_context(_git_path(text)))
+        return stack.enter_context(_git_path(text))
     if text.startswith(_FILE):
-        return _PathSide(text.removeprefix(_FILE), Path(text.removeprefix(_FILE)))
+        path = Path(text.removeprefix(_FILE))
+        return _PathSide(text.removeprefix(_FILE), path, find_schema_folder(path))
     if text.startswith(_SUBJECT):
         version = parse_version_name(text.removeprefix(_SUBJECT))
         if version is None:
             raise UsageError(f"`{text}` has no version: write subject:SUBJECT:VERSION, with a number or `latest`")
         return _VersionSide(text.removeprefix(_SUBJECT), *version)
     version = None if Path(text).exists() else parse_version_name(text)
-    return _PathSide(text, Path(text)) if version is None else _VersionSide(text, *version)
+    if version is None:
+        return _PathSide(text, Path(text), find_schema_folder(Path(text)))
+    return _VersionSide(text, *version)
 
 
 @contextmanager
-def _git_path(name: str) -> Iterator[Path]:
-    """Write the files of ``git:REVISION:PATH`` to a temporary folder, and yield where the path is in it.
+def _git_path(name: str) -> Iterator[_PathSide]:
+    """Write the files of ``git:REVISION:PATH`` to a temporary folder, and yield the side of the path.
 
     As for git, the path begins at the root of the repository, or at the working directory if it begins with ``.``.
     """
@@ -125,10 +131,19 @@ def _git_path(name: str) -> Iterator[Path]:
     working = Path()
     relative = inner in {".", ".."} or inner.startswith(("./", "../"))
     path = Path(inner) if relative else git_top(working) / inner
-    with checked_out(GIT + revision, [path], working) as copies:
+    folder = find_schema_folder(path)
+    with checked_out(GIT + revision, [path, *_list_folders(path, folder)], working) as copies:
         if not copies[path].exists():
             raise UsageError(f"revision `{revision}` has no file or folder of schemas `{inner}`")
-        yield copies[path]
+        yield _PathSide(name, copies[path], None if folder is None else copies[folder])
+
+
+def _list_folders(path: Path, folder: Path | None) -> list[Path]:
+    """Return the folder whose files may define the types of a file."""
+    if folder is not None or path.is_dir() or format_of(path) is None:
+        return [] if folder is None else [folder]
+    own = own_folder(path)
+    return [] if (own / ".git").exists() else [own]
 
 
 def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> FolderSide:
@@ -151,39 +166,48 @@ def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> Fold
         {subject: DiffSide(each.name, each.schema.text, each.parsed) for subject, each in latest.items()},
         {file.subject: file.path.relative_to(side.path).as_posix() for file, _ in files},
         frozenset(unnamed),
+        manifest,
     )
 
 
-def _read_schemas(options: Namespace, sides: Sequence[_PathSide | _VersionSide]) -> list[DiffSide]:
+def _read_schemas(
+    options: Namespace, sides: Sequence[_PathSide | _VersionSide], open_registry: Callable[[], Registry]
+) -> list[FileSide]:
     """Read two schemas; a pipe, or a file without a known suffix, has the format of the other side."""
     referenced = dict(_parse_reference(text) for text in options.references)
-    registered: dict[str, DiffSide] = {}
-    if any(isinstance(side, _VersionSide) for side in sides):
-        with connect(options) as registry:
-            registered = {side.name: _fetch_side(registry, side) for side in sides if isinstance(side, _VersionSide)}
+    registered: dict[str, DiffSide] = {
+        side.name: _fetch_side(open_registry(), side) for side in sides if isinstance(side, _VersionSide)
+    }
     kinds = [
         registered[side.name].parsed.type if isinstance(side, _VersionSide) else format_of(side.path) for side in sides
     ]
     other = next(filter(None, kinds), None)
     return [
-        registered[side.name]
+        FileSide(registered[side.name], side.subject)
         if isinstance(side, _VersionSide)
-        else _read_schema(side, kind, other, referenced, strict=number == 1)
+        else _read_schema(side, kind, other, referenced, open_registry, strict=number == 1)
         for number, (side, kind) in enumerate(zip(sides, kinds, strict=True))
     ]
 
 
 def _read_schema(
-    side: _PathSide, kind: SchemaType | None, other: SchemaType | None, referenced: dict[str, str], *, strict: bool
-) -> DiffSide:
+    side: _PathSide,
+    kind: SchemaType | None,
+    other: SchemaType | None,
+    referenced: dict[str, str],
+    open_registry: Callable[[], Registry],
+    *,
+    strict: bool,
+) -> FileSide:
     if ":" in side.name and not side.path.exists():
         raise UsageError(
             f"`{side.name}` is neither a file nor SUBJECT:VERSION, with a number or `latest` as the version"
         )
     with side.named_errors():
-        file = read_file(side.path, "") if kind or other is None else read_stream(side.path, other)
-    file = replace(file, path=Path(side.name))
-    return DiffSide(side.name, file.draft.text, parse_draft(file, referenced, strict=strict))
+        if kind or other is None:
+            return read_file_side(side.path, side.name, side.folder, referenced, open_registry, strict=strict)
+        file = replace(read_stream(side.path, other), path=Path(side.name))
+        return FileSide(DiffSide(side.name, file.draft.text, parse_draft(file, referenced, strict=strict)))
 
 
 def _fetch_side(registry: Registry, side: _VersionSide) -> DiffSide:

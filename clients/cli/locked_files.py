@@ -30,7 +30,7 @@ Connect = Callable[[], AbstractContextManager[Registry]]
 
 
 def find_lock_folder(paths: Iterable[Path]) -> Path:
-    """Return the folder whose lock names the files of these paths; a lock is above version folders 1/, 2/.
+    """Return the nearest folder above these paths with a lock.
 
     Raises:
         UsageError: there is none, or there are several.
@@ -38,7 +38,8 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
     found: dict[Path, None] = {}
     for path in paths:
         start = path if path.is_dir() else path.parent
-        folder = next((each for each in (start, start / "..") if index_path(each).is_file()), None)
+        above = [start.joinpath(*[".."] * number) for number in range(len(start.resolve().parts))]
+        folder = next((each for each in above if index_path(each).is_file()), None)
         if folder is None:
             raise UsageError(
                 f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"

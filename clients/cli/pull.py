@@ -6,15 +6,13 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final
 
-from contractlog.clients.atomic_file import open_atomically
-from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.lock_writer import add_context, remove_context, write_lock
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -28,10 +26,11 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
+from contractlog.clients.cli.pulled_files import PulledFile, PullFolder, SharedFileError
 from contractlog.clients.cli.pulled_text import format_file_text
 from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     find_levels,
     format_manifest,
@@ -39,47 +38,25 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     write_manifest,
 )
 from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
-from contractlog.clients.pull_index import (
-    LOCK,
-    PulledSchema,
-    file_digests,
-    index_path,
-    locked_context,
-    write_index,
-)
+from contractlog.clients.pull_index import index_path, locked_context
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UnreadableResponse, UsageError
+from contractlog.compatibility.errors import (
+    Forbidden,
+    InvalidSchema,
+    NotFound,
+    PayloadTooLarge,
+    SchemaTooLarge,
+    SubjectNotFound,
+    UsageError,
+)
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
 _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
-
-PullOutcome = Literal["new", "changed", "unchanged", "edited"]
-
-
-@dataclass(frozen=True, slots=True)
-class PulledFile:
-    """A pulled version, its file, and the outcome."""
-
-    path: Path
-    subject: str
-    schema: RegisteredSchema
-    outcome: PullOutcome
-
-    def body(self) -> dict[str, Any]:
-        """Return the JSON object."""
-        return {
-            "file": str(self.path),
-            "subject": self.subject,
-            "version": self.schema.version,
-            "schema_id": self.schema.schema_id,
-            "outcome": self.outcome,
-            "references": [reference.body() for reference in self.schema.references],
-        }
 
 
 class OtherContextError(UsageError):
@@ -128,7 +105,7 @@ def _run(options: Namespace) -> int:
             pulled.append(written)
             if options.format == "text":
                 _print_file(written)
-        _write_pull_index(registry, pulled, options.out, options.context)
+        write_lock(registry, pulled, options.out, options.context)
         if options.manifest is None:
             _write_manifest(registry, pulled, options)
     if options.format == "json":
@@ -163,19 +140,7 @@ def _list_subjects(registry: Registry, context: str) -> list[str]:
 
 
 def _name_subjects(options: Namespace) -> list[str]:
-    return [_add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
-
-
-def _add_context(subject: str, context: str) -> str:
-    """Return a subject in a context, unless it names its own."""
-    return f":{context}:{subject}" if context and not subject.startswith(":.") else subject
-
-
-def _remove_context(subject: str, context: str) -> str:
-    """Return a subject as files name it: without the context that was pulled."""
-    parsed = Subject.parse(subject)
-    plain = parsed.context == context and not parsed.name.startswith(":.")
-    return parsed.name if plain else subject
+    return [add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
 
 
 def _parse_folder(text: str) -> Path:
@@ -193,31 +158,58 @@ def _pull_subjects(
         SubjectNotFound: a named subject has no versions; with ``--all``, it is yielded as missing.
         OtherContextError: only another context has it; with ``--all``, it is yielded as missing.
     """
-    out: Path = options.out
-    digests = None if options.force else file_digests(out)
+    manifest = options.manifest or find_manifest(None, [str(options.out)])
+    folder = PullFolder(options.out, manifest, options.force)
     for subject in subjects:
         try:
-            for folder, schema in _fetch_versions(registry, subject, out, history=options.history):
-                path = folder / file_name(_remove_context(subject, options.context), schema.type)
-                text = format_file_text(registry, schema, subject)
-                yield PulledFile(path, subject, schema, _write_file(path, text, digests, out))
+            for schema in _fetch_versions(registry, subject, history=options.history):
+                yield _write_version(registry, folder, subject, schema, options)
         except (SubjectNotFound, OtherContextError) as error:
             if not options.all:
                 raise
             yield MissingSubject(subject, str(error))
+        except SharedFileError as error:
+            yield MissingSubject(subject, str(error))
 
 
-def _fetch_versions(
-    registry: Registry, subject: str, out: Path, *, history: bool
-) -> Iterator[tuple[Path, RegisteredSchema]]:
-    """Yield the versions to write, each with its folder."""
+def _write_version(
+    registry: Registry, folder: PullFolder, subject: str, schema: RegisteredSchema, options: Namespace
+) -> PulledFile:
+    path, outcome, reason = folder.write(
+        remove_context(subject, options.context),
+        schema,
+        format_file_text(registry, schema, subject),
+        history=options.history,
+        find_version=lambda text: _find_version(registry, subject, replace(schema.draft, text=text)),
+    )
+    return PulledFile(path, subject, schema, outcome, reason)
+
+
+def _find_version(registry: Registry, subject: str, draft: SchemaDraft) -> int | None:
+    """Return the number of the version with a text and the references of any version of the subject, or None."""
+    tried = set()
+    context = Subject.parse(subject).context
+    for number in (None, *reversed(registry.versions(subject))):
+        references = draft.references if number is None else registry.version(subject, number).references
+        if references in tried:
+            continue
+        tried.add(references)
+        with suppress(NotFound, InvalidSchema, PayloadTooLarge, SchemaTooLarge):
+            existing = registry.lookup(subject, replace(draft, references=references))
+            if existing.subject is None or existing.subject.context == context:
+                return existing.version
+    return None
+
+
+def _fetch_versions(registry: Registry, subject: str, *, history: bool) -> Iterator[RegisteredSchema]:
+    """Yield the versions to write."""
     if not history:
         latest = registry.version(subject, "latest")
         _require_same_context(subject, latest)
-        yield out, latest
+        yield latest
         return
     for number in registry.versions(subject):
-        yield out / str(number), registry.version(subject, number)
+        yield registry.version(subject, number)
 
 
 def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
@@ -229,91 +221,6 @@ def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
     actual = schema.subject
     if actual is not None and actual.context != Subject.parse(subject).context:
         raise OtherContextError(f"`{subject}` does not exist, but `{actual}` does: name it so, or pass --environment")
-
-
-def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path, context: str = "") -> None:
-    """Write the lock: ids, guids and references of the files, and dependencies without a file.
-
-    Raises:
-        UnreadableResponse: a version has too many dependencies.
-        UsageError: the lock cannot be written.
-    """
-    files = [file for file in pulled if file.outcome != "edited"]
-    listed = [PulledSchema(file.schema, file.path.relative_to(out).as_posix()) for file in files]
-    written = {(file.subject, int(file.schema.version or 0)) for file in pulled}
-    for file in pulled:
-        listed += [PulledSchema(schema, None) for schema in _fetch_dependencies(registry, file, written)]
-    try:
-        write_index(out, (replace(each, schema=_relative_schema(each.schema, context)) for each in listed), context)
-    except OSError as error:
-        raise UsageError(f"`{out / LOCK}` cannot be written: {error.strerror or error}") from None
-
-
-def _relative_schema(schema: RegisteredSchema, context: str) -> RegisteredSchema:
-    """Return a schema with subjects relative to the context that was pulled."""
-    if not context or schema.subject is None:
-        return schema
-    home = schema.subject.context
-    references = tuple(
-        replace(each, subject=_remove_context(str(resolve_subject(each.subject, home)), context))
-        for each in schema.references
-    )
-    return replace(schema, subject=Subject.parse(_remove_context(str(schema.subject), context)), references=references)
-
-
-def _fetch_dependencies(
-    registry: Registry, root: PulledFile, written: set[tuple[str, int]]
-) -> Iterator[RegisteredSchema]:
-    """Yield the direct and indirect dependencies that are not in ``written``, and add them to it.
-
-    Raises:
-        UnreadableResponse: there are more than ``MAX_REFERENCED``; a faulty registry could send them without end.
-    """
-    pending = [(root.subject, root.schema)]
-    number = 0
-    while pending:
-        subject, schema = pending.pop()
-        for reference in schema.references:
-            home = resolve_subject(reference.subject, Subject.parse(subject).context)
-            if (str(home), reference.version) in written:
-                continue
-            number += 1
-            if number > MAX_REFERENCED:
-                raise UnreadableResponse(
-                    f"version {root.schema.version} of `{root.subject}` depends on more than {MAX_REFERENCED:,} other "
-                    f"versions, the last of them version {reference.version} of `{home}`; the responses of this "
-                    "registry may not end: pull the other subjects by name"
-                )
-            dependency = replace(registry.version(home, reference.version, deleted=True), subject=home)
-            written.add((str(home), reference.version))
-            pending.append((str(home), dependency))
-            yield dependency
-
-
-def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path) -> PullOutcome:
-    """Write the text of a version to its file, unless the file was changed since the last pull.
-
-    Args:
-        path: the file.
-        text: the text.
-        digests: SHA-256 of the files as they were pulled, by path relative to ``out``; None overwrites every file.
-        out: the folder of the lock.
-    """
-    try:
-        before = path.read_bytes() if path.exists() else None
-        content = text.encode()
-        if before not in {None, content} and digests is not None:
-            if format_json((before or b"").decode("utf-8", "replace")) == text:
-                return "unchanged"
-            if digests.get(path.relative_to(out).as_posix()) != sha256(before or b"").hexdigest():
-                return "edited"
-        if before != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open_atomically(path) as file:
-                file.write(content)
-    except (OSError, UnicodeEncodeError) as error:
-        raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    return _compare_content(before, content)
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
@@ -334,22 +241,17 @@ def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: N
 
 
 def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
-    """Return a rule with the subject of a file, or None if the name of the file gives the subject."""
-    if has_subject_in_name(written.subject):
+    """Return a rule with the subject of a file, or None if the file gives it by its name or had one before."""
+    named_by_pull = written.path.name == file_name(written.subject, written.schema.type)
+    if has_subject_in_name(written.subject) or not named_by_pull:
         return None
     top = "" if written.path.parent == out else "**/"  # the versions of a subject share a rule
     return FileRule(top + written.path.name, (written.subject,))
 
 
-def _compare_content(before: bytes | None, content: bytes) -> PullOutcome:
-    if before is None:
-        return "new"
-    return "unchanged" if before == content else "changed"
-
-
 def _print_file(written: PulledFile) -> None:
     if written.outcome == "edited":
-        print_result(with_tone(Tone.BAD, f"{written.path}: kept, because it was edited since the last pull"))
+        print_result(with_tone(Tone.BAD, f"{written.path}: kept, because {written.reason}"))
         return
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"

@@ -96,6 +96,9 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--use-waivers", action="store_true", help="permit registrations by a waiver of the manifest, against the level"
     )
+    parser.add_argument(
+        "--update-lock", action="store_true", help="also write the versions to the contractlog.lock of the folder"
+    )
     add_registry(parser)
     add_format(parser)
     add_output(parser)
@@ -148,9 +151,9 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--level",
         type=parse_level,
-        default=Level.BACKWARD,
         metavar="LEVEL",
-        help=f"the level that decides the exit code: {', '.join(Level)} (default: %(default)s)",
+        help=f"the level that decides the exit code: {', '.join(Level)} (default: that of the subject in the manifest, "
+        f"else {Level.BACKWARD})",
     )
     parser.add_argument(
         "--policy",
@@ -172,7 +175,8 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         default=[],
         dest="references",
         metavar="NAME=FILE",
-        help="a schema file that both schemas reference as NAME; list files without references of their own first",
+        help="a schema file that both schemas reference as NAME, in place of the types of their folders; list files "
+        "without references of their own first",
     )
     add_registry(parser)
     add_format(parser, "markdown")

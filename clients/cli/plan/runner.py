@@ -25,6 +25,7 @@ from contractlog.clients.cli.plan.file_registration import (
     print_step,
     report_interruption,
 )
+from contractlog.clients.cli.plan.lock_update import update_locks
 from contractlog.clients.cli.plan.plan_report import plan_report
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
 from contractlog.clients.cli.plan.registration import Registration
@@ -161,6 +162,7 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     if ignored:
         number = count_noun(len(ignored), "setting")
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
+    update_locks(options, registration.registry, done)
     if refused:
         return _refusal_code(refused)
     return exit_codes.FINDINGS if ignored else exit_codes.CLEAN

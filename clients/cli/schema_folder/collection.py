@@ -116,7 +116,7 @@ def collect_files(
             groups.setdefault(name, []).append(replace(file, subject=name))
     problems.warnings += _describe_similar(groups)
     for group, versions in list(groups.items()):
-        versions.sort(key=lambda file: (file.version is None, file.version or 0))
+        versions.sort(key=lambda file: file.version_order)
         with problems.collect(versions[0].path, otherwise=partial(groups.pop, group)):
             _reject_duplicates(versions, ordered_by_hand=subject is not None)
     return groups
@@ -137,6 +137,7 @@ class _FileReader:
         self._subject = subject
         self._references = references
         self._indexes: dict[Path, Mapping[str, IndexEntry]] = {}
+        self._latest: dict[Path, dict[str, int]] = {}
         self._known_paths = frozenset(paths)
 
     def read(self, path: Path) -> list[SchemaFile]:
@@ -158,10 +159,10 @@ class _FileReader:
     def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
         """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
         path = file.path
-        for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
-            entry = self._index(folder).get(path.relative_to(folder).as_posix())
-            if entry is not None:
-                return self._apply_index_entry(file, folder, entry)
+        for folder in path.parents:
+            if self._index(folder):
+                entry = self._index(folder).get(path.relative_to(folder).as_posix())
+                return file if entry is None else self._apply_index_entry(file, folder, entry)
         return file
 
     def _index(self, folder: Path) -> Mapping[str, IndexEntry]:
@@ -169,34 +170,46 @@ class _FileReader:
             self._indexes[folder] = pulled_files(folder)
         return self._indexes[folder]
 
+    def _pulled_latest(self, folder: Path) -> Mapping[str, int]:
+        """Return the latest pulled version of each subject in an index."""
+        if folder not in self._latest:
+            ascending = sorted(self._index(folder).values(), key=lambda entry: entry.version)
+            self._latest[folder] = {entry.subject: entry.version for entry in ascending}
+        return self._latest[folder]
+
     def _apply_index_entry(self, file: SchemaFile, folder: Path, entry: IndexEntry) -> SchemaFile:
         """Add the subject and the references of the pulled file.
 
         A reference to the version in another file of this command becomes a dependency: the file may be new content.
+        It is pinned if there was a later version at the time of the pull.
         """
         references = list(file.draft.references)
         names = {reference.name for reference in references}
         dependencies = []
+        pinned = set()
         for reference in entry.references:
             if reference.name in names:
                 continue
-            target = self._find_file(folder, reference, entry.subject)
+            home = str(resolve_subject(reference.subject, Subject.parse(entry.subject).context))
+            target = self._find_file(folder, home, reference.version)
             if target is None:
                 references.append(reference)
-            else:
-                dependencies.append(FileDependency(reference.name, target))
+                continue
+            dependencies.append(FileDependency(reference.name, target))
+            if reference.version < self._pulled_latest(folder)[home]:
+                pinned.add(reference.name)
         return replace(
             file,
             subject=file.subject or entry.subject,
             draft=replace(file.draft, references=tuple(references)),
             dependencies=tuple(dependencies),
+            pinned=frozenset(pinned),
         )
 
-    def _find_file(self, folder: Path, reference: Reference, subject: str) -> Path | None:
-        """Return the file of this command with the version that a reference of a pulled subject is to."""
-        home = str(resolve_subject(reference.subject, Subject.parse(subject).context))
+    def _find_file(self, folder: Path, subject: str, version: int) -> Path | None:
+        """Return the file of this command that is a pulled version of a subject."""
         for name, entry in self._index(folder).items():
-            if (entry.subject, entry.version) == (home, reference.version) and folder / name in self._known_paths:
+            if (entry.subject, entry.version) == (subject, version) and folder / name in self._known_paths:
                 return folder / name
         return None
 

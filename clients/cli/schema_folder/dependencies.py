@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.unresolved_references import describe_unresolved_reference
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.schema import SchemaType
@@ -16,6 +19,7 @@ from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
 __all__ = ["MissingSubjectError", "link_files", "order_files"]
 
+_order = attrgetter("version_order")
 CollectErrors = Callable[[Path], AbstractContextManager[None]]
 
 
@@ -36,12 +40,12 @@ def link_files(
     Raises:
         UsageError: a file has no subject, or a name that it uses is defined in several files.
     """
-    linker = _Linker(_index_by_path(files))
+    linker = _Linker(files)
     linked = []
     for file in files:
         with collect(file.path):
             linked.append(linker.link(file))
-    used = {dependency.target for file in linked for dependency in file.dependencies}
+    used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
     for file in linked:
         with collect(file.path):
             yield file if file.subject else replace(file, subject=_find_subject(linker, file, used, name_subject))
@@ -70,24 +74,32 @@ def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
 class _Linker:
     """Finds the files that define the names of other files."""
 
-    files: Mapping[Path, SchemaFile]
+    all_files: Sequence[SchemaFile]
+    files: Mapping[Path, SchemaFile] = field(init=False)
     names: dict[Path, SchemaNames] = field(init=False)
     definitions: dict[tuple[SchemaType, str], list[SchemaFile]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.files = _index_by_path(self.all_files)
         self.names = {path: list_names(file.draft.type, file.draft.text) for path, file in self.files.items()}
         self.definitions = {}
         for path, file in self.files.items():
             for name in self.names[path].defined:
                 self.definitions.setdefault((file.draft.type, name), []).append(file)
         self._paths = {path.resolve(): file for path, file in self.files.items()}
+        self.probably_used: set[Path] = set()
+        self._last_files: dict[str, SchemaFile] = {}
+        for file in self.all_files:
+            subject = self._subject(file)
+            self._last_files[subject] = max(self._last_files.get(subject, file), file, key=_order)
 
     def link(self, file: SchemaFile) -> SchemaFile:
         """Add the dependencies of a file to those that it has."""
         resolved_names = {reference.name for reference in file.draft.references}
         resolved_names |= {dependency.name for dependency in file.dependencies}
         resolved_subjects = {reference.subject for reference in file.draft.references}
-        dependencies = {dependency.target: dependency for dependency in file.dependencies}
+        dependencies = {dependency.target: dependency for dependency in self._list_pulled(file)}
+        unresolved: list[tuple[str, str]] = []
         for external in self.names[file.path].external:
             for name in filter(None, (external.name, external.simple_name)):
                 if name in resolved_names:
@@ -100,7 +112,39 @@ class _Linker:
                     reference = (names.root if name in names.defined else "") or name
                     dependencies.setdefault(target.path, FileDependency(reference, target.path))
                 break
-        return replace(file, dependencies=tuple(dependencies.values()))
+            else:
+                unresolved += self._describe_unresolved(file, external)
+        return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
+
+    def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
+        """Yield a `$ref` that leads to no file, with a message; the file that was probably meant counts as used."""
+        if file.draft.type is not SchemaType.JSON:
+            return
+        json_files = {path: other for path, other in self.files.items() if other.draft.type is SchemaType.JSON}
+        names = {os.path.relpath(path, file.path.parent): path for path in json_files if path != file.path}
+        if external.path == "":
+            names = {name: path for path in json_files for name in self.names[path].defined}
+        message, nearest = describe_unresolved_reference(file.path, external, names)
+        if nearest in names:
+            self.probably_used.add(names[nearest])
+        yield external.path or external.name, message
+
+    def _list_pulled(self, file: SchemaFile) -> Iterator[FileDependency]:
+        """Yield the dependencies of a pulled file: those of the last version of a subject on the last version, too.
+
+        Pinned ones, and names that are the path of the file, stay as they are.
+        """
+        is_last = self._is_last(file)
+        for dependency in file.dependencies:
+            target = self.files[dependency.target]
+            by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
+            if is_last and target not in by_path and dependency.name not in file.pinned:
+                target = self._last_files[self._subject(target)]
+            yield FileDependency(dependency.name, target.path)
+
+    def _is_last(self, file: SchemaFile) -> bool:
+        """Return whether a file is the last version of its subject."""
+        return self._last_files[self._subject(file)].path == file.path
 
     def subject_by_convention(self, file: SchemaFile, used: set[Path]) -> str:
         """Return the subject of a file that is not named after a topic.
@@ -126,7 +170,8 @@ class _Linker:
     def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
         """Return the file that defines a name, or None.
 
-        Files of the same folder go first; of the versions of a subject, the last one is meant.
+        Subjects with files beside the file go first. Of the versions of a subject, the last version of another one
+        uses the last, and an earlier version the last one whose number is not larger.
 
         Raises:
             UsageError: files of several subjects define it.
@@ -141,19 +186,29 @@ class _Linker:
             or defining
             or self._find_by_path(file, external)
         )
-        candidates = [other for other in candidates if other.path.parent == file.path.parent] or candidates
+        beside = {self._subject(other) for other in candidates if _folder(other) == _folder(file)}
+        candidates = [other for other in candidates if self._subject(other) in beside] or candidates
         if len({self._subject(other) for other in candidates}) > 1:
             paths = " and ".join(f"`{other.path}`" for other in candidates)
             raise UsageError(
                 f"{file.path}: `{external.name}` is defined in {paths}: remove one definition, or pass --reference"
             )
-        return max(candidates, key=lambda other: (other.version is None, other.version or 0), default=None)
+        candidates.sort(key=_order)
+        if self._is_last(file) or not candidates:
+            return candidates[-1] if candidates else None
+        earlier = [other for other in candidates if other.version_order <= file.version_order]
+        return earlier[-1] if earlier else candidates[0]
 
     def _find_by_path(self, file: SchemaFile, external: ExternalName) -> list[SchemaFile]:
         if not external.path:
             return []
         target = self._paths.get((file.path.parent / external.path).resolve())
         return [] if target is None or target is file else [target]
+
+
+def _folder(file: SchemaFile) -> Path:
+    """Return the folder of a file, above version folders 1/, 2/."""
+    return file.path.parent if file.version is None else file.path.parent.parent
 
 
 def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErrors) -> list[SchemaFile]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
     FileKey,
@@ -17,6 +18,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     SchemaFile,
     describe_syntax_error,
 )
+from contractlog.clients.cli.schema_folder.unresolved_references import find_unresolved_reference
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -79,6 +81,8 @@ class FileResolver:
     ) -> list[ResolvedFile]:
         """Resolve files in few requests.
 
+        An earlier version of a subject is the registered version with its text, whatever its types are now.
+
         Args:
             files: the files, each after its dependencies.
             collect: called with a file's path; the context that it returns takes the error about the file.
@@ -86,6 +90,21 @@ class FileResolver:
         Returns:
             the files without an error, in their order.
         """
+        earlier = list_earlier_versions(files)
+        if earlier:
+            trial = FileResolver(self.registry, self.normalize, self.manifest)
+            trial._resolve_in_order(files, lambda _: suppress(UsageError))
+            pinned = trial._pin_earlier_versions(earlier)
+            files = [pinned.get(file.key, file) for file in files]
+            if not pinned and len(trial._resolved) == len(files):
+                self._resolved, self._first_keys = trial._resolved, trial._first_keys
+                return [self._resolved[file.key] for file in files]
+        self._resolve_in_order(files, collect)
+        return [self._resolved[file.key] for file in files if file.key in self._resolved]
+
+    def _resolve_in_order(
+        self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
+    ) -> None:
         pending = list(files)
         while pending:
             unresolved = {file.path for file in pending}
@@ -93,7 +112,17 @@ class FileResolver:
             self._resolve_independent(ready, collect)
             done = {file.key for file in ready}
             pending = [file for file in pending if file.key not in done]
-        return [self._resolved[file.key] for file in files if file.key in self._resolved]
+
+    def _pin_earlier_versions(self, earlier: Iterable[SchemaFile]) -> dict[FileKey, SchemaFile]:
+        """Return those earlier versions that are registered with other references than those of the folder."""
+        matched = {
+            (each.file.subject, int(each.registered.version)): each.source
+            for each in self._resolved.values()
+            if each.registered is not None and each.registered.version is not None
+        }
+        known = {key for key, each in self._resolved.items() if each.registered is not None}
+        matcher = EarlierVersionMatcher(self.registry, self._look_up_all, matched)
+        return matcher.pin([file for file in earlier if file.key not in known])
 
     def resolve(self, file: SchemaFile) -> ResolvedFile:
         """Resolve one file, again if a dependency was registered meanwhile.
@@ -213,6 +242,15 @@ class FileResolver:
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
                     yield file.key, None
 
+    def _look_up_all(self, files: Sequence[SchemaFile]) -> dict[FileKey, RegisteredSchema | None]:
+        """Return the registered version of each file; none for a file that the registry rejects."""
+        versions = dict(self._look_up_many(files))
+        for file in files:
+            if file.key not in versions:
+                with suppress(UsageError):
+                    versions[file.key] = self._look_up(file)
+        return versions
+
     def _split_batches(self, files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
         """Yield the files of each request, which all are normalized or none."""
         for normalized in (False, True):
@@ -263,6 +301,9 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
 def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
+    unresolved = find_unresolved_reference(file, pointer)
+    if unresolved is not None:
+        return f"{file.path}:{locate_pointer(text, str(pointer))}: {unresolved}"
     if not pointer:
         syntax_error = describe_syntax_error(file, comments=allows_comments(file.draft.type))
         if syntax_error is not None:

@@ -30,8 +30,10 @@ __all__ = [
     "SchemaFile",
     "describe_syntax_error",
     "file_name",
+    "folder_version",
     "format_of",
     "has_subject_in_name",
+    "has_topic_subject",
     "read_file",
     "read_stream",
     "reject_merge_conflict",
@@ -76,11 +78,18 @@ class SchemaFile:
     version: int | None = None  #: number that its folder is named by, if any; orders the files of a subject
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
+    pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
+    unresolved: tuple[tuple[str, str], ...] = ()  #: each `$ref` that leads to no file, and a message about it
 
     @property
     def key(self) -> FileKey:
         """The identity of the file in a command: a file may have several subjects."""
         return self.path, self.subject
+
+    @property
+    def version_order(self) -> tuple[bool, int]:
+        """Sort key of the versions of a subject; a file outside of version folders is the last."""
+        return self.version is None, self.version or 0
 
     def reference_bodies(self) -> list[dict[str, Any]]:
         """Return the references as JSON objects; planned ones have no version."""
@@ -123,13 +132,18 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     if ending is None:
         raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(FOLDER_SUFFIXES)}")
     _reject_special(path)
-    folder = path.absolute().parent.name
     return SchemaFile(
         path=path,
         subject=(subject_from_name(path) if has_topic_subject(path) else "") if subject is None else subject,
         draft=SchemaDraft(_read_text(path), _FORMATS[ending], references),
-        version=int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None,
+        version=folder_version(path),
     )
+
+
+def folder_version(path: Path) -> int | None:
+    """Return the number that the folder of a file is named by, or None."""
+    folder = path.absolute().parent.name
+    return int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None
 
 
 def has_topic_subject(path: Path) -> bool:

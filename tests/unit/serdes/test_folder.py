@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.clients.cli.pull import PulledFile, _pull_subjects, _write_pull_index
+from contractlog.clients.cli.lock_writer import write_lock
+from contractlog.clients.cli.pull import _pull_subjects
+from contractlog.clients.cli.pulled_files import PulledFile
 from contractlog.clients.pull_index import LOCK
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
@@ -35,9 +37,9 @@ CONTEXT = SerializationContext("bills")
 
 
 def pull(registry: Registry, out: Path, *subjects: str, history: bool = True) -> list[PulledFile]:
-    options = Namespace(out=out, history=history, force=False, context="", all=False)
+    options = Namespace(out=out, history=history, force=False, context="", all=False, manifest=None)
     pulled = [written for written in _pull_subjects(registry, subjects, options) if isinstance(written, PulledFile)]
-    _write_pull_index(registry, pulled, out)
+    write_lock(registry, pulled, out)
     return pulled
 
 

@@ -160,6 +160,8 @@ def test_what_both_lean_on_comes_from_files(files: Files) -> None:
     later = files.put("b.avsc", order(ID, {"name": "legs", "type": {"type": "array", "items": "Leg"}, "default": []}))
     assert parse_schema(SchemaDraft(order(ID)))
     assert files.diff(earlier, later, "--reference", f"leg={leg}")[0] == exit_codes.CLEAN
+    assert files.diff(earlier, later)[0] == exit_codes.CLEAN, "the folder has the type"
+    Path(leg).rename(leg + ".txt")
     code, told = files.diff(earlier, later)
     assert code == exit_codes.USAGE
     assert "b.avsc:" in told
@@ -279,6 +281,63 @@ def test_folders_are_compared_by_subject_with_their_shared_types(files: Files, r
     _, told = files.diff("git:HEAD:schemas", "schemas", "--format", "markdown")
     assert "#### ✓ `schemas/new-value.avsc`\n\n`new-value` was `added`." in told.replace("was added", "was `added`")
     assert files.diff("schemas", "file:schemas")[0] == exit_codes.CLEAN
+
+
+def test_a_file_has_the_types_of_its_folder_in_its_revision(files: Files, repository: Path) -> None:
+    """The file itself is the same; its type is not."""
+    path = "schemas/orders-value.avsc"
+    code, told = files.diff(f"git:HEAD:{path}", path)
+    assert code == exit_codes.FINDINGS
+    assert f"✗ {path}: forward (" in told
+    assert "level BACKWARD of `orders-value` rejects the change" in told
+    assert files.diff(path, path)[0] == exit_codes.CLEAN
+    _, told = files.diff(f"git:HEAD:{path}", path, "--format", "markdown")
+    assert "level BACKWARD of `orders-value` rejects the change" in told.replace("`BACKWARD`", "BACKWARD")
+    _, told = files.diff(f"git:HEAD:{path}", path, "--format", "json")
+    assert json.loads(told)["subject"] == "orders-value"
+
+
+def test_the_folder_of_the_manifest_has_types_in_other_folders_and_the_level(
+    files: Files, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repository / "schemas"
+    (folder / "types").mkdir()
+    (folder / "events" / "2").mkdir(parents=True)
+    (folder / "Money.avsc").rename(folder / "types/Money.avsc")
+    (folder / "events/2/orders.avsc").write_text(order({"name": "total", "type": "Money"}, NOTE))
+    manifest = folder / "contractlog.toml"
+    manifest.write_text('[[files]]\npath = "events/**"\nsubjects = ["{name}-value"]\n')
+    earlier, later = "git:HEAD:schemas/orders-value.avsc", "schemas/events/2/orders.avsc"
+    (folder / "orders-value.avsc").unlink()
+    assert files.diff(earlier, later)[0] == exit_codes.FINDINGS
+    manifest.write_text(manifest.read_text() + '[[subjects]]\nname = "orders-*"\nlevel = "FORWARD"\n')
+    code, told = files.diff(earlier, later)
+    assert code == exit_codes.CLEAN
+    assert "level FORWARD of `orders-value` allows the change" in told
+    assert files.diff(earlier, later, "--level", "BACKWARD")[0] == exit_codes.FINDINGS
+    assert files.diff("git:HEAD:schemas", "schemas")[0] == exit_codes.FINDINGS, "Money has no level"
+    manifest.write_text(manifest.read_text().replace('"orders-*"', '"*"'))
+    assert files.diff("git:HEAD:schemas", "schemas")[0] == exit_codes.CLEAN
+    monkeypatch.chdir(folder / "events")
+    code, told = files.diff("git:HEAD:../orders-value.avsc", "2/orders.avsc")
+    assert (code, told.splitlines()[0][:20]) == (exit_codes.CLEAN, "✓ 2/orders.avsc: for")
+
+
+def test_a_registered_version_gives_the_subject_of_a_file_that_has_none(
+    files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contractlog.clients.cli.diff_sides.connect", lambda _: nullcontext(registry))
+    registry.register("shop.orders", SchemaDraft(order(ID)))
+    later = files.put("candidate.avsc", order(ID, TOTAL))
+    _, told = files.diff("subject:shop.orders:1", later)
+    assert "level BACKWARD of `shop.orders` rejects the change" in told
+
+
+def test_an_unreadable_type_of_the_folder_is_named(files: Files, repository: Path) -> None:
+    (repository / "schemas/Money.avsc").write_text("{")
+    code, told = files.diff("git:HEAD:schemas/orders-value.avsc", "schemas/orders-value.avsc")
+    assert code == exit_codes.USAGE
+    assert "schemas/Money.avsc:1:2: the text is not JSON" in told
 
 
 def test_files_without_the_same_subject_are_paired_by_path(files: Files, repository: Path) -> None:

@@ -96,13 +96,28 @@ def test_a_path_out_of_the_given_folders_is_no_dependency(folder: Path) -> None:
     assert file.dependencies == ()
 
 
-def test_the_version_of_the_same_folder_is_meant_else_the_last(folder: Path) -> None:
+def test_the_last_version_uses_the_last_version_and_earlier_ones_that_of_their_number(folder: Path) -> None:
     for version in ("1", "2", "10"):
         put(folder, f"{version}/m-value.avsc", record("M", *["long"] * int(version)))
-    put(folder, "1/a-value.avsc", record("A", "M"))
+    for version in ("1", "3", "4"):
+        put(folder, f"{version}/a-value.avsc", record("A", "M", *["long"] * int(version)))
     put(folder, "b-value.avsc", record("B", "M"))
+    assert {path: targets["M"] for path, _, targets in linked() if targets} == {
+        "1/a-value.avsc": "1/m-value.avsc",
+        "3/a-value.avsc": "2/m-value.avsc",
+        "4/a-value.avsc": "10/m-value.avsc",
+        "b-value.avsc": "10/m-value.avsc",
+    }
+
+
+def test_files_beside_a_file_go_before_those_of_other_folders(folder: Path) -> None:
+    for place in ("eu", "us"):
+        put(folder, f"{place}/1/{place}-money-value.avsc", record("M", "long"))
+        put(folder, f"{place}/2/{place}-orders-value.avsc", record(f"{place}.A", "M"))
     dependencies = {path: targets for path, _, targets in linked() if targets}
-    assert dependencies == {"1/a-value.avsc": {"M": "1/m-value.avsc"}, "b-value.avsc": {"M": "10/m-value.avsc"}}
+    assert dependencies == {
+        f"{place}/2/{place}-orders-value.avsc": {"M": f"{place}/1/{place}-money-value.avsc"} for place in ("eu", "us")
+    }
 
 
 def test_a_definition_of_its_own_needs_no_other(folder: Path) -> None:

@@ -1,0 +1,87 @@
+"""A ``$ref`` that leads to no file: the message is about the file that has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_folder.dependencies import order_files
+from contractlog.clients.cli.schema_folder.resolver import parse_draft
+from contractlog.compatibility.errors import UsageError
+
+_NAMED = "a-value.schema.json:1:10: "
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(folder: Path, name: str, **schema: str) -> None:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(schema))
+
+
+def parse(*paths: str) -> list[str]:
+    """Return the messages about the files."""
+    problems = UnreadableFiles()
+    for file in order_files(collect_files(paths, unreadable=problems), problems.collect):
+        with problems.collect(file.path):
+            parse_draft(file, {}, strict=True)
+    return [str(error) for _, error in problems.problems]
+
+
+@pytest.mark.parametrize("written", ["types/adress.schema.json", "types/adress.schema.json#/definitions/x"])
+def test_a_path_that_does_not_exist_is_named_with_the_nearest_file(folder: Path, written: str) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": written})
+    put(folder, "types/address.schema.json")
+    [message] = parse(".")
+    assert message == (
+        f'{_NAMED}"types/adress.schema.json" leads to `types/adress.schema.json`, which does not exist; '
+        'did you mean "types/address.schema.json"?'
+    )
+
+
+def test_a_path_with_nothing_near_is_to_be_corrected(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "zzz"})
+    assert parse(".") == [f'{_NAMED}"zzz" leads to `zzz`, which does not exist; correct the path']
+
+
+def test_an_id_that_no_file_has_is_named_with_the_nearest_id(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "http://x/adress"})
+    put(folder, "types/address.schema.json", **{"$id": "http://x/address"})
+    [message] = parse(".")
+    assert message == (
+        f'{_NAMED}"http://x/adress" is the `$id` of no file of this command; did you mean "http://x/address"?'
+    )
+
+
+def test_an_id_with_nothing_near_may_be_in_the_registry(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "http://x/y"})
+    [message] = parse(".")
+    assert message == (
+        f'{_NAMED}"http://x/y" is the `$id` of no file of this command; correct it, or name its subject in '
+        "contractlog.toml or with --reference"
+    )
+
+
+def test_a_file_that_exists_and_was_not_named_is_to_be_named(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "types/address.schema.json"})
+    put(folder, "types/address.schema.json")
+    [message] = parse("a-value.schema.json")
+    assert message == (
+        f'{_NAMED}the file of "types/address.schema.json", `types/address.schema.json`, is not one of this command: '
+        "name it, or a folder above it"
+    )
+
+
+def test_a_file_that_nothing_is_near_to_still_needs_a_subject(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "zzz"})
+    put(folder, "types/address.schema.json")
+    with pytest.raises(UsageError, match=r"`types/address.schema.json` has no subject"):
+        collect_files(["."])
