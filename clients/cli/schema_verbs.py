@@ -97,13 +97,14 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--use-waivers", action="store_true", help="permit registrations by a waiver of the manifest, against the level"
     )
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan.runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
-        return run_apply(options)
+        return run_apply(options, argv)
 
 
 def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -175,13 +176,14 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a schema file that both schemas reference as NAME; list files without references of their own first",
     )
     add_registry(parser)
-    add_format(parser, "markdown")
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
-        return run(options)
+        return run(options, argv)
 
 
 def _parse_policy(text: str) -> Policy:
