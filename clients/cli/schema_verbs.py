@@ -119,10 +119,11 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="the manifest with the environments")
     parser.set_defaults(subject=None, references=[], environment=None)
     add_timeout(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.promotion_runner import run  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.promotion.runner import run  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run(options, argv)
