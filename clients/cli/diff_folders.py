@@ -44,14 +44,14 @@ class FolderDiff:
         others = (("renamed", self.renamed), ("added", self.added), ("removed", self.removed))
         return ", ".join(parts + [f"{len(subjects):,} {verb}" for verb, subjects in others if subjects])
 
-    def describe_subjects(self) -> Iterator[tuple[str, str]]:
-        """Yield the files whose subjects are renamed, added or removed, with a phrase."""
+    def describe_subjects(self) -> Iterator[tuple[str | None, str, str]]:
+        """Yield the subjects that are renamed, added or removed, each with its file and a phrase."""
         for before, (after, file) in self.renamed:
             names = [f"`{name}`" if name else "no subject" for name in (before, after)]
-            yield file, f"has {names[1]}, and had {names[0]} in {self.earlier}"
+            yield after, file, f"has {names[1]}, and had {names[0]} in {self.earlier}"
         for verb, subjects in (("added", self.added), ("removed", self.removed)):
             for subject, file in subjects:
-                yield file, f"`{subject}` was {verb}" if subject else f"was {verb}; it has no subject"
+                yield subject, file, f"`{subject}` was {verb}" if subject else f"was {verb}; it has no subject"
 
     def body(self) -> dict[str, Any]:
         """Return the JSON-compatible form."""

@@ -100,13 +100,14 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--update-lock", action="store_true", help="also write the versions to the contractlog.lock of the folder"
     )
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.plan.runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
-        return run_apply(options)
+        return run_apply(options, argv)
 
 
 def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -121,10 +122,11 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="the manifest with the environments")
     parser.set_defaults(subject=None, references=[], environment=None)
     add_timeout(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.promotion_runner import run  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.promotion.runner import run  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run(options, argv)
@@ -179,13 +181,14 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "without references of their own first",
     )
     add_registry(parser)
-    add_format(parser, "markdown")
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
-        return run(options)
+        return run(options, argv)
 
 
 def _parse_policy(text: str) -> Policy:

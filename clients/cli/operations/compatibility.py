@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
-from contractlog.clients.cli.options import add_format, add_output, add_references, add_registry, parse_level
+from contractlog.clients.cli.options import (
+    REPORT_FORMATS,
+    add_format,
+    add_output,
+    add_references,
+    add_registry,
+    add_reports,
+    parse_level,
+)
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.identifiers import MAX_VERSION
 
@@ -27,13 +35,14 @@ def compat(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_references(parser, "the file refers to")
     parser.add_argument("--normalize", action="store_true", help="compare the normalized text")
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.operations.compatibility_runner import run  # noqa: PLC0415 - slow to import
 
     with apply_output_options(options):
-        return run(options)
+        return run(options, argv)
 
 
 def _parse_version(text: str) -> VersionLike:

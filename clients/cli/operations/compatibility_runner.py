@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
@@ -12,7 +15,9 @@ from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json
 from contractlog.clients.cli.registry_check import check_by_registry
-from contractlog.clients.cli.schema_folder.collection import collect_files
+from contractlog.clients.cli.report_formats.check_report import check_report
+from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
@@ -25,26 +30,42 @@ from contractlog.compatibility.schema_diff import DiffSide, diff_schemas
 
 __all__ = ["run"]
 
+_COMMAND: Final = "contractlog compat"
 _EXIT_CODES = {"incompatible": exit_codes.FINDINGS, "refused": exit_codes.REFUSED}
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check the file, print the verdict, and return the exit code."""
     if Path(options.file).is_dir():
         raise UsageError(f"`{options.file}` is a folder: name one file, or use `contractlog check {options.file}`")
+    unreadable = UnreadableFiles()
+    checks: list[FileCheck] = []
+    with reported_failures(options, _COMMAND, argv, path=options.file):
+        with unreadable.collect(Path(options.file)):
+            checks.append(_check(options))
+        output_report(options, partial(check_report, checks, unreadable.problems, command=_COMMAND))
+    unreadable.raise_errors()
+    (check,) = checks
+    if options.format == "json":
+        print_json({"format": FORMAT, "compatible": check.outcome != "incompatible", **check.body()})
+    elif options.format == "text":
+        print_check(check)
+    return _EXIT_CODES.get(check.outcome, exit_codes.CLEAN)
+
+
+def _check(options: Namespace) -> FileCheck:
+    """Check the file.
+
+    Raises:
+        UsageError: it cannot be read as a schema, or the registry rejects it as invalid.
+    """
     ((file,),) = collect_files([options.file], subject=options.subject, references=options.references).values()
     with connect(options) as registry:
         resolved = FileResolver(registry, options.normalize).resolve(file)
-        if options.version is None:
-            checker = SubjectChecker(registry, file.subject, options.normalize, PlannedSettings(options.level))
-            check = checker.check(resolved)
-        else:
-            check = _check_version(registry, resolved.file, resolved.parsed, options)
-    if options.format == "json":
-        print_json({"format": FORMAT, "compatible": check.outcome != "incompatible", **check.body()})
-    else:
-        print_check(check)
-    return _EXIT_CODES.get(check.outcome, exit_codes.CLEAN)
+        if options.version is not None:
+            return _check_version(registry, resolved.file, resolved.parsed, options)
+        checker = SubjectChecker(registry, file.subject, options.normalize, PlannedSettings(options.level))
+        return checker.check(resolved)
 
 
 def _check_version(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> FileCheck:

@@ -1,19 +1,21 @@
-"""Report of ``plan`` in the formats of CI."""
+"""Reports of ``plan`` and ``apply`` in the formats of CI."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.registration_report import registration_report
-from contractlog.clients.cli.plan.steps import RegisterWaived, SetConfig
+from contractlog.clients.cli.plan.steps import DeleteSubject, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import relative_path
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.subject_settings import SettingIgnored
 
-__all__ = ["plan_report"]
+__all__ = ["Applied", "apply_report", "outdated_plan_report", "plan_report"]
 
 PLAN_DRIFT: Final = ReportedRule(
     "PLAN_DRIFT",
@@ -21,31 +23,118 @@ PLAN_DRIFT: Final = ReportedRule(
     "The registry has a later version than the file of a subject, or a subject that [[subjects]] of the manifest owns "
     "has no file. `contractlog plan --exit-code` ends with 1. Add it to the files, or delete it in the registry.",
 )
+PLAN_OUTDATED: Final = ReportedRule(
+    "PLAN_OUTDATED",
+    "The registry or the files have changed since the plan",
+    "A saved plan is applied only as it was shown. Nothing was applied: plan again, and look at the difference.",
+)
+SETTING_IGNORED: Final = ReportedRule(
+    "SETTING_IGNORED",
+    "The registry does not have a setting of the manifest",
+    "The registry accepted the request and ignored the setting. Remove it from the manifest.",
+)
+SUBJECT_REFERENCED: Final = ReportedRule(
+    "SUBJECT_REFERENCED",
+    "A subject without a file cannot be deleted",
+    "A registered version or a file references it. Restore its file, or delete what references it.",
+)
+_Table = tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The steps of a plan that ``apply`` has made so far."""
+
+    plan: Plan
+    done: list[FileRegistration] = field(default_factory=list)
+    made: list[Step] = field(default_factory=list)
+    ignored: list[tuple[Step, SettingIgnored]] = field(default_factory=list)
+
+    @property
+    def registrations(self) -> list[FileRegistration]:
+        """The outcomes of files, in the order of the plan."""
+        order = {each.file.key: number for number, each in enumerate(self.plan.registrations)}
+        return sorted(self.done, key=lambda each: order[each.file.key])
 
 
 def plan_report(
-    plan: Plan, unreadable: Iterable[tuple[Path, Exception]], summary: str, root: Path, tool_version: str
+    plan: Plan,
+    unreadable: Iterable[tuple[Path, Exception]],
+    summary: str,
+    root: Path,
+    tool_version: str,
+    *,
+    command: str = "contractlog plan",
 ) -> Report:
     """Build the report of ``plan``, with its settings, deletions and drift as tables."""
-    report = registration_report(plan.registrations, unreadable, summary, root, tool_version)
-    settings = [step for step in plan.settings if isinstance(step, SetConfig)]
+    report = registration_report(plan.registrations, unreadable, summary, root, tool_version, command=command)
     tables = (
+        *_list_changes(plan.settings, plan.waived, plan.deletions, ("now", "planned")),
+        ("Not deleted", ("subject", "referenced by"), plan.referenced),
+        *_list_drift(plan),
+    )
+    findings = (*_find_referenced(plan, root), *_find_drift(plan, root))
+    return _with_changes(report, plan, root, tables, findings)
+
+
+def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) -> Report:
+    """Build the report of ``apply``: what was changed, and the settings that the registry ignored."""
+    plan, made = applied.plan, applied.made
+    command = "contractlog apply"
+    report = registration_report(applied.registrations, (), summary, root, tool_version, command=command)
+    waived = [step for step in made if isinstance(step, RegisterWaived)]
+    deletions = [step for step in made if isinstance(step, DeleteSubject)]
+    tables = [*_list_changes(made, waived, deletions), *(_list_drift(plan) if plan.is_empty else ())]
+    path = _manifest_path(plan, root)
+    findings = [
+        ReportedFinding(
+            path,
+            None,
+            None,
+            SETTING_IGNORED.id,
+            "error",
+            f"{error.facts['setting']} of `{step.subject}`: {error}",
+            identity=f"{step.subject} {error.facts['setting']}",
+        )
+        for step, error in applied.ignored
+    ]
+    findings += _find_drift(plan, root) if plan.is_empty else ()
+    return _with_changes(report, plan, root, tables, findings)
+
+
+def outdated_plan_report(plan_file: Path, deviation: str, root: Path, tool_version: str) -> Report:
+    """Build the report of an ``apply`` that is refused because of changes since the plan."""
+    path = relative_path(plan_file, root)
+    finding = ReportedFinding(path, None, None, PLAN_OUTDATED.id, "error", deviation)
+    file = ReportedFile(path, "failed", "the registry or the files have changed since the plan", (finding,))
+    rules = {PLAN_OUTDATED.id: PLAN_OUTDATED}
+    return Report("contractlog apply", "nothing was applied: plan again", (file,), rules, tool_version)
+
+
+def _list_changes(
+    steps: Iterable[Step],
+    waived: Iterable[RegisterWaived],
+    deletions: Iterable[DeleteSubject],
+    values: tuple[str, str] = ("before", "after"),
+) -> tuple[_Table, ...]:
+    settings = [step for step in steps if isinstance(step, SetConfig)]
+    return (
         (
             "Settings",
-            ("subject", "setting", "now", "planned"),
+            ("subject", "setting", *values),
             tuple((each.subject, each.change.setting, *each.format_values()) for each in settings),
         ),
-        (
-            "By waivers, in this order",
-            ("subject", "step"),
-            tuple(row for each in plan.waived for row in _list_steps(each)),
-        ),
+        ("By waivers, in this order", ("subject", "step"), tuple(row for each in waived for row in _list_steps(each))),
         (
             "Soft deletions",
             ("subject", "versions"),
-            tuple((each.subject, ", ".join(map(str, each.versions))) for each in plan.deletions),
+            tuple((each.subject, ", ".join(map(str, each.versions))) for each in deletions),
         ),
-        ("Not deleted", ("subject", "referenced by"), plan.referenced),
+    )
+
+
+def _list_drift(plan: Plan) -> tuple[_Table, ...]:
+    return (
         (
             "Drift",
             ("subject", "version of the file", "latest version"),
@@ -53,23 +142,43 @@ def plan_report(
         ),
         ("Subjects without a file", ("subject", "rule in [[subjects]]"), tuple((plan.without_file or {}).items())),
     )
+
+
+def _with_changes(
+    report: Report, plan: Plan, root: Path, tables: Iterable[_Table], findings: Sequence[ReportedFinding]
+) -> Report:
+    """Return a report with the changes other than versions, as tables and findings about the manifest."""
     filled = tuple(table for table in tables if table[2])
-    path = "." if plan.manifest is None else relative_path(plan.manifest.path, root)
-    outcome: Literal["passed", "failed"] = "failed" if plan.referenced else "passed"
-    only_drift = {table[0] for table in filled} <= {"Drift", "Subjects without a file"}
+    if not (filled or findings):
+        return report
+    failed = any(finding.severity == "error" for finding in findings)
+    only_drift = not failed and {table[0] for table in filled} <= {"Drift", "Subjects without a file"}
     verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
-    findings = tuple(_find_drift(plan, path, root))
-    changes = (ReportedFile(path, outcome, verdict, findings, tables=filled, listed=True),) if filled else ()
-    rules = {**report.rules, PLAN_DRIFT.id: PLAN_DRIFT} if findings else report.rules
-    return replace(report, command="contractlog plan", files=(*report.files, *changes), rules=rules)
+    outcome: Literal["passed", "failed"] = "failed" if failed else "passed"
+    file = ReportedFile(_manifest_path(plan, root), outcome, verdict, tuple(findings), tables=filled, listed=True)
+    used = {finding.rule for finding in findings}
+    rules = {rule.id: rule for rule in (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED) if rule.id in used}
+    return replace(report, files=(*report.files, file), rules={**report.rules, **rules})
 
 
-def _find_drift(plan: Plan, path: str, root: Path) -> Iterator[ReportedFinding]:
+def _find_referenced(plan: Plan, root: Path) -> Iterator[ReportedFinding]:
+    """Yield an error for each subject that cannot be deleted."""
+    for subject, user in plan.referenced:
+        message = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
+        path = _manifest_path(plan, root)
+        yield ReportedFinding(path, None, None, SUBJECT_REFERENCED.id, "error", message, identity=f"{subject} {user}")
+
+
+def _find_drift(plan: Plan, root: Path) -> Iterator[ReportedFinding]:
     """Yield a warning for each drifted subject: in its file, or in the manifest if it has none."""
     files = {each.file.subject: relative_path(each.file.path, root) for each in plan.registrations}
     for subject, message in plan.describe_drift():
-        file = files.get(subject, path)
+        file = files.get(subject, _manifest_path(plan, root))
         yield ReportedFinding(file, None, None, PLAN_DRIFT.id, "warning", message, identity=subject)
+
+
+def _manifest_path(plan: Plan, root: Path) -> str:
+    return "." if plan.manifest is None else relative_path(plan.manifest.path, root)
 
 
 def _list_steps(waived: RegisterWaived) -> list[tuple[str, str]]:

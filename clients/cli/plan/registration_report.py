@@ -25,8 +25,10 @@ def registration_report(
     summary: str,
     root: Path,
     tool_version: str,
+    *,
+    command: str = "contractlog register",
 ) -> Report:
-    """Build the report of ``register``.
+    """Build the report of files that are registered, or would be.
 
     Args:
         registrations: the outcomes, in the order of output.
@@ -34,11 +36,12 @@ def registration_report(
         summary: one sentence.
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
+        command: the command.
     """
     files = [_report_registration(each, root) for each in registrations]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     rules = list_rules(finding for file in files for finding in file.findings)
-    return Report("contractlog register", summary, tuple(files), rules, tool_version)
+    return Report(command, summary, tuple(files), rules, tool_version)
 
 
 def _report_registration(registration: FileRegistration, root: Path) -> ReportedFile:

@@ -1,4 +1,4 @@
-"""Report of ``contractlog check``: its findings, and a verdict on each file."""
+"""Report of ``contractlog check`` and ``compat``: their findings, and a verdict on each file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,12 @@ _OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED
 
 
 def check_report(
-    checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]], root: Path, tool_version: str = ""
+    checks: Sequence[FileCheck],
+    unreadable: Iterable[tuple[Path, Exception]],
+    root: Path,
+    tool_version: str = "",
+    *,
+    command: str = "contractlog check",
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -72,11 +77,12 @@ def check_report(
         unreadable: files that cannot be read as schemas, with the error.
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
+        command: the command that checked them.
     """
     files = [report_file(check, root) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     return Report(
-        command="contractlog check",
+        command=command,
         summary=_summary(checks, len(files)),
         files=tuple(files),
         rules=list_rules(finding for file in files for finding in file.findings),

@@ -63,15 +63,18 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
 
 
 @contextmanager
-def reported_failures(options: Namespace, command: str, argv: Sequence[str]) -> Iterator[None]:
-    """Report an error of the registry that ends a command, so that CI shows the reason."""
+def reported_failures(options: Namespace, command: str, argv: Sequence[str], path: str = ".") -> Iterator[None]:
+    """Report an error of the registry that ends a command, so that CI shows the reason.
+
+    The report is about ``path``, unless the command has files.
+    """
     try:
         yield
     except UsageError:
         raise
     except ContractlogError as error:
         message = error_message(error, argv)
-        path = next(iter(options.files), ".")
+        path = next(iter(getattr(options, "files", ())), path)
         output_report(options, partial(_failure_report, command, path, message))
         raise
 

@@ -10,6 +10,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.compatibility.level import Level
 
+from support.ci_reports import read_reports, report_options
 from support.operations import LINE, NOTE, Run, order
 
 REQUIRED = '{"name":"total","type":"double"}'
@@ -78,3 +79,26 @@ def test_wrong_arguments_are_usage(orders: Registry, run: Run, file: Path, argum
 def test_a_folder_and_a_missing_file_are_usage(orders: Registry, run: Run, tmp_path: Path) -> None:
     assert "use `contractlog check" in run("compat", "orders-value", str(tmp_path)).err
     assert run("compat", "orders-value", str(tmp_path / "none.avsc")).code == exit_codes.USAGE
+
+
+def test_reports_have_the_verdict_and_its_findings(
+    orders: Registry, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    arguments = ("compat", "orders-value", file.name, *report_options(file.parent))
+    file.write_text(order(REQUIRED).text)
+    for version in ([], ["--version", "1"]):
+        assert run(*arguments, *version).code == exit_codes.FINDINGS
+        reports = read_reports(file.parent)
+        assert ("AVRO_FIELD_DEFAULT_MISSING", "error", file.name) in reports.findings
+        assert (list(reports.cases), reports.failed) == ([file.name], [file.name])
+        assert reports.markdown.startswith("### contractlog compat: 1 of 1 file cannot be registered")
+    file.write_text(order().text)
+    assert run(*arguments).code == exit_codes.CLEAN
+    assert read_reports(file.parent).failed == []
+    file.write_text('{"type":')
+    assert run(*arguments).code == exit_codes.USAGE
+    assert read_reports(file.parent).findings == [("UNREADABLE_FILE", "error", file.name)]
+    file.write_text(order().text)
+    assert run(*arguments, "--version", "9").code == exit_codes.USAGE
+    assert read_reports(file.parent).findings == [("REGISTRY_FAILED", "error", file.name)]

@@ -1,9 +1,8 @@
-"""Promotion of versions from one environment to another."""
+"""``contractlog promote``: versions from one environment to another."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,76 +11,11 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli import options as cli_options
-from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import ModeNotConfigured
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
-from contractlog.compatibility.schema import Reference, SchemaDraft
-from contractlog.registry.testing import Registries
 
-MANIFEST = """
-[environments.dev]
-registry = "http://dev"
-[environments.prod]
-registry = "http://prod"
-[environments.staging]
-registry = "http://dev"
-context = ".staging"
-"""
-MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
-ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
-NOTE = {"name": "note", "type": "string", "default": ""}
-
-
-def draft(schema: Any, *references: Reference) -> SchemaDraft:
-    return SchemaDraft(json.dumps(schema), references=references)
-
-
-def more(schema: dict[str, Any], *fields: Any) -> dict[str, Any]:
-    return {**schema, "fields": [*schema["fields"], *fields]}
-
-
-class Environments:
-    """The registries of both environments, and the verb run in a folder with the manifest."""
-
-    def __init__(self, dev: Registry, prod: Registry, capsys: pytest.CaptureFixture[str]) -> None:
-        self.dev, self.prod, self.capsys = dev, prod, capsys
-
-    def promote(self, *arguments: str, target: str = "prod") -> tuple[int, str, str]:
-        code = main(["promote", "dev", target, *arguments])
-        printed = self.capsys.readouterr()
-        return code, printed.out, printed.err
-
-    def history(self, registry: Registry, subject: str) -> list[tuple[int, int, str | None]]:
-        versions = (registry.version(subject, number) for number in registry.versions(subject))
-        return [(int(each.version or 0), each.schema_id, each.guid) for each in versions]
-
-
-@pytest.fixture
-def environments(
-    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Environments]:
-    apps = {name: registries.make({}) for name in ("dev", "prod")}
-
-    def connect(url: str, **settings: Any) -> Registry:
-        return Registry(app=apps[url.removeprefix("http://")], **settings)
-
-    monkeypatch.setattr(cli_options, "Registry", connect)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "contractlog.toml").write_text(MANIFEST)
-    (tmp_path / "orders-value.avsc").write_text(json.dumps(ORDER))
-    (tmp_path / "Money.avsc").write_text(json.dumps(MONEY))
-    with Registry(app=apps["dev"]) as dev, Registry(app=apps["prod"]) as prod:
-        dev.register("unrelated-value", draft("string"))
-        dev.register("orders-value", draft(more(MONEY, NOTE)))
-        dev.set_level(Level.NONE, "orders-value")
-        dev.register("Money", draft(MONEY))
-        dev.register("orders-value", draft(ORDER, Reference("Money", "Money", 1)))
-        dev.register("Money", draft(more(MONEY, NOTE)))
-        dev.register("orders-value", draft(more(ORDER, NOTE), Reference("Money", "Money", 2)))
-        yield Environments(dev, prod, capsys)
-    for app in apps.values():
-        app.state.close()
+from support.environments import MANIFEST, MONEY, NOTE, Environments, draft, more
 
 
 def test_promote_shows_the_missing_versions_and_writes_nothing(environments: Environments) -> None:

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -21,7 +22,11 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
-from contractlog.clients.cli.promotion import PromotedVersion, Promotion, Side
+from contractlog.clients.cli.promotion.comparison import Comparison
+from contractlog.clients.cli.promotion.promotion_report import promotion_report
+from contractlog.clients.cli.promotion.registration import end_imports, register_missing
+from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Side
+from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
@@ -40,6 +45,11 @@ FORMAT: Final = "contractlog.promote/1"
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Show or register the versions that the target lacks, and return the exit code."""
+    with reported_failures(options, "contractlog promote", argv):
+        return _run(options, argv)
+
+
+def _run(options: Namespace, argv: Sequence[str]) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     unreadable.raise_errors("nothing was promoted")
@@ -47,21 +57,21 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
         raise UsageError(f"promote needs a manifest with environments: write {MANIFEST}, or pass --manifest")
     with ExitStack() as stack:
         source, target = _open_sides(options, options.manifest, stack)
-        subjects = [source.shared_name(Subject.parse(source.qualify(file.subject))) for file in files]
-        names = list(dict.fromkeys(subjects))
-        promotion = Promotion(source, target, _list_modes(options.manifest, names))
+        paths = {source.shared_name(Subject.parse(source.qualify(each.subject))): each.path for each in files}
+        names = list(paths)
+        promotion = Comparison(source, target, _list_modes(options.manifest, names))
         promotion.compare(names)
         ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []
         applied = options.apply and not promotion.refusals
         try:
-            for version in promotion.register() if applied else ():
+            for version in register_missing(promotion) if applied else ():
                 done.append(version)
                 if options.format == "text":
                     with continue_without_reader():
                         _print_version(promotion, version)
             ended = _end_imports(promotion, applied=applied)
-            promotion.notes += _describe_settings(target, options.manifest, names)
+            promotion.notes += [Note(None, text) for text in _describe_settings(target, options.manifest, names)]
         except BaseException:
             if done:
                 versions = count_noun(len(done), "version")
@@ -70,11 +80,15 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
         finally:
             if options.format == "json":
                 print_json(_json_body(promotion, done if applied else promotion.missing, applied=applied))
+    shown = done if applied else promotion.missing
+    output_report(options, partial(promotion_report, promotion, shown, paths=paths, manifest=options.manifest.path))
     if options.format == "text":
-        for subject, mode in ended:
-            text = f"`{subject}`: mode IMPORT -> {mode} in {target.name}, as in the manifest"
-            print_result(with_tone(Tone.GOOD, escape_line(text)))
+        _print_ended(promotion, ended)
         _print_rest(argv, promotion, done, applied=applied)
+    return _exit_code(options, promotion, applied=applied)
+
+
+def _exit_code(options: Namespace, promotion: Comparison, *, applied: bool) -> int:
     if promotion.refusals:
         permitted = any(refusal.kind == "history" for refusal in promotion.refusals.values())
         return exit_codes.FINDINGS if permitted else exit_codes.REFUSED
@@ -82,12 +96,15 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     return exit_codes.FINDINGS if options.exit_code and remains else exit_codes.CLEAN
 
 
-def _end_imports(promotion: Promotion, *, applied: bool) -> list[tuple[str, Mode]]:
+def _end_imports(promotion: Comparison, *, applied: bool) -> list[tuple[str, Mode]]:
     """Set the modes of subjects left in mode IMPORT if all was registered; else note them."""
     if applied and not promotion.refusals:
-        return list(promotion.end_imports())
+        return list(end_imports(promotion))
     promotion.notes += [
-        f"`{subject}` is in mode IMPORT in {promotion.target.name}: `--apply` sets {mode}, as in the manifest"
+        Note(
+            subject,
+            f"`{subject}` is in mode IMPORT in {promotion.target.name}: `--apply` sets {mode}, as in the manifest",
+        )
         for subject, mode in promotion.left_in_import.items()
     ]
     return []
@@ -149,7 +166,7 @@ def _urls(environment: Environment) -> list[str]:
     return [address.url for address in RegistryAddress.parse(environment.registry)]
 
 
-def _json_body(promotion: Promotion, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
+def _json_body(promotion: Comparison, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "from": promotion.source.name,
@@ -157,11 +174,11 @@ def _json_body(promotion: Promotion, versions: Iterable[PromotedVersion], *, app
         "applied": applied,
         "versions": [version.body() for version in versions],
         "refused": [{"subject": each.subject, "reason": each.reason} for each in promotion.refusals.values()],
-        "notes": promotion.notes,
+        "notes": [note.text for note in promotion.notes],
     }
 
 
-def _print_version(promotion: Promotion, version: PromotedVersion) -> None:
+def _print_version(promotion: Comparison, version: PromotedVersion) -> None:
     source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
     if version.schema_id is None:
         verb = "would become"
@@ -175,7 +192,14 @@ def _print_version(promotion: Promotion, version: PromotedVersion) -> None:
     print_result(with_tone(Tone.GOOD, escape_line(text)))
 
 
-def _print_rest(argv: Sequence[str], promotion: Promotion, done: list[PromotedVersion], *, applied: bool) -> None:
+def _print_ended(promotion: Comparison, ended: Iterable[tuple[str, Mode]]) -> None:
+    """Print the subjects whose mode IMPORT was ended."""
+    for subject, mode in ended:
+        text = f"`{subject}`: mode IMPORT -> {mode} in {promotion.target.name}, as in the manifest"
+        print_result(with_tone(Tone.GOOD, escape_line(text)))
+
+
+def _print_rest(argv: Sequence[str], promotion: Comparison, done: list[PromotedVersion], *, applied: bool) -> None:
     """Print the planned versions, unless they were registered, then refusals, notes and the summary."""
     source, target = promotion.source.name, promotion.target.name
     for version in () if applied else promotion.missing:
@@ -183,7 +207,7 @@ def _print_rest(argv: Sequence[str], promotion: Promotion, done: list[PromotedVe
     for refusal in promotion.refusals.values():
         print_result(with_tone(Tone.BAD, escape_line(f"`{refusal.subject}`: {refusal.reason}")))
     for note in promotion.notes:
-        print_message(f"note: {note}")
+        print_message(f"note: {note.text}")
     missing = count_noun(len(promotion.missing), "version")
     if promotion.refusals:
         refused = count_noun(len(promotion.refusals), "subject")

@@ -1,0 +1,1 @@
+"""Command that registers the versions of one environment in another: ``promote``."""

@@ -1,0 +1,191 @@
+"""Comparison of two environments: the versions that a target lacks of what a source has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from contractlog.clients.cli.output import shell_command
+from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
+from contractlog.clients.cli.promotion.references import ReferenceMap
+from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Refusal, RefusalKind, RefusedError, Side
+from contractlog.clients.cli.registry_check import check_by_registry
+from contractlog.compatibility.errors import InvalidSchema, NotFound
+from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+
+__all__ = ["Comparison"]
+
+_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+
+
+@dataclass
+class Comparison:
+    """The versions that a target lacks of what a source has, and the subjects that cannot be promoted."""
+
+    source: Side
+    target: Side
+    wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name
+    left_in_import: dict[str, Mode] = field(default_factory=dict)  #: subjects in mode IMPORT -> the mode to be set
+    missing: list[PromotedVersion] = field(default_factory=list)  #: each after those that it depends on
+    refusals: dict[str, Refusal] = field(default_factory=dict)  #: by subject
+    notes: list[Note] = field(default_factory=list)
+    versions: int = 0  #: of all subjects, in the source
+    references: ReferenceMap = field(init=False)
+    target_subjects: dict[str, TargetSubject] = field(default_factory=dict)
+    _histories: dict[str, list[RegisteredSchema]] = field(default_factory=dict)
+    _listed: Histories = field(init=False)  #: of the target
+
+    def __post_init__(self) -> None:
+        self.references = ReferenceMap(self.source, self.target, self.refusals)
+        self._listed = Histories(self.target, ())
+
+    def compare(self, subjects: Sequence[str]) -> None:
+        """Find the missing versions of subjects, and the subjects whose histories differ."""
+        source, target = self.source, self.target
+        listed, self._listed = Histories(source, subjects), Histories(target, subjects)
+        listed.list_live_versions()
+        self._listed.list_every_version()
+        for subject in subjects:
+            self._histories[subject] = history = listed.read_live(subject)
+            self.target_subjects[subject] = state = self._listed.read_target_subject(subject)
+            self.versions += len(history)
+            if state.mode is Mode.IMPORT and has_own_mode(target, subject):
+                self._plan_end_of_import(subject)
+            if len(state.live) > len(history):
+                number = state.live[len(history)]
+                self.refuse(
+                    subject,
+                    f"{target.name} has version {number}, which {source.name} lacks: register its schema in "
+                    f"{source.name} first, or delete it in {target.name}",
+                )
+            elif not history:
+                self._note(subject, f"`{subject}` has no version in {source.name}: register its file there first")
+        for subject, index in self._order():
+            if subject not in self.refusals:
+                try:
+                    self._compare_version(subject, index)
+                except RefusedError as refused:
+                    self.refuse(subject, str(refused), refused.kind)
+        self.missing = [version for version in self.missing if version.subject not in self.refusals]
+
+    def refuse(self, subject: str, reason: str, kind: RefusalKind = "history") -> None:
+        """Take note that a subject cannot be promoted."""
+        self.refusals[subject] = Refusal(subject, reason, kind)
+
+    def _plan_end_of_import(self, subject: str) -> None:
+        """Plan to set the manifest's mode of a subject in mode IMPORT, or note how to end that."""
+        if subject in self.wanted_modes:
+            self.left_in_import[subject] = self.wanted_modes[subject]
+            return
+        command = shell_command("mode unset", self.target.qualify(subject), registry=self.target.registry.url)
+        self._note(
+            subject,
+            f"`{subject}` is in mode IMPORT in {self.target.name}; when all is imported: {command}; "
+            "or set `mode` in [[subjects]] of the manifest, which `--apply` then sets",
+        )
+
+    def _order(self) -> Iterator[tuple[str, int]]:
+        """Yield each version (its subject and its index in the history) after those that it depends on."""
+        indexes = {
+            (subject, int(schema.version or 0)): index
+            for subject, history in self._histories.items()
+            for index, schema in enumerate(history)
+        }
+        entered: set[tuple[str, int]] = set()
+        for start in indexes:
+            pending = [(start, False)]
+            while pending:
+                key, is_ready = pending.pop()
+                subject, index = key[0], indexes[key]
+                if is_ready:
+                    yield subject, index
+                elif key not in entered:
+                    entered.add(key)
+                    pending.append((key, True))
+                    history = self._histories[subject]
+                    before = [(subject, int(history[index - 1].version or 0))] if index else []
+                    needed = [*before, *(key for key, _ in self.references.list_references(subject, history[index]))]
+                    pending += [(each, False) for each in needed if each in indexes and each not in entered]
+
+    def _compare_version(self, subject: str, index: int) -> None:
+        """Compare a version with the target's at the same position, or plan its registration.
+
+        Raises:
+            RefusedError: the histories differ, or the target rejects the version.
+        """
+        schema, state, target = self._histories[subject][index], self.target_subjects[subject], self.target
+        source_version = int(schema.version or 0)
+        draft = self.references.map_draft(subject, schema)
+        if index < len(state.live):
+            number = state.live[index]
+            if not self._has_content(subject, number, draft):
+                raise RefusedError(
+                    f"version {number} in {target.name} is another schema than version {source_version} in "
+                    f"{self.source.name}: the histories differ from there on; delete version {number} in {target.name} "
+                    f"and promote again, or give both the same versions"
+                )
+        else:
+            first = len(state.live)
+            if index == first:
+                self._prepare_subject(subject, state)
+                if state.live and not state.keeps_ids:
+                    self._check_next(subject, schema, draft)
+            number = source_version if state.keeps_ids else state.highest + 1 + index - first
+            self.missing.append(PromotedVersion(subject, schema, number, state.keeps_ids))
+        self.references.numbers[subject, source_version] = number
+
+    def _prepare_subject(self, subject: str, state: TargetSubject) -> None:
+        """Determine whether the missing versions of a subject keep their ids.
+
+        Raises:
+            RefusedError: the mode permits no new versions.
+        """
+        target = self.target
+        if state.mode in _READ_ONLY:
+            raise RefusedError(
+                f"it is in mode {state.mode} in {target.name}: `contractlog mode` shows and changes it", "permission"
+            )
+        if state.mode is not Mode.READWRITE:
+            state.keeps_ids = True
+        elif not state.highest:
+            taken = [schema.schema_id for schema in self._histories[subject] if self._is_taken(subject, schema)]
+            state.keeps_ids = not taken
+            if taken:
+                self._note(subject, f"`{subject}` gets new ids: {target.name} has another schema with id {taken[0]}")
+
+    def _check_next(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> None:
+        """Check the first missing version of a subject, unless it refers to missing versions.
+
+        Raises:
+            RefusedError: it is incompatible.
+        """
+        missing = {(version.subject, version.source_version) for version in self.missing}
+        if any(key in missing for key, _ in self.references.list_references(subject, schema)):
+            return
+        answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
+        if answer.compatible is None:
+            self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
+        elif not answer.compatible:
+            level = self.target.registry.level(self.target.qualify(subject))
+            raise RefusedError(
+                f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"
+            )
+
+    def _is_taken(self, subject: str, schema: RegisteredSchema) -> bool:
+        """Return whether the target has another schema with the id of a version."""
+        text = self._listed.find_text(subject, schema.schema_id)
+        return text is not None and text != schema.text
+
+    def _has_content(self, subject: str, number: int, draft: SchemaDraft) -> bool:
+        """Return whether a version of the target has this content, perhaps normalized."""
+        if self._listed.read_version(subject, number).draft == draft:
+            return True
+        try:
+            return self.target.registry.lookup(self.target.qualify(subject), draft).version == number
+        except (NotFound, InvalidSchema):
+            return False
+
+    def _note(self, subject: str, text: str) -> None:
+        self.notes.append(Note(subject, text))

@@ -1,0 +1,112 @@
+"""Report of ``contractlog promote`` in the formats of CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.cli.output import count_noun
+from contractlog.clients.cli.promotion.comparison import Comparison
+from contractlog.clients.cli.promotion.sides import PromotedVersion
+from contractlog.clients.cli.report_formats.check_report import relative_path
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+
+__all__ = ["promotion_report"]
+
+PROMOTION_REFUSED: Final = ReportedRule(
+    "PROMOTION_REFUSED",
+    "The versions of a subject cannot be promoted",
+    "The history of the subject in the target differs from that in the source, its next version is incompatible, its "
+    "mode or missing permission prevents registration, or the target lacks a version that it refers to.",
+)
+
+
+def promotion_report(
+    promotion: Comparison,
+    versions: Sequence[PromotedVersion],
+    root: Path,
+    tool_version: str,
+    *,
+    paths: Mapping[str, Path],
+    manifest: Path,
+) -> Report:
+    """Build the report of a promotion.
+
+    Args:
+        promotion: the comparison of both environments.
+        versions: those that were registered, or would be.
+        root: the folder that paths are relative to, if they are below it.
+        tool_version: the version of contractlog.
+        paths: a file of each subject.
+        manifest: the manifest, which notes about no subject are shown for.
+    """
+    names = {subject: relative_path(path, root) for subject, path in paths.items()}
+    files = [_report_subject(promotion, versions, subject, name) for subject, name in names.items()]
+    general = tuple(note.text for note in promotion.notes if note.subject is None)
+    if general:
+        name = relative_path(manifest, root)
+        files.append(ReportedFile(name, "passed", "settings of the target", notes=general, listed=True))
+    rules = {PROMOTION_REFUSED.id: PROMOTION_REFUSED} if promotion.refusals else {}
+    return Report("contractlog promote", _summarize(promotion, versions), tuple(files), rules, tool_version)
+
+
+def _report_subject(
+    promotion: Comparison, versions: Sequence[PromotedVersion], subject: str, path: str
+) -> ReportedFile:
+    source, target = promotion.source.name, promotion.target.name
+    refusal = promotion.refusals.get(subject)
+    own = [version for version in versions if version.subject == subject]
+    notes = tuple(note.text for note in promotion.notes if note.subject == subject)
+    findings: tuple[ReportedFinding, ...] = ()
+    if refusal is not None:
+        message = f"`{subject}`: {refusal.reason}"
+        findings = (ReportedFinding(path, None, None, PROMOTION_REFUSED.id, "error", message, identity=subject),)
+    header = (f"version in {source}", f"version in {target}", f"id in {source}", f"id in {target}")
+    rows = tuple(_format_row(version) for version in own)
+    return ReportedFile(
+        path,
+        "passed" if refusal is None else "failed",
+        ", ".join(_describe_subject(promotion, own, subject)),
+        findings,
+        notes,
+        subject,
+        tables=(("Versions", header, rows),) if rows else (),
+        listed=bool(rows or notes),
+    )
+
+
+def _describe_subject(promotion: Comparison, own: Sequence[PromotedVersion], subject: str) -> Iterator[str]:
+    """Yield what happened to the versions of a subject, as phrases."""
+    target = promotion.target.name
+    missing = sum(version.subject == subject for version in promotion.missing)
+    registered = sum(version.schema_id is not None for version in own)
+    if registered:
+        yield f"{count_noun(registered, 'version')} of `{subject}` registered in {target}"
+    elif own and not promotion.refusals:
+        yield f"{count_noun(len(own), 'version')} of `{subject}` would be registered in {target}"
+    if subject in promotion.refusals:
+        yield f"`{subject}` cannot be promoted to {target}"
+    elif promotion.refusals and missing > registered:
+        yield f"{count_noun(missing - registered, 'version')} of `{subject}` not registered, because another cannot be"
+    elif not missing:
+        yield f"{target} has all versions of `{subject}`"
+
+
+def _format_row(version: PromotedVersion) -> tuple[str, ...]:
+    """Return the cells of a version; an id that the target assigns later is a dash."""
+    planned = str(version.schema.schema_id) if version.keeps_id else "-"
+    new_id = planned if version.schema_id is None else str(version.schema_id)
+    return str(version.source_version), str(version.version), str(version.schema.schema_id), new_id
+
+
+def _summarize(promotion: Comparison, versions: Sequence[PromotedVersion]) -> str:
+    """Return one sentence, without the names of environments and subjects."""
+    registered = sum(version.schema_id is not None for version in versions)
+    missing = count_noun(len(promotion.missing), "version")
+    if promotion.refusals:
+        done = f"{registered:,} of {missing} registered" if registered else "nothing was registered"
+        return f"{count_noun(len(promotion.refusals), 'subject')} cannot be promoted: {done}"
+    if registered:
+        return f"{count_noun(registered, 'version')} registered"
+    return f"{missing} would be registered" if promotion.missing else "nothing to promote"
