@@ -222,6 +222,31 @@ def test_a_breaking_change_is_annotated_summarized_and_commented(job: Job, githu
     assert "the-token" not in run.log
 
 
+def test_a_waived_change_passes_with_a_comment_that_names_the_waiver(job: Job, github: GitHub) -> None:
+    name = job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    manifest = f"""
+[[subjects]]
+name = "{job.gate.subject}"
+level = "BACKWARD"
+
+[[waivers]]
+subject = "{job.gate.subject}"
+check = "AVRO_FIELD_DEFAULT_MISSING"
+reason = "not in production yet"
+by = "ana@example.com"
+until = 2126-03-31
+"""
+    (job.gate.folder / "contractlog.toml").write_text(manifest)
+    run = job.run(files="schemas")
+    assert run.code == 0, run.log
+    (command,) = run.commands
+    assert (command.name, command.properties["file"]) == ("warning", name)
+    (comment,) = github.comments
+    assert "1 file can be registered, 1 by a waiver" in comment["body"]
+    for text in (command.message, comment["body"].replace("`", "")):
+        assert "is waived by ana@example.com until 2126-03-31: not in production yet" in text
+
+
 def test_the_comment_follows_every_check_and_stays_one(job: Job, github: GitHub) -> None:
     for number in range(250):  # of others, and a copy of ours
         github.add(f"{MARKER if number == 120 else ''}comment {number}", "somebody")

@@ -31,7 +31,7 @@ def render_github(report: Report) -> str:
     annotated: list[ReportedFinding] = []
     others: list[ReportedFinding] = []
     counts: Counter[Severity] = Counter()
-    for finding in report.findings:
+    for finding in report.findings_with_notes:
         counts[finding.severity] += 1
         (annotated if counts[finding.severity] <= MAX_ANNOTATIONS else others).append(finding)
     lines = [_command(finding, report) for finding in annotated]

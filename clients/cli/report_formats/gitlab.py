@@ -15,7 +15,7 @@ _SEVERITIES: Final[dict[Severity, str]] = {"error": "critical", "warning": "mino
 
 def render_gitlab(report: Report) -> str:
     """Return a JSON list with an entry for each finding, in ASCII; without a position, it is on line 1."""
-    findings = report.findings
+    findings = report.findings_with_notes
     entries = [
         {
             "description": message_text(finding),

@@ -28,10 +28,11 @@ _PLAIN_WORD: Final = re.compile(r"""(?!.*www\.)[A-Za-z0-9.,;!?'"()%/=+-]+:?""", 
 def render_markdown(report: Report) -> str:
     """Return the report as GitHub Flavored Markdown of at most ``MAX_CHARACTERS``.
 
-    Files with findings come first. Names and messages cannot form markup, links or mentions: of a text, everything but
-    plain words is a code span. Whole findings are left out at the limit, and the last sentence counts them.
+    Files that do not pass come first. Names and messages cannot form markup, links or mentions: of a text, everything
+    but plain words is a code span. Whole findings are left out at the limit, and the last sentence counts them.
     """
     files = [file for file in report.files if file.findings or file.listed or file.outcome != "passed"]
+    files.sort(key=lambda file: file.outcome == "passed")
     text = f"### {report.command}: {report.summary}\n"
     omitted_findings = omitted_files = 0
     for file in files:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -86,8 +86,25 @@ class Report:
     @property
     def findings(self) -> list[ReportedFinding]:
         """All findings, the most severe first, otherwise in the order of the files."""
-        findings = [finding for file in self.files for finding in file.findings]
-        return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+        return _sort_findings(finding for file in self.files for finding in file.findings)
+
+    @property
+    def findings_with_notes(self) -> list[ReportedFinding]:
+        """All findings in the same order; the first of a file also has notes, each of them once in the report."""
+        findings: list[ReportedFinding] = []
+        seen: set[str] = set()
+        for file in self.files:
+            if file.findings:
+                first, *others = file.findings
+                notes = [note for note in dict.fromkeys(file.notes) if note not in seen]
+                seen.update(notes)
+                details = (*first.details, *(f"note: {note}" for note in notes))
+                findings += [replace(first, details=details), *others]
+        return _sort_findings(findings)
+
+
+def _sort_findings(findings: Iterable[ReportedFinding]) -> list[ReportedFinding]:
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def clean_text(text: str) -> str:

@@ -189,7 +189,7 @@ def test_no_line_is_a_command_to_a_runner_or_a_terminal(report: Report) -> None:
 def test_workflow_commands_carry_every_text(report: Report) -> None:
     text = render(report, "github")
     lines, commands = text.split("\n"), read_workflow_commands(text)
-    shown = sorted(report.findings, key=lambda finding: ["error", "warning", "note"].index(finding.severity))
+    shown = sorted(report.findings_with_notes, key=lambda finding: ["error", "warning", "note"].index(finding.severity))
     assert len(commands) <= len(shown)
     for command, finding in zip(commands, shown, strict=False):
         if len(commands) == len(shown):
@@ -222,13 +222,14 @@ def test_junit_is_xml_with_a_case_for_each_file(report: Report) -> None:
 def test_json_formats_are_valid_and_their_fingerprints_unique(report: Report) -> None:
     log, issues = read_sarif(render(report, "sarif")), read_gitlab(render(report, "gitlab"))
     assert [result.fingerprint for result in log.results] == [issue.fingerprint for issue in issues]
-    for result, issue, finding in zip(log.results, issues, report.findings, strict=True):
-        message = "\n".join(map(clean_text, (finding.message, *finding.details)))
+    annotated = report.findings_with_notes
+    for result, issue, finding, noted in zip(log.results, issues, report.findings, annotated, strict=True):
+        message, description = ("\n".join(map(clean_text, (each.message, *each.details))) for each in (finding, noted))
         column = None if finding.line is None else finding.column
         assert (result.path, result.line, result.column) == (finding.path, finding.line, column)
         assert (issue.path, issue.line) == (escape_line(finding.path), finding.line or 1)
         assert (result.rule, result.level) == (escape_line(finding.rule), finding.severity)
-        assert (issue.check, result.message, issue.description) == (finding.rule, message, message)
+        assert (issue.check, result.message, issue.description) == (finding.rule, message, description)
         assert issue.severity == {"error": "critical", "warning": "minor", "note": "info"}[finding.severity]
 
 

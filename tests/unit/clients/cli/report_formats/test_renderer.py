@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -45,6 +46,25 @@ def test_the_test_cases_of_a_file_with_several_subjects_have_distinct_names() ->
     root = ET.fromstring(render(Report("contractlog check", "", tuple(files)), "junit"))  # noqa: S314 - our own text
     cases = [(case.attrib["name"], case.attrib["file"]) for case in root.iter("testcase")]
     assert cases == [("a.avsc (a-value)", "a.avsc"), ("a.avsc (b-value)", "a.avsc"), ("c.avsc", "c.avsc")]
+
+
+@pytest.mark.parametrize("name", ["github", "gitlab"])
+def test_a_format_of_findings_shows_the_notes_of_their_file_once(name: str) -> None:
+    findings = tuple(ReportedFinding("a.avsc", line, 1, "R", "warning", "bad") for line in (1, 2))
+    file = ReportedFile("a.avsc", "passed", "waived", findings, notes=("R is waived by ana",))
+    text = render(Report("contractlog check", "", (file,)), name)
+    assert text.count("bad") == 2
+    assert text.count("note: R is waived by ana") == 1
+
+
+def test_rejected_files_come_first_in_markdown() -> None:
+    files = (
+        ReportedFile("a.avsc", "passed", "waived", listed=True),
+        ReportedFile("b.avsc", "failed", "bad"),
+        ReportedFile("c.avsc", "unreadable", "bad"),
+    )
+    text = render(Report("contractlog check", "", files), "markdown")
+    assert re.findall(r"^#### (.*)$", text, re.MULTILINE) == ["✗ `b.avsc`", "✗ `c.avsc`", "✓ `a.avsc`"]
 
 
 def test_a_list_of_types_is_one_code_span_in_markdown() -> None:
