@@ -186,9 +186,20 @@ def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:
     for entry in entries:
         file = entry.get("file", "")
         named = isinstance(entry.get("subject"), str) and type(entry.get("version")) is int
-        if not named or not isinstance(file, str) or "\0" in file or not _is_inside(file):
+        valid_file = isinstance(file, str) and "\0" not in file and _is_inside(file)
+        if not named or not valid_file or not _are_references(entry.get("references")):
             raise _entry_error(folder, entry)
     return entries
+
+
+def _are_references(value: Any) -> bool:
+    """Return True for a list of references with all members, or None."""
+    members = {"name": str, "subject": str, "version": int}
+    return value is None or (
+        isinstance(value, list)
+        and all(isinstance(each, dict) for each in value)
+        and all(type(each.get(name)) is kind for each in value for name, kind in members.items())
+    )
 
 
 def _is_inside(file: str) -> bool:
@@ -221,7 +232,7 @@ def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
 def _parse_entry(folder: Path, entry: Mapping[str, Any], body: Mapping[str, Any]) -> RegisteredSchema:
     try:
         return RegisteredSchema.from_body({**body, "schema": body["schema"]})
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise _entry_error(folder, entry) from None
 
 
@@ -240,10 +251,7 @@ def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _parse_references(entry: Mapping[str, Any]) -> tuple[Reference, ...]:
-    try:
-        return tuple(Reference.from_body(body) for body in entry.get("references") or ())
-    except (AttributeError, TypeError, ValueError):
-        return ()
+    return tuple(map(Reference.from_body, entry.get("references") or ()))
 
 
 def _version_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from contractlog.registry.access.passwords import DECOY, HashedPassword
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS
 from contractlog.registry.access.users_file import User, Users, UsersFile
 from contractlog.registry.http.password_check_queue import PasswordCheckQueue
-from contractlog.registry.http.password_failure_limits import FailureLimits, parse_network
+from contractlog.registry.http.password_failure_limits import FailureLimits, list_networks, parse_network
 
 __all__ = ["Authentication"]
 
@@ -132,7 +132,7 @@ class Authentication:
         self._limits.begin(network, name)
         try:
             trusted = self._limits.has_succeeded(network)
-            checking = self._checks.submit(network, work, trusted=trusted)
+            checking = self._checks.submit(list_networks(network), work, trusted=trusted)
         except Overloaded:
             self._limits.end(network, name, succeeded=None)
             raise

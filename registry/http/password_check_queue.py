@@ -1,16 +1,18 @@
 """Scheduler of password checks: two at a time, in a fair order.
 
-A check takes 0.1 to 0.2 s of processor time. Addresses take turns, so an address with many checks delays each other
-one by a single check at most. Addresses that have sent a correct password before have a queue of their own, which gets
-every other turn.
+A check takes 0.1 to 0.2 s of processor time. Networks take turns, in each of them the smaller networks, and in those
+the addresses. So one with many checks delays each other one by a single check at most, even if an attacker has all
+addresses of a network. Addresses that have sent a correct password before have a queue of their own, which gets every
+other turn.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
@@ -39,41 +41,84 @@ class _Check(Generic[T]):
             self.future.set_exception(error)
 
 
-class _FairQueue(Generic[T]):
-    """Queue of checks by address, in the order of their turns."""
+class _NetworkQueue(Generic[T]):
+    """Checks of one network, whose smaller networks take turns."""
 
     def __init__(self) -> None:
-        self._by_address: OrderedDict[str, deque[_Check[T]]] = OrderedDict()
-        self._waiting = 0
+        self.waiting = 0
+        self._smaller: OrderedDict[str, _NetworkQueue[T]] = OrderedDict()
+        self._checks: deque[_Check[T]] = deque()  #: of the smallest network, which is an address
 
-    def add(self, address: str, check: _Check[T]) -> _Check[T] | None:
+    def add(self, networks: Sequence[str], check: _Check[T]) -> None:
+        """Enqueue a check under the networks that contain its address, widest first."""
+        self.waiting += 1
+        if not networks:
+            self._checks.append(check)
+        else:
+            self._smaller.setdefault(networks[0], _NetworkQueue()).add(networks[1:], check)
+
+    def make_room(self, networks: Sequence[str]) -> _Check[T]:
+        """Dequeue the newest check of a network that has more waiting than the one of a new check would have.
+
+        Raises:
+            Overloaded: no network has.
+        """
+        own = self._smaller.get(networks[0]) if networks else None
+        largest = max(self._smaller.values(), key=attrgetter("waiting"), default=self)
+        if networks and largest.waiting > (0 if own is None else own.waiting) + 1:
+            check = largest.drop_newest()
+        elif own is not None:
+            check = own.make_room(networks[1:])
+        else:
+            raise Overloaded("The registry has more passwords to check than it accepts; try again")
+        self.waiting -= 1
+        self._remove_empty()
+        return check
+
+    def drop_newest(self) -> _Check[T]:
+        """Dequeue the newest check of the smaller network with the most waiting checks."""
+        self.waiting -= 1
+        if self._checks:
+            return self._checks.pop()
+        check = max(self._smaller.values(), key=attrgetter("waiting")).drop_newest()
+        self._remove_empty()
+        return check
+
+    def take(self) -> _Check[T]:
+        """Dequeue the next check, and move its networks to the end of their queues."""
+        self.waiting -= 1
+        if self._checks:
+            return self._checks.popleft()
+        network, queue = self._smaller.popitem(last=False)
+        check = queue.take()
+        if queue.waiting:
+            self._smaller[network] = queue
+        return check
+
+    def _remove_empty(self) -> None:
+        for network in [each for each, queue in self._smaller.items() if not queue.waiting]:
+            del self._smaller[network]
+
+
+class _FairQueue(Generic[T]):
+    """Queue of limited length, in the order of turns."""
+
+    def __init__(self) -> None:
+        self._queue: _NetworkQueue[T] = _NetworkQueue()
+
+    def add(self, networks: Sequence[str], check: _Check[T]) -> _Check[T] | None:
         """Enqueue a check; return one that had to make room for it.
 
         Raises:
-            Overloaded: the queue is full, and no address has more checks waiting than this one would have.
+            Overloaded: the queue is full, and no network has more checks waiting than that of this one would have.
         """
-        crowded_out = self._make_room(address) if self._waiting >= _MAX_WAITING else None
-        self._by_address.setdefault(address, deque()).append(check)
-        self._waiting += 1
+        crowded_out = self._queue.make_room(networks) if self._queue.waiting >= _MAX_WAITING else None
+        self._queue.add(networks, check)
         return crowded_out
 
-    def _make_room(self, address: str) -> _Check[T]:
-        largest = max(self._by_address, key=lambda key: len(self._by_address[key]))
-        if len(self._by_address[largest]) <= len(self._by_address.get(address, ())) + 1:
-            raise Overloaded("The registry has more passwords to check than it accepts; try again")
-        self._waiting -= 1
-        return self._by_address[largest].pop()
-
     def take(self) -> _Check[T] | None:
-        """Dequeue the next check, and move its address to the end of the queue."""
-        if not self._by_address:
-            return None
-        address, checks = self._by_address.popitem(last=False)
-        check = checks.popleft()
-        self._waiting -= 1
-        if checks:
-            self._by_address[address] = checks
-        return check
+        """Dequeue the next check, if there is one."""
+        return self._queue.take() if self._queue.waiting else None
 
 
 class PasswordCheckQueue(Generic[T]):
@@ -86,20 +131,20 @@ class PasswordCheckQueue(Generic[T]):
         self._turn_of_trusted = True
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="contractlog-passwords")
 
-    def submit(self, address: str, work: Callable[[], T], *, trusted: bool) -> Future[T]:
+    def submit(self, networks: Sequence[str], work: Callable[[], T], *, trusted: bool) -> Future[T]:
         """Enqueue work.
 
         Args:
-            address: key of the fair order.
+            networks: keys of the fair order: the networks that contain the address, widest first, and the address.
             work: the check.
             trusted: whether a correct password has come from the address before.
 
         Raises:
-            Overloaded: too many checks wait; raised by the future if this one has to make room for another address.
+            Overloaded: too many checks wait; raised by the future if this one has to make room for another network.
         """
         check = _Check(work)
         with self._lock:
-            crowded_out = (self._trusted if trusted else self._others).add(address, check)
+            crowded_out = (self._trusted if trusted else self._others).add(networks, check)
         if crowded_out is not None and crowded_out.future.set_running_or_notify_cancel():
             crowded_out.future.set_exception(
                 Overloaded("The registry has more passwords to check than it accepts; try again")

@@ -20,13 +20,15 @@ from typing import Final
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import TooManyFailures
 
-__all__ = ["ADDRESS_FAILURES", "NAME_FAILURES", "FailureLimits", "parse_network"]
+__all__ = ["ADDRESS_FAILURES", "NAME_FAILURES", "FailureLimits", "list_networks", "parse_network"]
 
 ADDRESS_FAILURES: Final = 100  #: wrong passwords from one address within ``_WINDOW_SECONDS``
 NAME_FAILURES: Final = 10  #: wrong passwords for one name from one address within ``_WINDOW_SECONDS``
 _WINDOW_SECONDS: Final = 60.0
 _MAX_KEYS: Final = 20_000  #: addresses and names that are tracked; the least recently used are evicted
 _IPV6_PREFIX: Final = 64  #: prefix length that providers give to a single customer
+#: prefix lengths of networks that one client may have as a whole: of an IPv6 customer, of a provider; by version
+_WIDER_PREFIXES: Final = {4: (16, 24), 6: (32, 48)}
 _NO_ADDRESS: Final = "no address"  #: the key of all clients whose proxy sends something else
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 
@@ -71,6 +73,19 @@ def parse_network(address: str) -> str:
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
     return str(ipaddress.ip_network((int(parsed), _IPV6_PREFIX), strict=False))
+
+
+@lru_cache(4096)
+def list_networks(key: str) -> tuple[str, ...]:
+    """Return the networks that contain a key of ``parse_network``, widest first, and the key.
+
+    >>> list_networks("10.1.2.3"), list_networks("2001:db8:1:2::/64")[:2]
+    (('10.1.0.0/16', '10.1.2.0/24', '10.1.2.3'), ('2001:db8::/32', '2001:db8:1::/48'))
+    """
+    if key == _NO_ADDRESS:
+        return (key,)
+    network = ipaddress.ip_network(key)
+    return (*(str(network.supernet(new_prefix=prefix)) for prefix in _WIDER_PREFIXES[network.version]), key)
 
 
 class FailureLimits:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from contractlog.clients.settings import (
 )
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import Reference
 
 __all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
 
@@ -67,6 +68,7 @@ def read_plan(options: Namespace) -> list[Any]:
         raise UsageError("a plan has its own files and settings: name only --plan and the registry")
     try:
         body = json.loads(read_bounded_file(options.plan, _MAX_PLAN_BYTES))
+        _require_storable(body)
     except OSError as error:
         raise UsageError(f"`{options.plan}` cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
@@ -84,15 +86,34 @@ def read_plan(options: Namespace) -> list[Any]:
             },
             "registry": str() as url,
             "steps": [*steps],
-        } if all(map(kind_of, steps)):
-            options.files, options.subject = list(map(str, files)), subject
+        } if all(map(kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
+            options.files, options.subject = files, subject
             options.normalize, options.environment = normalize, environment
             options.prune = body["arguments"].get("prune") is True
             _require_registry(options, url)
             options.manifest = None if manifest is None else Path(manifest)
-            options.references = [parse_reference(str(each)) for each in references]
+            options.references = _parse_references(references)
             return steps
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
+
+
+def _require_storable(body: Any) -> None:
+    """Reject texts that neither files nor registries can have: half of a surrogate pair, NUL.
+
+    Raises:
+        ValueError: there are some.
+    """
+    text = json.dumps(body, ensure_ascii=False)
+    text.encode()  # raises for half of a surrogate pair
+    if "\\u0000" in text:
+        raise ValueError("NUL")
+
+
+def _parse_references(texts: Iterable[str]) -> list[Reference]:
+    try:
+        return [parse_reference(each) for each in texts]
+    except (ArgumentTypeError, ValueError) as error:
+        raise UsageError(f"the plan has a reference that cannot be read: {error}") from None
 
 
 def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:

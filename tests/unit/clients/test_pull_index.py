@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,7 @@ ENTRY: dict[str, Any] = {
     "sha256": "00",
     "references": [{"name": "a", "subject": "b", "version": 1}],
 }
-VALUES = [None, [], [1], {}, {"a": 1}, 5, 1.5, True, "", "\0", "\ud800", "../x", "x" * 5_000, 10**30]
+VALUES = [None, [], [1], {}, {"a": 1}, 5, 1.5, True, "", "\0", "\ud800", "../x", "x" * 5_000, 10**30, math.inf]
 ANOTHER = PulledSchema(RegisteredSchema(2, '"int"', subject=Subject.parse("another"), version=1), None)
 
 uses = pytest.mark.parametrize(
@@ -64,6 +65,24 @@ def test_an_entry_with_any_value_is_used_or_is_a_usage_error(
         (tmp_path / index).write_text(json.dumps({"format": INDEX_FILES[index], "schemas": [entry]}))
         with suppress(UsageError):
             use(tmp_path)
+
+
+@indexes
+@uses
+@pytest.mark.parametrize("member", ["name", "subject", "version"])
+def test_a_reference_with_a_value_of_another_type_is_a_usage_error(
+    tmp_path: Path, use: Callable[[Path], object], member: str, index: str
+) -> None:
+    for value in (None, [1], {}, 1.5, True, math.inf, "1" if member == "version" else 1):
+        entry = {**ENTRY, "references": [{**ENTRY["references"][0], member: value}]}
+        (tmp_path / index).write_text(json.dumps({"format": INDEX_FILES[index], "schemas": [entry]}))
+        if use is locked_context:
+            assert locked_context(tmp_path) == ""
+        elif use is pulled_files and index != LOCK:
+            assert pulled_files(tmp_path) == {}
+        else:
+            with pytest.raises(UsageError, match="is none that `contractlog pull` writes"):
+                use(tmp_path)
 
 
 @indexes

@@ -21,6 +21,7 @@ from contractlog.registry.http.password_failure_limits import (
     ADDRESS_FAILURES,
     NAME_FAILURES,
     FailureLimits,
+    list_networks,
     parse_network,
 )
 from contractlog.registry.http.trusted_proxies import parse_proxies
@@ -150,7 +151,7 @@ class Gate:
     def occupy(self, checks: PasswordCheckQueue[str]) -> None:
         """Keep every thread busy, so that whatever comes next waits."""
         for number in range(password_check_queue._THREADS):
-            checks.submit("busy", self.work(f"busy-{number}"), trusted=False)
+            checks.submit(["busy"], self.work(f"busy-{number}"), trusted=False)
             assert self.begun.acquire(timeout=60)
 
 
@@ -164,9 +165,9 @@ def gate() -> Iterator[Gate]:
 def test_addresses_take_turns_and_those_that_succeeded_have_every_other_one(gate: Gate) -> None:
     checks: PasswordCheckQueue[str] = PasswordCheckQueue()
     gate.occupy(checks)
-    waiting = [checks.submit("flood", gate.work(f"flood-{n}"), trusted=False) for n in range(50)]
-    waiting += [checks.submit(f"address-{n}", gate.work(f"address-{n}"), trusted=False) for n in range(3)]
-    waiting += [checks.submit("mine", gate.work(f"mine-{n}"), trusted=True) for n in range(2)]
+    waiting = [checks.submit(["flood"], gate.work(f"flood-{n}"), trusted=False) for n in range(50)]
+    waiting += [checks.submit([f"address-{n}"], gate.work(f"address-{n}"), trusted=False) for n in range(3)]
+    waiting += [checks.submit(["mine"], gate.work(f"mine-{n}"), trusted=True) for n in range(2)]
     gate.open.set()
     for one in waiting:
         one.result(timeout=60)
@@ -179,18 +180,55 @@ def test_a_flood_leaves_places_for_other_addresses(gate: Gate) -> None:
     checks: PasswordCheckQueue[str] = PasswordCheckQueue()
     gate.occupy(checks)
     flood = [
-        checks.submit("flood", gate.work(f"flood-{number}"), trusted=False)
+        checks.submit(["flood"], gate.work(f"flood-{number}"), trusted=False)
         for number in range(password_check_queue._MAX_WAITING)
     ]
     with pytest.raises(Overloaded, match="more passwords to check"):
-        checks.submit("flood", gate.work("one more"), trusted=False)
-    others = [checks.submit(f"address-{n}", gate.work(f"address-{n}"), trusted=False) for n in range(20)]
-    trusted = [checks.submit("mine", gate.work(f"mine-{n}"), trusted=True) for n in range(20)]
+        checks.submit(["flood"], gate.work("one more"), trusted=False)
+    others = [checks.submit([f"address-{n}"], gate.work(f"address-{n}"), trusted=False) for n in range(20)]
+    trusted = [checks.submit(["mine"], gate.work(f"mine-{n}"), trusted=True) for n in range(20)]
     gate.open.set()
     assert len([one.result(timeout=60) for one in (*others, *trusted)]) == 40
     outcomes = [one.exception(timeout=60) for one in flood]
     assert [type(one) for one in outcomes if one is not None] == [Overloaded] * 20
     assert outcomes[:80] == [None] * 80  # the newest make room
+
+
+@pytest.mark.parametrize(
+    "template", ["192.0.2.{}", "192.0.{}.1", "2001:db8:1:{:x}::1", "2001:db8:{:x}::1", "not an address {}"]
+)
+def test_a_flood_from_every_address_of_a_network_leaves_places_for_others(gate: Gate, template: str) -> None:
+    checks: PasswordCheckQueue[str] = PasswordCheckQueue()
+    gate.occupy(checks)
+    flood = [
+        checks.submit(networks_of(template.format(number)), gate.work(f"flood-{number}"), trusted=False)
+        for number in range(password_check_queue._MAX_WAITING)
+    ]
+    with pytest.raises(Overloaded, match="more passwords to check"):
+        checks.submit(networks_of(template.format(101)), gate.work("one more"), trusted=False)
+    right = [
+        checks.submit(networks_of(address), gate.work("right"), trusted=False)
+        for address in ("198.51.100.1", "2001:db9::1")
+    ]
+    gate.open.set()
+    assert [one.result(timeout=60) for one in right] == ["right", "right"]
+    assert gate.order.index("right") <= 4  # networks take turns
+    assert sum(one.exception(timeout=60) is not None for one in flood) == 2
+
+
+def test_within_a_network_the_addresses_take_turns(gate: Gate) -> None:
+    checks: PasswordCheckQueue[str] = PasswordCheckQueue()
+    gate.occupy(checks)
+    for number in range(password_check_queue._MAX_WAITING):
+        checks.submit(networks_of("192.0.2.1"), gate.work(f"flood-{number}"), trusted=False)
+    right = checks.submit(networks_of("192.0.2.2"), gate.work("right"), trusted=False)
+    gate.open.set()
+    assert right.result(timeout=60) == "right"
+    assert gate.order.index("right") <= 4
+
+
+def networks_of(address: str) -> tuple[str, ...]:
+    return list_networks(parse_network(address))
 
 
 def basic(name: str, password: str) -> bytes:

@@ -226,6 +226,20 @@ def test_neither_registry_nor_environment_of_a_plan_overrides_a_variable(
     assert registry.subjects() == []
 
 
+@pytest.mark.parametrize("value", ["\0s", "\ud800", 5, [1], {}, "s=s:" + "9" * 5_000])
+@pytest.mark.parametrize("argument", ["files", "references", "manifest", "subject"])
+def test_a_damaged_plan_is_a_usage_error(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], argument: str, value: object
+) -> None:
+    main(["plan", ".", "--out", "plan.json"])
+    body = json.loads((folder / "plan.json").read_text())
+    body["arguments"][argument] = [value] if argument in {"files", "references"} else value
+    (folder / "plan.json").write_text(json.dumps(body))
+    assert main(["apply", "--plan", "plan.json"]) in {exit_codes.USAGE, exit_codes.FINDINGS}
+    assert "internal error" not in capsys.readouterr().err
+    assert registry.subjects() == []
+
+
 def test_a_refused_apply_prints_one_json_document(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
