@@ -136,7 +136,10 @@ class _Linker:
         """
         is_last = self._is_last(file)
         for dependency in file.dependencies:
-            target = self.files[dependency.target]
+            target = self.files.get(dependency.target)
+            if target is None:  # it cannot be read
+                yield dependency
+                continue
             by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
             if is_last and target not in by_path and dependency.name not in file.pinned:
                 target = self._last_files[self._subject(target)]
