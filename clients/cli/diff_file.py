@@ -1,4 +1,7 @@
-"""A schema file as one side of ``contractlog diff``: its subject, and the types that its folder defines."""
+"""One side of ``contractlog diff`` from a schema file.
+
+The file has a subject, and types that its folder defines.
+"""
 
 from __future__ import annotations
 

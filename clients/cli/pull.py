@@ -186,7 +186,10 @@ def _write_version(
 
 
 def _find_version(registry: Registry, subject: str, draft: SchemaDraft) -> int | None:
-    """Return the number of the version with a text and the references of any version of the subject, or None."""
+    """Return the number of the version with a text, or None.
+
+    The references are those of the draft, or of any version of the subject.
+    """
     tried = set()
     context = Subject.parse(subject).context
     for number in (None, *reversed(registry.versions(subject))):
@@ -241,7 +244,7 @@ def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: N
 
 
 def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
-    """Return a rule with the subject of a file, or None if the file gives it by its name or had one before."""
+    """Return a rule with the subject of a file, or None if the file has a subject without one."""
     named_by_pull = written.path.name == file_name(written.subject, written.schema.type)
     if has_subject_in_name(written.subject) or not named_by_pull:
         return None

@@ -1,4 +1,4 @@
-"""Files that ``contractlog pull`` writes: where each version belongs in a folder, and which files are kept."""
+"""Files that ``contractlog pull`` writes, and those that it keeps."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class PullFolder:
         history: bool,
         find_version: FindVersion,
     ) -> tuple[Path, PullOutcome, str]:
-        """Write a version to its file, unless that was edited; return the path, the outcome, and why it was kept.
+        """Write a version to its file, unless that was edited.
 
         Args:
             subject: the subject as files name it.
@@ -97,6 +97,9 @@ class PullFolder:
             text: the text of its file.
             history: whether every version has a file.
             find_version: returns the number of the version of the subject with a text, which can be replaced.
+
+        Returns:
+            the path, the outcome, and why the file was kept.
 
         Raises:
             SharedFileError: the file was written with another schema, for another subject.

@@ -39,6 +39,7 @@ def test_registered_versions_are_told_alike_here_and_there(
     )
     assert code == exit_codes.FINDINGS
     printed = json.loads(capsys.readouterr().out)
+    assert printed.pop("subject") == "orders:value"
     (change,) = printed.pop("changes")
     assert (change["risk"], change["text"]) == ("breaking", "field `total` added without a default")
     assert printed == told

@@ -19,7 +19,9 @@ __all__ = ["update_locks"]
 
 
 def update_locks(options: Namespace, registry: Registry, registrations: Sequence[FileRegistration]) -> None:
-    """Write the versions of files to the locks above them; without ``--update-lock``, say which lack new versions.
+    """Write the versions of files to the locks above them.
+
+    Without ``--update-lock``, a note says which locks lack new versions.
 
     Raises:
         UsageError: a lock cannot be written.

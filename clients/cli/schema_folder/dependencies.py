@@ -117,26 +117,31 @@ class _Linker:
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
     def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
-        """Yield a `$ref` that leads to no file, with a message; the file that was probably meant counts as used."""
-        if file.draft.type is not SchemaType.JSON:
-            return
-        json_files = {path: other for path, other in self.files.items() if other.draft.type is SchemaType.JSON}
-        names = {os.path.relpath(path, file.path.parent): path for path in json_files if path != file.path}
-        if external.path == "":
-            names = {name: path for path in json_files for name in self.names[path].defined}
+        """Yield a name that leads to no file, with a message.
+
+        The file that was probably meant counts as used, so that the message is not about its missing subject.
+        """
+        paths = [path for path, other in self.files.items() if other.draft.type == file.draft.type]
+        names = {os.path.relpath(path, file.path.parent): path for path in paths if path != file.path}
+        if not external.path:
+            names = {name: path for path in paths for name in self.names[path].defined}
         message, nearest = describe_unresolved_reference(file.path, external, names)
         if nearest in names:
             self.probably_used.add(names[nearest])
         yield external.path or external.name, message
 
     def _list_pulled(self, file: SchemaFile) -> Iterator[FileDependency]:
-        """Yield the dependencies of a pulled file: those of the last version of a subject on the last version, too.
+        """Yield the dependencies of a pulled file.
 
-        Pinned ones, and names that are the path of the file, stay as they are.
+        Those of the last version of a subject are on the last version of the other subject, too. Pinned ones, and names
+        that are the path of the file, stay as they are.
         """
         is_last = self._is_last(file)
         for dependency in file.dependencies:
-            target = self.files[dependency.target]
+            target = self.files.get(dependency.target)
+            if target is None:  # it cannot be read
+                yield dependency
+                continue
             by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
             if is_last and target not in by_path and dependency.name not in file.pinned:
                 target = self._last_files[self._subject(target)]

@@ -39,7 +39,7 @@ def list_earlier_versions(files: Iterable[SchemaFile]) -> list[SchemaFile]:
 
 @dataclass
 class EarlierVersionMatcher:
-    """Finds the registered versions of files by their texts, with the references of each registered version."""
+    """Search for the registered versions of files, by text and the references of each version."""
 
     registry: Registry | Baseline
     look_up: LookUp  #: returns the version of each file with its text and its references
@@ -68,7 +68,10 @@ class EarlierVersionMatcher:
         return pinned
 
     def _list_attempts(self, file: SchemaFile) -> list[SchemaFile]:
-        """Return the file with the references of each registered version; that of the number of its folder first."""
+        """Return the file with the references of each registered version.
+
+        The version with the number of its folder is the first.
+        """
         by_version = self._fetch_references(file.subject)
         numbers = sorted(by_version, key=lambda number: (number != file.version, -number))
         distinct = dict.fromkeys(by_version[number] for number in numbers)

@@ -15,7 +15,7 @@ __all__ = ["describe_unresolved_reference", "find_unresolved_reference"]
 
 
 def describe_unresolved_reference(file: Path, external: ExternalName, names: Iterable[str]) -> tuple[str, str]:
-    """Return a message about a reference that leads to no file, and the name that was probably meant, or nothing.
+    """Return a message about a reference that leads to no file, and the nearest name, or an empty one.
 
     Args:
         file: the file with the reference.

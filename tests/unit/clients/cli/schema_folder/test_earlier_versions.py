@@ -187,6 +187,16 @@ def test_a_pulled_file_that_referred_to_an_earlier_version_of_a_type_goes_on_doi
     assert plan(capsys, "pulled") == ["3/x.Money.avsc"]
 
 
+def test_a_pulled_file_whose_type_cannot_be_read_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(folder / "written", HISTORY)
+    assert main(["apply", "written"]) == exit_codes.CLEAN
+    assert main(["pull", "--all", "--out", "pulled"]) == exit_codes.CLEAN
+    (folder / "pulled/x.Money.avsc").write_text("<<<<<<< HEAD\n")
+    capsys.readouterr()
+    assert main(["check", "pulled"]) == exit_codes.USAGE
+    assert "it depends on `pulled/x.Money.avsc`, which cannot be read as a schema" in capsys.readouterr().err
+
+
 @st.composite
 def _histories(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
     """Return the files of version folders, by subject and path; types use earlier types, and each version differs."""
