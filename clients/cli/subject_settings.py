@@ -131,7 +131,7 @@ def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) 
         group = None  # the registry judges by the group in force
     return PlannedSettings(
         level=Level(after["level"]) if "level" in after else None,
-        mode=Mode(after["mode"]) if "mode" in after else None,
+        mode=Mode(after["mode"]) if after.get("mode") not in {None, Mode.READONLY} else None,
         policy=Policy(after["policy"]) if "policy" in after else None,
         group=group,
         group_value=properties.get(group),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -19,16 +19,25 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import (
     FileRegistration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
+from contractlog.clients.cli.plan.plan_output import (
+    count_changes,
+    print_drift,
+    print_plan,
+    print_unreadable,
+    refusal_code,
+    summarize_plan,
+)
 from contractlog.clients.cli.plan.plan_report import plan_report
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
 from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT, find_deviation, read_plan, write_plan
+from contractlog.clients.cli.plan.saved_plan import find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
@@ -55,22 +64,23 @@ def _run_plan(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
-        changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
-        uncertain = find_uncertain_settings(registry, changes)
+        uncertain = find_uncertain_settings(registry, (step.change for step in plan.settings))
         _warn_of_missing_context(options, registry, plan)
-    output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
-    _print_unreadable(options, plan, unreadable)
+    output_report(options, partial(plan_report, plan, unreadable.problems, summarize_plan(plan)))
+    print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
     if options.out is not None:
         write_plan(options, plan)
-    _print_plan(options, plan)
+    print_plan(options, plan)
     if uncertain:
         print_message(
             f"note: whether this registry has the {'setting' if len(uncertain) == 1 else 'settings'} "
             f"{', '.join(uncertain)} is not known: `contractlog apply` says so if it ignores them"
         )
-    if plan.refused or plan.referenced:
-        return _refusal_code(plan.refused)
+    if plan.associations.changes and not plan.associations.is_supported:
+        print_message("note: whether this registry has associations is not known: `contractlog apply` says so if not")
+    if plan.is_blocked:
+        return refusal_code(plan)
     differs = options.exit_code and (not plan.is_empty or plan.has_drift)
     return exit_codes.FINDINGS if differs else exit_codes.CLEAN
 
@@ -83,13 +93,13 @@ def run_apply(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
-        _print_unreadable(options, plan, unreadable)
+        print_unreadable(options, plan, unreadable)
         unreadable.raise_errors("nothing was applied")
         _warn_of_missing_context(options, registry, plan)
-        if plan.refused or plan.referenced:
-            _print_plan(options, plan)
+        if plan.is_blocked:
+            print_plan(options, plan)
             print_message("nothing was applied")
-            return _refusal_code(plan.refused)
+            return refusal_code(plan)
         deviation = None if saved is None else find_deviation(saved, plan)
         if deviation is not None:
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
@@ -123,6 +133,9 @@ def _require_permission(options: Namespace, plan: Plan) -> None:
     if plan.deletions and not options.allow_delete:
         number = count_noun(len(plan.deletions), "subject")
         raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
+    if plan.unbindings and not options.allow_delete:
+        number = count_noun(len(plan.unbindings), "association")
+        raise UsageError(f"nothing was applied: {number} would be removed, which needs --allow-delete")
     if plan.waived and not options.use_waivers:
         number = count_noun(len(plan.waived), "file")
         raise UsageError(
@@ -156,13 +169,14 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     refused = [each for each in done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in done)
     if plan.is_empty and options.format == "text":
-        _print_drift(plan)
-    print_message(_summarize(plan) if plan.is_empty else _count_changes(new, made, ""))
+        print_drift(plan)
+    print_message(summarize_plan(plan) if plan.is_empty else count_changes(new, made, ""))
     if ignored:
-        number = count_noun(len(ignored), "setting")
+        kinds = Counter("association" if isinstance(step, BindSubject) else "setting" for step in ignored)
+        number = " and ".join(count_noun(number, kind) for kind, number in kinds.items())
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
     if refused:
-        return _refusal_code(refused)
+        return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
     return exit_codes.FINDINGS if ignored else exit_codes.CLEAN
 
 
@@ -179,7 +193,7 @@ def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None
 def _print_ignored(options: Namespace, step: Step, error: SettingIgnored) -> None:
     if options.format == "text":
         with continue_without_reader():
-            print_result(with_tone(Tone.BAD, escape_line(f"{error.facts['setting']} of `{step.subject}`: {error}")))
+            print_result(with_tone(Tone.BAD, escape_line(f"{step.label}: {error}")))
 
 
 def _apply_body(
@@ -195,103 +209,6 @@ def _apply_body(
         "settings": others,
         "ignored": [each.body() for each in ignored],
         "files": [each.body() for each in done],
+        "associations": [each.body() for each in made if isinstance(each, BindSubject | UnbindSubject)],
         "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
     }
-
-
-def _print_plan(options: Namespace, plan: Plan) -> None:
-    if options.format == "json":
-        print_json(_plan_body(options, plan))
-    elif options.format == "text":
-        _print_steps(plan)
-        print_message(_summarize(plan))
-
-
-def _print_unreadable(options: Namespace, plan: Plan, unreadable: UnreadableFiles) -> None:
-    """Print the plan for the other files as JSON, if there are unreadable files."""
-    if unreadable.problems and options.format == "json":
-        print_json(_plan_body(options, plan) | {"unreadable": unreadable.bodies()})
-
-
-def _print_steps(plan: Plan) -> None:
-    for step in plan.settings:
-        print_result(step.describe())
-    waived = {step.planned.file.key: step for step in plan.waived}
-    referenced = ReferencedFindings()
-    for each in plan.registrations:
-        if each.file.key in waived:
-            for line in waived[each.file.key].describe().split("\n"):
-                print_result(line)
-        elif each.outcome != "unchanged":
-            print_step(each, referenced)
-    for line in referenced.lines():
-        print_result(line)
-    for deletion in plan.deletions:
-        print_result(deletion.describe())
-    for subject, user in plan.referenced:
-        text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
-        print_result(with_tone(Tone.BAD, escape_line(text)))
-    _print_drift(plan)
-
-
-def _print_drift(plan: Plan) -> None:
-    for _, sentence in plan.describe_drift():
-        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {sentence}")))
-
-
-def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
-    drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
-    refused = [each.check.body() for each in plan.refused if each.check is not None]
-    steps = [body for step in plan.steps() for body in step.output_bodies()]
-    impact = [
-        {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
-        for each in plan.registrations
-        if each.outcome == "would register" and each.check is not None and each.check.impact is not None
-    ]
-    body = {
-        "format": PLAN_FORMAT,
-        "steps": steps,
-        "impact": impact,
-        "refused": refused,
-        "drift": drift,
-        "unreadable": [],
-    }
-    if plan.without_file is not None:
-        body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
-    if options.prune:
-        body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
-    return body
-
-
-def _summarize(plan: Plan) -> str:
-    if plan.refused:
-        waiting = sum(each.outcome == "skipped" for each in plan.registrations)
-        number = count_noun(len(plan.refused), "file") + " cannot be registered"
-        if waiting:
-            them = "it" if len(plan.refused) == 1 else "them"
-            number += f", and {count_noun(waiting, 'other')} would wait for {them}"
-        advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
-        return f"{number}: {advice}; until then `apply` changes nothing"
-    if plan.referenced:
-        return "a subject without a file is still referenced: restore its file, or delete what references it"
-    if plan.is_empty:
-        return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
-    new = sum(each.outcome == "would register" for each in plan.registrations)
-    return _count_changes(new, [*plan.settings, *plan.deletions], "would be ")
-
-
-def _count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
-    """Return the numbers of new versions, settings and deletions as a phrase."""
-    levels = sum(isinstance(step, SetLevel) for step in steps)
-    others = sum(isinstance(step, SetConfig) for step in steps) - levels
-    deletions = sum(isinstance(step, DeleteSubject) for step in steps)
-    settings = [count_noun(levels, "level")] if levels else []
-    settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
-    parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
-    parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
-    parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
-    return ", ".join(parts) or "nothing was changed"
-
-
-def _refusal_code(refused: list[FileRegistration]) -> int:
-    return exit_codes.REFUSED if refused and all_unpermitted(refused) else exit_codes.FINDINGS

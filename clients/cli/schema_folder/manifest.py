@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry, parse_association
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
@@ -57,6 +58,12 @@ class Environment:
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
     level: Level | None = None  #: of the folder's subjects to which no rule gives a level; None: the registry's
+    namespace: str = ""  #: of the topics of associations that name none; empty: the name of the context
+
+    @property
+    def default_namespace(self) -> str:
+        """The namespace of the topics of associations that name none; empty if there is none."""
+        return self.namespace or self.context.removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,9 @@ class Manifest:
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    associations: tuple[AssociationEntry, ...] = ()
     default_level: Level | None = None  #: of the selected environment
+    default_namespace: str = ""  #: of the topics of associations, in the selected environment
 
     def find_settings(self, subject: str) -> Mapping[str, Any]:
         """Return the settings of a subject: those of the first rule that matches, and the environment's level."""
@@ -204,12 +213,16 @@ def load_manifest(path: Path) -> Manifest:
     waivers = tuple(
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
-    return Manifest(path, environments, files, subjects, lint, waivers)
+    associations = tuple(
+        parse_association(each, _locate(text, ["associations", index])[0])
+        for index, each in enumerate(value.get("associations", ()))
+    )
+    return Manifest(path, environments, files, subjects, lint, waivers, associations)
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:
     level = Level(entry["level"]) if "level" in entry else None
-    return Environment(entry["registry"], entry.get("context", ""), level)
+    return Environment(entry["registry"], entry.get("context", ""), level, entry.get("namespace", ""))
 
 
 def _limit_dots(path: Path, text: str) -> None:

@@ -1,0 +1,150 @@
+"""Output of plans: as text and as JSON, with a summary."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.bindings import association_body
+from contractlog.clients.cli.associations.problems import locate_problem
+from contractlog.clients.cli.findings import ReferencedFindings
+from contractlog.clients.cli.output import (
+    Tone,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    with_tone,
+)
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
+from contractlog.clients.cli.plan.planner import Plan
+from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
+from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = [
+    "count_changes",
+    "print_drift",
+    "print_plan",
+    "print_unreadable",
+    "refusal_code",
+    "summarize_plan",
+]
+
+
+def print_plan(options: Namespace, plan: Plan) -> None:
+    """Print a plan in the format of the options, if it is text or JSON."""
+    if options.format == "json":
+        print_json(_plan_body(options, plan))
+    elif options.format == "text":
+        _print_steps(plan)
+        print_message(summarize_plan(plan))
+
+
+def print_unreadable(options: Namespace, plan: Plan, unreadable: UnreadableFiles) -> None:
+    """Print the plan for the other files as JSON, if there are unreadable files."""
+    if unreadable.problems and options.format == "json":
+        print_json(_plan_body(options, plan) | {"unreadable": unreadable.bodies()})
+
+
+def _print_steps(plan: Plan) -> None:
+    for setting in plan.settings:
+        print_result(setting.describe())
+    waived = {step.planned.file.key: step for step in plan.waived}
+    referenced = ReferencedFindings()
+    for each in plan.registrations:
+        if each.file.key in waived:
+            for line in waived[each.file.key].describe().split("\n"):
+                print_result(line)
+        elif each.outcome != "unchanged":
+            print_step(each, referenced)
+    for line in referenced.lines():
+        print_result(line)
+    for step in (*plan.bindings, *plan.unbindings, *plan.deletions):
+        print_result(step.describe())
+    for problem in plan.associations.problems:
+        print_result(with_tone(Tone.BAD, escape_line(locate_problem(plan.manifest, problem))))
+    for subject, user in plan.referenced:
+        text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
+        print_result(with_tone(Tone.BAD, escape_line(text)))
+    print_drift(plan)
+
+
+def print_drift(plan: Plan) -> None:
+    """Print a line for each drifted subject."""
+    for _, sentence in plan.describe_drift():
+        print_result(with_tone(Tone.PLAIN, escape_line(f"drift: {sentence}")))
+
+
+def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
+    drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
+    refused = [each.check.body() for each in plan.refused if each.check is not None]
+    steps = [body for step in plan.steps() for body in step.output_bodies()]
+    impact = [
+        {"file": str(each.file.path), "subject": each.file.subject, **each.check.impact.body()}
+        for each in plan.registrations
+        if each.outcome == "would register" and each.check is not None and each.check.impact is not None
+    ]
+    body = {
+        "format": PLAN_FORMAT,
+        "steps": steps,
+        "impact": impact,
+        "refused": refused,
+        "drift": drift,
+        "unreadable": [],
+    }
+    if plan.manifest is not None and plan.manifest.associations:
+        body["rejected_associations"] = [each.body() for each in plan.associations.problems]
+        body["unlisted_associations"] = [association_body(each) for each in plan.associations.unlisted]
+    if plan.without_file is not None:
+        body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
+    if options.prune:
+        body["referenced"] = [{"subject": subject, "by": user} for subject, user in plan.referenced]
+    return body
+
+
+def summarize_plan(plan: Plan) -> str:
+    """Return the changes of a plan, or what prevents them, as a sentence."""
+    if plan.refused:
+        waiting = sum(each.outcome == "skipped" for each in plan.registrations)
+        number = count_noun(len(plan.refused), "file") + " cannot be registered"
+        if waiting:
+            them = "it" if len(plan.refused) == 1 else "them"
+            number += f", and {count_noun(waiting, 'other')} would wait for {them}"
+        advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
+        return f"{number}: {advice}; until then `apply` changes nothing"
+    if plan.associations.problems:
+        number = count_noun(len(plan.associations.problems), "association")
+        return f"{number} cannot be set: change [[associations]]; until then `apply` changes nothing"
+    if plan.referenced:
+        return "a subject without a file is still referenced: restore its file, or delete what references it"
+    if plan.is_empty:
+        return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
+    new = sum(each.outcome == "would register" for each in plan.registrations)
+    return count_changes(new, [*plan.settings, *plan.bindings, *plan.unbindings, *plan.deletions], "would be ")
+
+
+def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
+    """Return the numbers of new versions, settings and deletions as a phrase."""
+    levels = sum(isinstance(step, SetLevel) for step in steps)
+    others = sum(isinstance(step, SetConfig) for step in steps) - levels
+    bound, unbound = (sum(isinstance(step, kind) for step in steps) for kind in (BindSubject, UnbindSubject))
+    deletions = sum(isinstance(step, DeleteSubject) for step in steps)
+    settings = [count_noun(levels, "level")] if levels else []
+    settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
+    parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
+    parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
+    parts += [f"{count_noun(bound, 'association')} {tense}set"] if bound else []
+    parts += [f"{count_noun(unbound, 'association')} {tense}removed"] if unbound else []
+    parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
+    return ", ".join(parts) or "nothing was changed"
+
+
+def refusal_code(plan: Plan) -> int:
+    """Return the exit code of a plan that cannot be applied: another one if only permissions or modes prevent it."""
+    permitted = plan.referenced or not all(each.is_permission for each in plan.associations.problems)
+    return exit_codes.FINDINGS if permitted or not all_unpermitted(plan.refused) else exit_codes.REFUSED
