@@ -15,6 +15,7 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.manifest_import import import_associations, import_subject_rules
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -33,7 +34,6 @@ from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
 from contractlog.clients.cli.schema_folder.manifest_writer import (
-    find_levels,
     format_manifest,
     registry_of_manifest,
     write_manifest,
@@ -317,7 +317,7 @@ def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
-    """Write a manifest into a folder without one, with the subjects and levels of the registry.
+    """Write a manifest into a folder without one, with the subjects, settings and associations of the registry.
 
     Raises:
         UsageError: it cannot be written.
@@ -329,7 +329,8 @@ def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: N
     environments = {} if url is None else {"default": Environment(url)}
     subjects = dict.fromkeys(written.subject for written in pulled)
     rules = dict.fromkeys(_rule_of(written, options.out) for written in pulled)
-    text = format_manifest(environments, filter(None, rules), find_levels(registry, subjects))
+    settings, associations = import_subject_rules(registry, subjects), import_associations(registry, subjects)
+    text = format_manifest(environments, filter(None, rules), settings, associations)
     write_manifest(path, text)
 
 

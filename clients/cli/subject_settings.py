@@ -28,6 +28,7 @@ __all__ = [
     "apply_setting",
     "find_setting_changes",
     "find_uncertain_settings",
+    "list_own_settings",
     "plan_settings",
     "wanted_settings",
 ]
@@ -120,6 +121,15 @@ def wanted_settings(rule: Mapping[str, Any], override_metadata: Mapping[str, Any
         properties = {**metadata.get("properties", {}), "owner": owner}
         wanted["override_metadata"] = {**metadata, "properties": dict(sorted(properties.items()))}
     return wanted
+
+
+def list_own_settings(own: Config, effective: Config) -> dict[str, Any]:
+    """Return what a subject's own config sets, by key of the manifest, without its level."""
+    body = own.body()
+    settings = {key: body[member] for key, member in _MEMBERS.items() if member in body}
+    if own.policy or own.own_policy:
+        settings["policy"] = (effective.own_policy or effective.policy or Policy.STRICT).value
+    return settings | {key: body[member] for key, member in _OWN_MEMBERS.items() if body.get(member)}
 
 
 def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) -> PlannedSettings:

@@ -19,6 +19,7 @@ __all__ = [
     "association_body",
     "association_key",
     "bind_subject",
+    "default_topic_id",
     "describe_part",
     "fetch_associations",
     "find_draft",
@@ -63,6 +64,11 @@ def association_body(association: Association) -> dict[str, Any]:
         "part": part,
         "topic_id": association.resource_id or "",
     }
+
+
+def default_topic_id(namespace: str, topic: str) -> str:
+    """Return the id of a topic for which neither the manifest nor the registry has one."""
+    return f"{namespace}:{topic}"
 
 
 def describe_part(topic: str, part: str) -> str:

@@ -10,6 +10,7 @@ from contractlog.clients.cli.associations.bindings import (
     Key,
     PlannedAssociation,
     association_key,
+    default_topic_id,
     fetch_associations,
 )
 from contractlog.clients.cli.associations.problems import AssociationProblem, FolderState, find_problems
@@ -88,7 +89,7 @@ def _complete_id(change: PlannedAssociation, existing: Iterable[Association]) ->
     if resource.id:
         return change
     known = (each.resource_id for each in existing if association_key(each)[:2] == change.key[:2])
-    topic_id = next(filter(None, known), f"{resource.namespace}:{resource.name}")
+    topic_id = next(filter(None, known), default_topic_id(resource.namespace, resource.name))
     return replace(change, resource=replace(resource, id=topic_id))
 
 

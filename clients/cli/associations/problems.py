@@ -207,7 +207,7 @@ def _rehearse(registry: Registry, change: PlannedAssociation, folder: FolderStat
 def _judge_rehearsal(
     error: RegistryError, change: PlannedAssociation, folder: FolderState
 ) -> AssociationProblem | None:
-    """Return the problem that an error of a rehearsal means, or None if the steps before will have removed it.
+    """Return the problem that an error of a rehearsal means, or None if earlier steps solve it.
 
     Raises:
         RegistryError: the error is not about the association.

@@ -145,6 +145,6 @@ def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
 
 
 def refusal_code(plan: Plan) -> int:
-    """Return the exit code of a plan that cannot be applied: another one if only permissions or modes prevent it."""
+    """Return the exit code of a plan that cannot be applied: 4 if only permissions or modes prevent it."""
     permitted = plan.referenced or not all(each.is_permission for each in plan.associations.problems)
     return exit_codes.FINDINGS if permitted or not all_unpermitted(plan.refused) else exit_codes.REFUSED

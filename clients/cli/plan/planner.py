@@ -79,7 +79,7 @@ class Plan:
         return [BindSubject(change.subject, change) for change in self.associations.changes]
 
     def steps(self) -> list[Step]:
-        """Return the changes in the order in which they are made: last modes and deletions, which end other changes."""
+        """Return the changes in their order: modes that reject others, and deletions, come last."""
         last = [step for step in self.settings if step.change.after == Mode.READONLY]
         owned = {step.subject: step for step in self.bindings if step.change.lifecycle is Lifecycle.STRONG}
         first = [step for step in self.settings if step not in last]
@@ -211,7 +211,7 @@ def _compare_subjects(options: Namespace, registry: Registry, manifest: Manifest
 
 
 def _add_unbindings(plan: Plan) -> Plan:
-    """Remove the unlisted associations of owned subjects, except for those that end only with their subject."""
+    """Remove the unlisted associations of owned subjects that do not end only with their subject."""
     unlisted = plan.associations.unlisted
     weak = [each for each in unlisted if each.lifecycle == Lifecycle.WEAK]
     rest = tuple(each for each in unlisted if each not in weak)

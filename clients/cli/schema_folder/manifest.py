@@ -30,6 +30,7 @@ from contractlog.compatibility.lint.rule import Severity
 
 __all__ = [
     "MANIFEST",
+    "MAX_DOTS",
     "MAX_MANIFEST_BYTES",
     "Environment",
     "LintOverride",
@@ -41,7 +42,7 @@ __all__ = [
 
 MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
-_MAX_DOTS: Final = 200  #: of a line
+MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
 
@@ -232,8 +233,8 @@ def _limit_dots(path: Path, text: str) -> None:
         UsageError: a line has too many dots.
     """
     for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MAX_DOTS:
-            raise UsageError(f"{path}:{number}:1: the line has more than {_MAX_DOTS} dots: break it up")
+        if line.count(".") > MAX_DOTS:
+            raise UsageError(f"{path}:{number}:1: the line has more than {MAX_DOTS} dots: break it up")
 
 
 def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
