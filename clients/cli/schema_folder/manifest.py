@@ -11,7 +11,6 @@ from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files as package_files
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from typing import Any, Final
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry, parse_association
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
+from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
@@ -45,8 +45,6 @@ MAX_MANIFEST_BYTES: Final = 1024 * 1024
 MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-
-_PATTERNS: Final = frozenset({"pattern", "not"})  #: whose messages would show regular expressions
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -198,7 +196,7 @@ def load_manifest(path: Path) -> Manifest:
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
     for keys, message in chain(
-        _find_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
+        find_schema_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
     ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
@@ -265,39 +263,6 @@ def _parse_subject_rule(rule: Mapping[str, Any]) -> SubjectRule:
     for kind, keys in ((Metadata, _METADATA_KEYS), (RuleSet, _RULE_SET_KEYS)):
         parsed |= {key: kind.from_body(rule[key]).body() for key in keys if key in rule}
     return SubjectRule(parsed.pop("name"), parsed)
-
-
-def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
-    """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
-    from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
-
-    schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
-    for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
-        keys, path = list(error.instance_path), list(error.schema_path)
-        unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
-        if unexpected:
-            yield [*keys, unexpected[1]], _describe_unknown_key(schema, path, unexpected[1])
-        else:
-            reason = "this value is not allowed" if path[-1] in _PATTERNS else error.message
-            yield keys, f"{reason}; {_describe(schema, path)}"
-
-
-def _describe(schema: Any, path: Sequence[str | int]) -> str:
-    """Return the description nearest to a part of a schema."""
-    description = ""
-    for key in path:
-        schema = schema[key]
-        if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-            description = schema["description"]
-    return description
-
-
-def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
-    for key in path[:-1]:
-        schema = schema[key]
-    known = list(schema.get("properties", ()))
-    close = get_close_matches(name, known, 1)
-    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
 
 
 def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
