@@ -25,8 +25,9 @@ _MODES = frozenset({Mode.READWRITE, Mode.READONLY})  #: those that a manifest ma
 
 
 def import_subject_rules(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:
-    """Yield rules with the subjects' own settings, and the level and mode in force that differ from the registry's.
+    """Yield rules with the settings of subjects.
 
+    They have the subjects' own settings, and the level and mode in force if they differ from the registry's.
     A rule holds for a name in all contexts, so that there is none for a name whose settings differ between them.
     """
     settings: dict[str, list[dict[str, Any]]] = {}
@@ -58,7 +59,7 @@ def _read_settings(registry: Registry, subject: str, level: Level, mode: Mode | 
 
 
 def import_associations(registry: Registry, subjects: Collection[str]) -> Iterator[AssociationEntry]:
-    """Yield the associations of subjects, as far as the registry has associations and the caller may see them."""
+    """Yield the associations of subjects that the caller may see; none if the registry has none."""
     try:
         associations = fetch_associations(registry) or []
     except Forbidden:

@@ -317,7 +317,7 @@ def _write_file(path: Path, text: str, digests: dict[str, str] | None, out: Path
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
-    """Write a manifest into a folder without one, with the subjects, settings and associations of the registry.
+    """Write a manifest with subjects, settings and associations into a folder without one.
 
     Raises:
         UsageError: it cannot be written.

@@ -17,7 +17,7 @@ _SHOWN: Final = re.compile(r"[\w .-]{1,40}")  #: other texts may be credentials,
 
 
 def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
-    """Yield what the schema of manifests rejects: the keys that lead there, and the reason with what is allowed."""
+    """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
     from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
 
     schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())

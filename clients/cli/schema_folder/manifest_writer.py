@@ -163,7 +163,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    """Return a basic string of TOML; many dots are escaped, because ``load_manifest`` rejects lines with too many."""
+    """Return a basic string of TOML; ``load_manifest`` rejects lines with many dots, which are escaped."""
     quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
     return quoted if text.count(".") < MAX_DOTS else quoted.replace(".", "\\u002e")
 

@@ -233,7 +233,7 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ('[[associations]]\ntopic = "t"\n', r"toml:1:1: the key `subject` is missing; Subject of this part"),
         (
             '[[associations]]\ntopic = "t"\nsubject = "s"\npart = "Key"\n',
-            r"toml:4:1: `Key` .* `key`\? use key or value",
+            r"toml:4:1: `Key` .* `key`\? use key or",
         ),
     ],
 )
@@ -250,12 +250,8 @@ def test_an_entry_for_a_lint_rule_holds_on_its_last_day(folder: Path) -> None:
 
 
 def test_no_message_has_the_words_of_json_schema(folder: Path) -> None:
-    wrong = (
-        'registry = "x"',
-        "registry = 1",
-        'registry = "http://x"\ncontext = "p:"',
-        'registry = "http://x"\nlevel = []',
-    )
+    context, level = ('registry = "http://x"\n' + each for each in ('context = "p:"', "level = []"))
+    wrong = ('registry = "x"', "registry = 1", context, level)
     for text in wrong:
         (folder / MANIFEST).write_text(f"[environments.dev]\n{text}\n")
         with pytest.raises(UsageError) as caught:
