@@ -8,20 +8,33 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.comparison import compare_associations
+from contractlog.clients.cli.associations.problems import AssociationProblem, locate_problem, summarize_folder
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
+from contractlog.clients.cli.output import (
+    Tone,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    quote_word,
+    with_tone,
+)
 from contractlog.clients.cli.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
+from contractlog.clients.cli.schema_folder.environment import is_whole_folder
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["check_files", "find_usages", "print_check", "run"]
 
@@ -46,19 +59,47 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             checks.append(check)
             if options.format == "text":
                 print_check(check, referenced)
+        problems = _find_association_problems(options, registry, checks, unreadable)
     for line in referenced.lines():
         print_result(line)
+    if options.format == "text":
+        _print_associations(options.manifest, problems)
     incompatible = [examined for examined in checks if examined.outcome in {"incompatible", "data_unreadable"}]
     refused = [examined for examined in checks if examined.outcome == "refused"]
-    output_report(options, partial(check_report, checks, unreadable.problems))
+    path = None if options.manifest is None else options.manifest.path
+    output_report(options, partial(check_report, checks, unreadable.problems, manifest=path, associations=problems))
     if options.format == "json":
-        print_json(_json_body(checks, incompatible, unreadable))
-    elif options.format == "text" and not unreadable.problems:
+        rejected = {"rejected_associations": [each.body() for each in problems]} if _has_associations(options) else {}
+        print_json(_json_body(checks, incompatible, unreadable) | rejected)
+    elif options.format == "text" and not unreadable.problems and (incompatible or not problems):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
-    if incompatible:
+    if incompatible or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
-    return exit_codes.REFUSED if refused else exit_codes.CLEAN
+    return exit_codes.REFUSED if refused or problems else exit_codes.CLEAN
+
+
+def _print_associations(manifest: Manifest | None, problems: Sequence[AssociationProblem]) -> None:
+    for problem in problems:
+        print_result(with_tone(Tone.BAD, escape_line(locate_problem(manifest, problem))))
+    if problems:
+        print_message(f"{count_noun(len(problems), 'association')} cannot be set: change [[associations]]")
+
+
+def _has_associations(options: Namespace) -> bool:
+    return options.manifest is not None and bool(options.manifest.associations)
+
+
+def _find_association_problems(
+    options: Namespace, registry: Registry | Baseline, checks: Sequence[FileCheck], unreadable: UnreadableFiles
+) -> tuple[AssociationProblem, ...]:
+    """Return the associations of the manifest that cannot be set."""
+    if isinstance(registry, Baseline) or not _has_associations(options):
+        return ()
+    new = (check.file for check in checks if check.registered is None)
+    is_whole = is_whole_folder(options) and not unreadable.problems
+    folder = summarize_folder(new, {check.file.subject for check in checks}, options.manifest, is_whole=is_whole)
+    return compare_associations(registry, options.manifest, options.context, folder).problems
 
 
 def check_files(
@@ -155,7 +196,8 @@ def _print_summary(
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
         manifest = options.manifest
-        command = "apply" if manifest is not None and (manifest.subjects or manifest.default_level) else "register"
+        sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
+        command = "apply" if sets_more else "register"
         arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
         print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
     else:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.manifest_import import import_associations, import_subject_rules
 from contractlog.clients.cli.options import add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -17,10 +18,10 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, SubjectRule
 from contractlog.clients.cli.schema_folder.manifest_writer import (
-    find_levels,
     format_manifest,
     registry_of_manifest,
     write_manifest,
@@ -38,7 +39,9 @@ def init(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="the folder (default: working directory)"
     )
     parser.add_argument(
-        "--from-registry", action="store_true", help="also write the levels that differ from the registry's general one"
+        "--from-registry",
+        action="store_true",
+        help="also write settings and associations of the registry's subjects",
     )
     add_registry(parser)
     add_output(parser)
@@ -57,15 +60,19 @@ def _run(options: Namespace) -> int:
     url = registry_of_manifest(options.registry)
     environments = {} if url is None else {"default": Environment(url)}
     rules = list(_suggest_rules(folder))
-    levels: list[SubjectRule] = []
+    settings: list[SubjectRule] = []
+    associations: list[AssociationEntry] = []
     if options.from_registry:
         with connect(options) as registry:
-            levels = list(find_levels(registry, registry.subjects()))
-    write_manifest(path, format_manifest(environments, rules, levels))
+            subjects = registry.subjects()
+            settings = list(import_subject_rules(registry, subjects))
+            associations = list(import_associations(registry, subjects))
+    write_manifest(path, format_manifest(environments, rules, settings, associations))
     for rule in rules:
         print_result(with_tone(Tone.WARNING, escape_line(f"{rule.path}: suggested subject `{rule.subjects[0]}`")))
     parts = [count_noun(len(environments), "environment"), count_noun(len(rules), "suggested subject")]
-    parts += [count_noun(len(levels), "level")] if options.from_registry else []
+    if options.from_registry:
+        parts += [f"settings of {count_noun(len(settings), 'subject')}", count_noun(len(associations), "association")]
     print_message(f"{path} was written: {', '.join(parts)}; read it, then run: contractlog check {folder}")
     return exit_codes.CLEAN
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.lock_writer import add_context, remove_context, write_lock
+from contractlog.clients.cli.manifest_import import import_associations, import_subject_rules
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -32,7 +33,6 @@ from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest
 from contractlog.clients.cli.schema_folder.manifest_writer import (
-    find_levels,
     format_manifest,
     registry_of_manifest,
     write_manifest,
@@ -227,7 +227,7 @@ def _require_same_context(subject: str, schema: RegisteredSchema) -> None:
 
 
 def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: Namespace) -> None:
-    """Write a manifest into a folder without one, with the subjects and levels of the registry.
+    """Write a manifest with subjects, settings and associations into a folder without one.
 
     Raises:
         UsageError: it cannot be written.
@@ -239,7 +239,8 @@ def _write_manifest(registry: Registry, pulled: Sequence[PulledFile], options: N
     environments = {} if url is None else {"default": Environment(url)}
     subjects = dict.fromkeys(written.subject for written in pulled)
     rules = dict.fromkeys(_rule_of(written, options.out) for written in pulled)
-    text = format_manifest(environments, filter(None, rules), find_levels(registry, subjects))
+    settings, associations = import_subject_rules(registry, subjects), import_associations(registry, subjects)
+    text = format_manifest(environments, filter(None, rules), settings, associations)
     write_manifest(path, text)
 
 

@@ -92,7 +92,7 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="the plan to apply, with its files; refused if the registry or the files have changed since",
     )
     _add_prune(parser)
-    parser.add_argument("--allow-delete", action="store_true", help="permit the soft deletions of the plan")
+    parser.add_argument("--allow-delete", action="store_true", help="permit the deletions of the plan")
     parser.add_argument(
         "--use-waivers", action="store_true", help="permit registrations by a waiver of the manifest, against the level"
     )
@@ -136,7 +136,8 @@ def _add_prune(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--prune",
         action="store_true",
-        help="also soft-delete the subjects that the manifest's [[subjects]] match and that no file has",
+        help="also soft-delete the subjects that the manifest's [[subjects]] match and that no file has, and remove "
+        "the associations of matching subjects that [[associations]] does not have",
     )
 
 

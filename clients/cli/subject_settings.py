@@ -28,6 +28,7 @@ __all__ = [
     "apply_setting",
     "find_setting_changes",
     "find_uncertain_settings",
+    "list_own_settings",
     "plan_settings",
     "wanted_settings",
 ]
@@ -122,6 +123,15 @@ def wanted_settings(rule: Mapping[str, Any], override_metadata: Mapping[str, Any
     return wanted
 
 
+def list_own_settings(own: Config, effective: Config) -> dict[str, Any]:
+    """Return what a subject's own config sets, by key of the manifest, without its level."""
+    body = own.body()
+    settings = {key: body[member] for key, member in _MEMBERS.items() if member in body}
+    if own.policy or own.own_policy:
+        settings["policy"] = (effective.own_policy or effective.policy or Policy.STRICT).value
+    return settings | {key: body[member] for key, member in _OWN_MEMBERS.items() if body.get(member)}
+
+
 def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) -> PlannedSettings:
     """Return the changes of one subject that decide about its versions; ``rule`` has its settings."""
     after = {change.setting: change.after for change in changes}
@@ -131,7 +141,7 @@ def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) 
         group = None  # the registry judges by the group in force
     return PlannedSettings(
         level=Level(after["level"]) if "level" in after else None,
-        mode=Mode(after["mode"]) if "mode" in after else None,
+        mode=Mode(after["mode"]) if after.get("mode") not in {None, Mode.READONLY} else None,
         policy=Policy(after["policy"]) if "policy" in after else None,
         group=group,
         group_value=properties.get(group),

@@ -1,4 +1,4 @@
-"""Output of ``contractlog plan``: its steps and drift as text, its JSON document, and its summary."""
+"""Output of plans: steps and drift as text, the JSON document, and the summary."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.bindings import association_body
+from contractlog.clients.cli.associations.problems import locate_problem
 from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
@@ -15,7 +19,7 @@ from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLeve
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "summarize"]
+__all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "refusal_code", "summarize"]
 
 
 def print_plan(options: Namespace, plan: Plan) -> None:
@@ -46,8 +50,10 @@ def _print_steps(plan: Plan) -> None:
             print_step(each, referenced)
     for line in referenced.lines():
         print_result(line)
-    for deletion in plan.deletions:
-        print_result(deletion.describe())
+    for change in (*plan.bindings, *plan.unbindings, *plan.deletions):
+        print_result(change.describe())
+    for problem in plan.associations.problems:
+        print_result(with_tone(Tone.BAD, escape_line(locate_problem(plan.manifest, problem))))
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
@@ -77,6 +83,9 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         "drift": drift,
         "unreadable": [],
     }
+    if plan.manifest is not None and plan.manifest.associations:
+        body["rejected_associations"] = [each.body() for each in plan.associations.problems]
+        body["unlisted_associations"] = [association_body(each) for each in plan.associations.unlisted]
     if plan.without_file is not None:
         body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]
     if options.prune:
@@ -94,22 +103,34 @@ def summarize(plan: Plan) -> str:
             number += f", and {count_noun(waiting, 'other')} would wait for {them}"
         advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
         return f"{number}: {advice}; until then `apply` changes nothing"
+    if plan.associations.problems:
+        number = count_noun(len(plan.associations.problems), "association")
+        return f"{number} cannot be set: change [[associations]]; until then `apply` changes nothing"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:
         return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
     new = sum(each.outcome == "would register" for each in plan.registrations)
-    return count_changes(new, [*plan.settings, *plan.deletions], "would be ")
+    return count_changes(new, [*plan.settings, *plan.bindings, *plan.unbindings, *plan.deletions], "would be ")
 
 
 def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
     """Return the numbers of new versions, settings and deletions as a phrase."""
     levels = sum(isinstance(step, SetLevel) for step in steps)
     others = sum(isinstance(step, SetConfig) for step in steps) - levels
+    bound, unbound = (sum(isinstance(step, kind) for step in steps) for kind in (BindSubject, UnbindSubject))
     deletions = sum(isinstance(step, DeleteSubject) for step in steps)
     settings = [count_noun(levels, "level")] if levels else []
     settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
     parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
     parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
+    parts += [f"{count_noun(bound, 'association')} {tense}set"] if bound else []
+    parts += [f"{count_noun(unbound, 'association')} {tense}removed"] if unbound else []
     parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
     return ", ".join(parts) or "nothing was changed"
+
+
+def refusal_code(plan: Plan) -> int:
+    """Return the exit code of a plan that cannot be applied: 4 if only permissions or modes prevent it."""
+    permitted = plan.referenced or not all(each.is_permission for each in plan.associations.problems)
+    return exit_codes.FINDINGS if permitted or not all_unpermitted(plan.refused) else exit_codes.REFUSED

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from contractlog.clients.cli.associations.bindings import association_key
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.registration_report import registration_report
 from contractlog.clients.cli.plan.steps import DeleteSubject, RegisterWaived, SetConfig, Step
-from contractlog.clients.cli.report_formats.check_report import relative_path
+from contractlog.clients.cli.report_formats.check_report import (
+    ASSOCIATION_REJECTED,
+    relative_path,
+    report_association,
+)
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
 from contractlog.clients.cli.subject_settings import SettingIgnored
 
@@ -38,6 +44,8 @@ SUBJECT_REFERENCED: Final = ReportedRule(
     "A subject without a file cannot be deleted",
     "A registered version or a file references it. Restore its file, or delete what references it.",
 )
+_RULES: Final = (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED, ASSOCIATION_REJECTED)
+_DRIFT_TABLES: Final = {"Drift", "Subjects without a file", "Associations that the manifest does not have"}
 _Table = tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
@@ -69,11 +77,13 @@ def plan_report(
     """Build the report of ``plan``, with its settings, deletions and drift as tables."""
     report = registration_report(plan.registrations, unreadable, summary, root, tool_version, command=command)
     tables = (
-        *_list_changes(plan.settings, plan.waived, plan.deletions, ("now", "planned")),
+        *_list_changes(plan.steps(), ("now", "planned")),
         ("Not deleted", ("subject", "referenced by"), plan.referenced),
         *_list_drift(plan),
     )
-    findings = (*_find_referenced(plan, root), *_find_drift(plan, root))
+    path = _manifest_path(plan, root)
+    problems = (report_association(each, path) for each in plan.associations.problems)
+    findings = (*problems, *_find_referenced(plan, root), *_find_drift(plan, root))
     return _with_changes(report, plan, root, tables, findings)
 
 
@@ -82,9 +92,7 @@ def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) 
     plan, made = applied.plan, applied.made
     command = "contractlog apply"
     report = registration_report(applied.registrations, (), summary, root, tool_version, command=command)
-    waived = [step for step in made if isinstance(step, RegisterWaived)]
-    deletions = [step for step in made if isinstance(step, DeleteSubject)]
-    tables = [*_list_changes(made, waived, deletions), *(_list_drift(plan) if plan.is_empty else ())]
+    tables = [*_list_changes(made), *(_list_drift(plan) if plan.is_empty else ())]
     path = _manifest_path(plan, root)
     findings = [
         ReportedFinding(
@@ -111,19 +119,17 @@ def outdated_plan_report(plan_file: Path, deviation: str, root: Path, tool_versi
     return Report("contractlog apply", "nothing was applied: plan again", (file,), rules, tool_version)
 
 
-def _list_changes(
-    steps: Iterable[Step],
-    waived: Iterable[RegisterWaived],
-    deletions: Iterable[DeleteSubject],
-    values: tuple[str, str] = ("before", "after"),
-) -> tuple[_Table, ...]:
+def _list_changes(steps: Sequence[Step], values: tuple[str, str] = ("before", "after")) -> tuple[_Table, ...]:
     settings = [step for step in steps if isinstance(step, SetConfig)]
+    waived = [step for step in steps if isinstance(step, RegisterWaived)]
+    deletions = [step for step in steps if isinstance(step, DeleteSubject)]
     return (
         (
             "Settings",
             ("subject", "setting", *values),
             tuple((each.subject, each.change.setting, *each.format_values()) for each in settings),
         ),
+        ("Associations", ("topic", "part", "lifecycle", *values), tuple(_list_associations(steps))),
         ("By waivers, in this order", ("subject", "step"), tuple(row for each in waived for row in _list_steps(each))),
         (
             "Soft deletions",
@@ -133,12 +139,28 @@ def _list_changes(
     )
 
 
+def _list_associations(steps: Iterable[Step]) -> Iterator[tuple[str, ...]]:
+    """Yield the associations that are set or removed, as rows."""
+    for step in steps:
+        if isinstance(step, BindSubject):
+            change = step.change
+            yield change.resource.name, change.part, change.lifecycle.value, change.before or "not bound", step.subject
+        elif isinstance(step, UnbindSubject):
+            lifecycle = str(step.association.lifecycle)
+            yield *association_key(step.association)[1:], lifecycle, step.association.subject, "not bound"
+
+
 def _list_drift(plan: Plan) -> tuple[_Table, ...]:
     return (
         (
             "Drift",
             ("subject", "version of the file", "latest version"),
             tuple((subject, str(version), str(latest)) for subject, version, latest in plan.drift()),
+        ),
+        (
+            "Associations that the manifest does not have",
+            ("topic", "part", "subject"),
+            tuple((*association_key(each)[1:], each.subject) for each in plan.associations.unlisted),
         ),
         ("Subjects without a file", ("subject", "rule in [[subjects]]"), tuple((plan.without_file or {}).items())),
     )
@@ -152,12 +174,14 @@ def _with_changes(
     if not (filled or findings):
         return report
     failed = any(finding.severity == "error" for finding in findings)
-    only_drift = not failed and {table[0] for table in filled} <= {"Drift", "Subjects without a file"}
+    only_drift = not failed and {table[0] for table in filled} <= _DRIFT_TABLES
     verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
+    if plan.associations.problems:
+        verdict = "associations that cannot be set"
     outcome: Literal["passed", "failed"] = "failed" if failed else "passed"
     file = ReportedFile(_manifest_path(plan, root), outcome, verdict, tuple(findings), tables=filled, listed=True)
     used = {finding.rule for finding in findings}
-    rules = {rule.id: rule for rule in (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED) if rule.id in used}
+    rules = {rule.id: rule for rule in _RULES if rule.id in used}
     return replace(report, files=(*report.files, file), rules={**report.rules, **rules})
 
 

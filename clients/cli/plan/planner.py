@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
+from contractlog.clients.cli.associations.bindings import association_key, describe_part
+from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
+from contractlog.clients.cli.associations.problems import summarize_folder
 from contractlog.clients.cli.check_runner import find_usages
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.output import print_message, shell_command
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
+from contractlog.clients.cli.plan.steps import (
+    DeleteSubject,
+    Register,
+    RegisterWaived,
+    SetConfig,
+    SetMode,
+    Step,
+    setting_step,
+)
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.environment import is_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.mode import Mode
 
 __all__ = ["Plan", "make_plan", "require_prunable"]
 
@@ -31,7 +45,7 @@ class Plan:
     """Changes that the registry needs to match the files."""
 
     manifest: Manifest | None
-    settings: tuple[Step, ...]
+    settings: tuple[SetConfig, ...]
     registrations: tuple[FileRegistration, ...]
     latest: dict[str, int]  #: subject -> number of its latest version; 0 if there is none
     live_subjects: frozenset[str] = frozenset()  #: those of the registry that may be deleted
@@ -39,6 +53,8 @@ class Plan:
     without_file: Mapping[str, str] | None = None
     deletions: tuple[DeleteSubject, ...] = ()
     referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
+    associations: AssociationComparison = field(default_factory=AssociationComparison)
+    unbindings: tuple[UnbindSubject, ...] = ()
 
     @property
     def refused(self) -> list[FileRegistration]:
@@ -46,19 +62,36 @@ class Plan:
         return [each for each in self.registrations if each.outcome == "refused"]
 
     @property
+    def is_blocked(self) -> bool:
+        """True if a part cannot be applied, so that nothing is."""
+        return bool(self.refused or self.referenced or self.associations.problems)
+
+    @property
     def is_empty(self) -> bool:
         """True if nothing would change."""
-        changes = self.settings or self.deletions or self.referenced
-        return not changes and all(each.outcome == "unchanged" for each in self.registrations)
+        changes = self.settings or self.associations.changes or self.unbindings or self.deletions
+        unchanged = all(each.outcome == "unchanged" for each in self.registrations)
+        return unchanged and not changes and not self.is_blocked
+
+    @property
+    def bindings(self) -> list[BindSubject]:
+        """Subjects that are bound to parts of topics."""
+        return [BindSubject(change.subject, change) for change in self.associations.changes]
 
     def steps(self) -> list[Step]:
-        """Return the changes in the order in which they are made."""
-        registrations = [
-            _registration_step(each, self.latest[each.file.subject])
-            for each in self.registrations
-            if each.outcome == "would register"
-        ]
-        return [*self.settings, *registrations, *self.deletions]
+        """Return the changes in their order: modes that reject others, and deletions, come last."""
+        last = [step for step in self.settings if step.change.after == Mode.READONLY]
+        owned = {step.subject: step for step in self.bindings if step.change.lifecycle is Lifecycle.STRONG}
+        first = [step for step in self.settings if step not in last]
+        registrations: list[Step] = []
+        for each in self.registrations:
+            if each.outcome == "would register":
+                subject = each.file.subject
+                step = _registration_step(each, self.latest[subject])
+                binding = [owned.pop(subject)] if subject in owned else []  # needs a subject with one version
+                registrations += [*binding, step] if self.latest[subject] else [step, *binding]
+        bindings = [each for each in self.bindings if each.change.lifecycle is Lifecycle.WEAK]
+        return [*first, *registrations, *owned.values(), *bindings, *self.unbindings, *last, *self.deletions]
 
     @property
     def waived(self) -> list[RegisterWaived]:
@@ -68,7 +101,7 @@ class Plan:
     @property
     def has_drift(self) -> bool:
         """True if the registry has versions, or subjects that the manifest owns, that the files do not have."""
-        return bool(self.without_file) or any(self.drift())
+        return bool(self.without_file or self.associations.unlisted) or any(self.drift())
 
     def describe_drift(self) -> Iterator[tuple[str, str]]:
         """Yield drifted subjects, each with a sentence for people."""
@@ -82,6 +115,12 @@ class Plan:
             text = f"it matches [[subjects]] `{rule}` and has no file"
             advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
             yield subject, f"`{subject}`: {text}; {advice}"
+
+        for association in self.associations.unlisted:
+            _, topic, part = association_key(association)
+            text = f"{describe_part(topic, part)} is bound to it, and [[associations]] has no such entry"
+            removal = ", or remove it with --prune" if association.lifecycle == Lifecycle.WEAK else ""
+            yield association.subject, f"`{association.subject}`: {text}; add it{removal}"
 
     def drift(self) -> Iterator[tuple[str, int, int]]:
         """Yield drifted subjects with a file: the subject, the version of its file, and the latest version."""
@@ -119,14 +158,27 @@ def make_plan(
     registration = Registration(registry, resolver, resolved, planned, manifest, usages)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
-    settings = tuple(setting_step(change) for each in changes.values() for change in each)
-    plan = Plan(manifest, settings, tuple(steps), latest)
+    settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
+    is_whole = manifest is not None and is_whole_folder(options) and not unreadable.problems
+    folder = summarize_folder(
+        (each.file for each in steps if each.outcome == "would register"),
+        subjects,
+        manifest,
+        is_whole=is_whole,
+    )
+    associations = compare_associations(registry, manifest, options.context, folder, prune=options.prune)
+    plan = Plan(manifest, settings, tuple(steps), latest, associations=associations)
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
-    if owner is not None and _is_whole_folder(options) and not unreadable.problems:
+    if owner is not None and is_whole:
         plan = _compare_subjects(options, registry, owner, plan)
     if options.prune:
-        plan = _add_deletions(plan, registry, [each.file for each in resolved.values()])
+        plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     return registration, plan
+
+
+def _is_other(step: SetConfig) -> bool:
+    """Sort modes before other settings, which a read-only subject does not accept."""
+    return not isinstance(step, SetMode)
 
 
 def require_prunable(options: Namespace) -> None:
@@ -137,14 +189,8 @@ def require_prunable(options: Namespace) -> None:
     """
     if options.prune and options.manifest is None:
         raise UsageError(f"--prune needs a manifest: {MANIFEST} says which subjects may be deleted")
-    if options.prune and not _is_whole_folder(options):
+    if options.prune and not is_whole_folder(options):
         raise UsageError("--prune compares the whole folder of the manifest: name no other files, and no --subject")
-
-
-def _is_whole_folder(options: Namespace) -> bool:
-    """Return whether the files are all those of the folder of the manifest."""
-    whole = [options.manifest.path.parent.resolve()]
-    return not options.subject and [Path(name).resolve() for name in options.files] == whole
 
 
 def _compare_subjects(options: Namespace, registry: Registry, manifest: Manifest, plan: Plan) -> Plan:
@@ -164,9 +210,18 @@ def _compare_subjects(options: Namespace, registry: Registry, manifest: Manifest
     return replace(plan, live_subjects=live, without_file=without_file)
 
 
+def _add_unbindings(plan: Plan) -> Plan:
+    """Remove the unlisted associations of owned subjects that do not end only with their subject."""
+    unlisted = plan.associations.unlisted
+    weak = [each for each in unlisted if each.lifecycle == Lifecycle.WEAK]
+    rest = tuple(each for each in unlisted if each not in weak)
+    unbindings = tuple(UnbindSubject(each.subject, each) for each in weak)
+    return replace(plan, associations=replace(plan.associations, unlisted=rest), unbindings=unbindings)
+
+
 def _add_deletions(plan: Plan, registry: Registry, files: Sequence[SchemaFile]) -> Plan:
     """Delete the owned subjects without a file, users before what they reference."""
-    users = {name: dict(_find_users(registry, name, files)) for name in plan.without_file or ()}
+    users = {name: dict(_find_users(plan, registry, name, files)) for name in plan.without_file or ()}
     ordered: list[str] = []
     while free := [name for name in users if name not in ordered and users[name].keys() <= {name, *ordered}]:
         ordered += free
@@ -180,8 +235,13 @@ def _add_deletions(plan: Plan, registry: Registry, files: Sequence[SchemaFile]) 
     return replace(plan, without_file=None, deletions=deletions, referenced=referenced)
 
 
-def _find_users(registry: Registry, subject: str, files: Sequence[SchemaFile]) -> Iterator[tuple[str, str]]:
-    """Yield the subjects and descriptions of what references a subject, registered or in files."""
+def _find_users(plan: Plan, registry: Registry, subject: str, files: Sequence[SchemaFile]) -> Iterator[tuple[str, str]]:
+    """Yield the subjects and descriptions of what references a subject: versions, files and topics."""
+    ended = {association_key(step.association) for step in plan.unbindings}
+    ended |= {change.key for change in plan.associations.changes}
+    for key, association in plan.associations.existing.items():
+        if association.subject == subject and key not in ended:
+            yield "", f"an association ({association.lifecycle}) of {describe_part(*key[1:])}"
     for each in find_referrers(registry, subject, list_live(registry, subject), deleted=False):
         yield "" if each.subject is None else str(each.subject), each.description
     for file in files:

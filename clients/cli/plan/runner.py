@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -18,6 +19,7 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import (
     FileRegistration,
     all_unpermitted,
@@ -30,6 +32,7 @@ from contractlog.clients.cli.plan.plan_output import (
     print_drift,
     print_plan,
     print_unreadable,
+    refusal_code,
     summarize,
 )
 from contractlog.clients.cli.plan.plan_report import Applied, apply_report, outdated_plan_report, plan_report
@@ -62,8 +65,7 @@ def _run_plan(options: Namespace) -> int:
     require_prunable(options)
     with connect(options) as registry:
         _, plan = make_plan(options, registry, files, unreadable)
-        changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
-        uncertain = find_uncertain_settings(registry, changes)
+        uncertain = find_uncertain_settings(registry, (step.change for step in plan.settings))
         _warn_of_missing_context(options, registry, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))
     print_unreadable(options, plan, unreadable)
@@ -76,8 +78,10 @@ def _run_plan(options: Namespace) -> int:
             f"note: whether this registry has the {'setting' if len(uncertain) == 1 else 'settings'} "
             f"{', '.join(uncertain)} is not known: `contractlog apply` says so if it ignores them"
         )
-    if plan.refused or plan.referenced:
-        return _refusal_code(plan.refused)
+    if plan.associations.changes and not plan.associations.is_supported:
+        print_message("note: whether this registry has associations is not known: `contractlog apply` says so if not")
+    if plan.is_blocked:
+        return refusal_code(plan)
     differs = options.exit_code and (not plan.is_empty or plan.has_drift)
     return exit_codes.FINDINGS if differs else exit_codes.CLEAN
 
@@ -96,16 +100,16 @@ def _run_apply(options: Namespace) -> int:
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
         print_unreadable(options, plan, unreadable)
-        if unreadable.problems or plan.refused or plan.referenced:
+        if unreadable.problems or plan.is_blocked:
             output_report(
                 options, partial(plan_report, plan, unreadable.problems, summarize(plan), command="contractlog apply")
             )
         unreadable.raise_errors("nothing was applied")
         _warn_of_missing_context(options, registry, plan)
-        if plan.refused or plan.referenced:
+        if plan.is_blocked:
             print_plan(options, plan)
             print_message("nothing was applied")
-            return _refusal_code(plan.refused)
+            return refusal_code(plan)
         deviation = None if saved is None else find_deviation(saved, plan)
         if deviation is not None:
             print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
@@ -140,6 +144,9 @@ def _require_permission(options: Namespace, plan: Plan) -> None:
     if plan.deletions and not options.allow_delete:
         number = count_noun(len(plan.deletions), "subject")
         raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
+    if plan.unbindings and not options.allow_delete:
+        number = count_noun(len(plan.unbindings), "association")
+        raise UsageError(f"nothing was applied: {number} would be removed, which needs --allow-delete")
     if plan.waived and not options.use_waivers:
         number = count_noun(len(plan.waived), "file")
         raise UsageError(
@@ -177,11 +184,12 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     output_report(options, partial(apply_report, applied, summary))
     print_message(summary)
     if applied.ignored:
-        number = count_noun(len(applied.ignored), "setting")
+        kinds = Counter("association" if isinstance(step, BindSubject) else "setting" for step, _ in applied.ignored)
+        number = " and ".join(count_noun(number, kind) for kind, number in kinds.items())
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
     update_locks(options, registration.registry, applied.done)
     if refused:
-        return _refusal_code(refused)
+        return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
     return exit_codes.FINDINGS if applied.ignored else exit_codes.CLEAN
 
 
@@ -198,7 +206,7 @@ def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None
 def _print_ignored(options: Namespace, step: Step, error: SettingIgnored) -> None:
     if options.format == "text":
         with continue_without_reader():
-            print_result(with_tone(Tone.BAD, escape_line(f"{error.facts['setting']} of `{step.subject}`: {error}")))
+            print_result(with_tone(Tone.BAD, escape_line(f"{step.label}: {error}")))
 
 
 def _apply_body(applied: Applied) -> dict[str, Any]:
@@ -211,9 +219,6 @@ def _apply_body(applied: Applied) -> dict[str, Any]:
         "settings": others,
         "ignored": [step.body() for step, _ in applied.ignored],
         "files": [each.body() for each in applied.registrations],
+        "associations": [each.body() for each in made if isinstance(each, BindSubject | UnbindSubject)],
         "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
     }
-
-
-def _refusal_code(refused: list[FileRegistration]) -> int:
-    return exit_codes.REFUSED if refused and all_unpermitted(refused) else exit_codes.FINDINGS

@@ -6,7 +6,7 @@ import json
 import os
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +14,18 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.steps import Register, RegisterWaived, SetLevel, Step, kind_of, step_key
+from contractlog.clients.cli.plan.steps import (
+    DeleteSubject,
+    Register,
+    RegisterWaived,
+    SetConfig,
+    SetLevel,
+    SetMode,
+    Step,
+    step_key,
+)
 from contractlog.clients.settings import (
     URL_VARIABLES,
     RegistryAddress,
@@ -32,6 +42,10 @@ __all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
 _MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
 
 PLAN_FORMAT: Final = "contractlog.plan/1"
+_KINDS: Final[Mapping[str, type[Step]]] = {
+    kind.action: kind
+    for kind in (SetLevel, SetMode, SetConfig, Register, RegisterWaived, BindSubject, UnbindSubject, DeleteSubject)
+}
 
 
 def write_plan(options: Namespace, plan: Plan) -> None:
@@ -40,7 +54,7 @@ def write_plan(options: Namespace, plan: Plan) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    if plan.refused or plan.referenced:
+    if plan.is_blocked:
         options.out.unlink(missing_ok=True)  # an earlier plan must not be applied in its place
         print_message(f"{options.out} was not written: the plan cannot be applied")
         return
@@ -86,7 +100,7 @@ def read_plan(options: Namespace) -> list[Any]:
             },
             "registry": str() as url,
             "steps": [*steps],
-        } if all(map(kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
+        } if all(map(_kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
             options.files, options.subject = files, subject
             options.normalize, options.environment = normalize, environment
             options.prune = body["arguments"].get("prune") is True
@@ -124,7 +138,7 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
     left = {step.key: step for step in plan.steps()}
     done: Counter[str] = Counter()  # versions registered since the plan, by subject
     for body in saved:
-        kind = kind_of(body)
+        kind = _kind_of(body)
         current = left.pop(step_key(body), None)
         planned = f"`{body['subject']}`: the plan has the step `{body['action']}`"
         if current is not None:
@@ -136,6 +150,16 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
             done[body["subject"]] += 1
     new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)
     return None if new is None else f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
+
+
+def _kind_of(saved: Any) -> type[Step] | None:
+    """Return the class of a step's JSON object, or None if it is none."""
+    if not isinstance(saved, dict) or not isinstance(saved.get("subject"), str):
+        return None
+    kind = _KINDS.get(str(saved.get("action")))
+    if kind is None or not all(name in saved and isinstance(saved[name], each) for name, each in kind.members.items()):
+        return None
+    return kind
 
 
 def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
@@ -29,7 +29,6 @@ __all__ = [
     "SetLevel",
     "SetMode",
     "Step",
-    "kind_of",
     "setting_step",
     "step_key",
 ]
@@ -48,6 +47,11 @@ class Step(ABC):
     def key(self) -> tuple[str, ...]:
         """Identity of the step: two plans for the same files have it if they make the same change."""
         return step_key(self.body())
+
+    @property
+    def label(self) -> str:
+        """The changed thing, for people."""
+        return f"`{self.subject}`"
 
     @abstractmethod
     def body(self) -> dict[str, Any]:
@@ -84,6 +88,11 @@ class SetConfig(Step):
     action = "set config"
     members: ClassVar[Mapping[str, type]] = {"setting": str, "from": object, "to": object}
 
+    @property
+    def label(self) -> str:
+        """The setting, for people."""
+        return f"{self.change.setting} of `{self.subject}`"
+
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
         setting = {"setting": self.change.setting} if "setting" in self.members else {}
@@ -93,7 +102,7 @@ class SetConfig(Step):
     def describe(self) -> str:
         """Return one line for people."""
         before, after = self.format_values()
-        return with_tone(Tone.GOOD, escape_line(f"{self.change.setting} of `{self.subject}`: {before} -> {after}"))
+        return with_tone(Tone.GOOD, escape_line(f"{self.label}: {before} -> {after}"))
 
     def format_values(self) -> tuple[str, str]:
         """Return the value before and the one after as texts for people."""
@@ -259,24 +268,10 @@ class DeleteSubject(Step):
         return saved["subject"] not in plan.live_subjects and saved["subject"] not in plan.latest
 
 
-_KINDS: Final[Mapping[str, type[Step]]] = {
-    kind.action: kind for kind in (SetLevel, SetMode, SetConfig, Register, RegisterWaived, DeleteSubject)
-}
-
-
-def kind_of(saved: Any) -> type[Step] | None:
-    """Return the class of a step's JSON object, or None if it is none."""
-    if not isinstance(saved, dict) or not isinstance(saved.get("subject"), str):
-        return None
-    kind = _KINDS.get(str(saved.get("action")))
-    if kind is None or not all(name in saved and isinstance(saved[name], each) for name, each in kind.members.items()):
-        return None
-    return kind
-
-
 def step_key(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the identity of a step from its JSON object."""
-    return body["action"], body["subject"], *(str(body.get(name, "")) for name in ("setting", "file", "sha256"))
+    names = ("setting", "file", "sha256", "namespace", "topic", "part")
+    return body["action"], body["subject"], *(str(body.get(name, "")) for name in names)
 
 
 def _format_value(value: Any) -> str:

@@ -10,6 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.bindings import describe_part
+from contractlog.clients.cli.associations.comparison import compare_associations
+from contractlog.clients.cli.associations.problems import FolderState
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -71,7 +74,11 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                     with continue_without_reader():
                         _print_version(promotion, version)
             ended = _end_imports(promotion, applied=applied)
-            promotion.notes += [Note(None, text) for text in _describe_settings(target, options.manifest, names)]
+            described = (
+                *_describe_settings(target, options.manifest, names),
+                *_describe_associations(target, options.manifest, names),
+            )
+            promotion.notes += [Note(None, text) for text in described]
         except BaseException:
             if done:
                 versions = count_noun(len(done), "version")
@@ -136,6 +143,25 @@ def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]
         yield (
             f"{number} of {target.name} {verb} from the manifest, such as {example}; "
             f"promotion does not change settings, which this does: {command}"
+        )
+
+
+def _describe_associations(target: Side, manifest: Manifest, names: Iterable[str]) -> Iterator[str]:
+    """Yield a note if the target does not have the associations of the manifest, which `apply` sets."""
+    environment = manifest.environment(target.name)
+    manifest = replace(manifest, default_namespace=environment.default_namespace)
+    subjects = [target.qualify(name) for name in names]
+    folder = FolderState(subjects, is_whole=False)
+    comparison = compare_associations(target.registry, manifest, environment.context, folder, rehearse=False)
+    if comparison.changes:
+        number = count_noun(len(comparison.changes), "association")
+        verb = "is" if len(comparison.changes) == 1 else "are"
+        first = comparison.changes[0]
+        part = describe_part(first.resource.name, first.part)
+        command = shell_command("apply", environment=target.name)
+        yield (
+            f"{number} of the manifest {verb} not in {target.name}, such as that of {part} with `{first.subject}`; "
+            f"promotion does not set associations, which this does: {command}"
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.cli.associations.problems import AssociationProblem
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
@@ -25,10 +26,12 @@ from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.located_finding import LocatedFinding
 
 __all__ = [
+    "ASSOCIATION_REJECTED",
     "UNREADABLE_FILE",
     "check_report",
     "list_rules",
     "relative_path",
+    "report_association",
     "report_file",
     "report_finding",
     "report_unreadable",
@@ -48,6 +51,12 @@ NOT_PERMITTED: Final = ReportedRule(
     "The mode of the subject, or missing permission of the caller, prevents registration. The schema itself is "
     "compatible. Ask an operator of the registry.",
 )
+ASSOCIATION_REJECTED: Final = ReportedRule(
+    "ASSOCIATION_REJECTED",
+    "A subject cannot be bound to a topic",
+    "An entry of [[associations]] contradicts another entry or an association of the registry, or the caller may not "
+    "write the subject or the topic's own. `contractlog apply` changes nothing until the entry can be set.",
+)
 UNREADABLE_FILE: Final = ReportedRule(
     "UNREADABLE_FILE",
     "The file cannot be read as a schema",
@@ -59,7 +68,10 @@ CONSUMERS_AFFECTED: Final = ReportedRule(
     "In the last 30 days these clients fetched versions that are incompatible with the new schema in one direction: "
     "they cannot read its records, or it cannot read theirs. Change them first, or keep the schema compatible.",
 )
-_OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, UNREADABLE_FILE)}
+_OWN_RULES: Final = {
+    rule.id: rule
+    for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, ASSOCIATION_REJECTED, UNREADABLE_FILE)
+}
 
 
 def check_report(
@@ -69,6 +81,8 @@ def check_report(
     tool_version: str = "",
     *,
     command: str = "contractlog check",
+    manifest: Path | None = None,
+    associations: Sequence[AssociationProblem] = (),
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -78,12 +92,20 @@ def check_report(
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
         command: the command that checked them.
+        manifest: the file that has the associations.
+        associations: those that cannot be set.
     """
     files = [report_file(check, root) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
+    summary = _summary(checks, len(files))
+    if manifest is not None and associations:
+        path = relative_path(manifest, root)
+        findings = tuple(report_association(each, path) for each in associations)
+        files.append(ReportedFile(path, "failed", "associations that cannot be set", findings))
+        summary += f"; {count_noun(len(associations), 'association')} cannot be set"
     return Report(
         command=command,
-        summary=_summary(checks, len(files)),
+        summary=summary,
         files=tuple(files),
         rules=list_rules(finding for file in files for finding in file.findings),
         tool_version=tool_version,
@@ -189,6 +211,15 @@ def report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
             line, column, message = int(match[1]), int(match[2]), match[3]
     finding = ReportedFinding(name, line, column, UNREADABLE_FILE.id, "error", message)
     return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
+
+
+def report_association(problem: AssociationProblem, path: str) -> ReportedFinding:
+    """Return an association that cannot be set as a finding in the manifest."""
+    identity = "\0".join(problem.change.key)
+    message = problem.describe()
+    return ReportedFinding(
+        path, problem.change.line, None, ASSOCIATION_REJECTED.id, "error", message, identity=identity
+    )
 
 
 def relative_path(path: Path, root: Path) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
 from contractlog.clients.settings import URL_VARIABLES, environment_variables
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["resolve_environment", "select_environment"]
+__all__ = ["is_whole_folder", "resolve_environment", "select_environment"]
 
 DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 
@@ -34,7 +35,9 @@ def select_environment(options: Namespace) -> None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
-        options.manifest = replace(options.manifest, default_level=environment.level)
+        options.manifest = replace(
+            options.manifest, default_level=environment.level, default_namespace=environment.default_namespace
+        )
 
 
 def _names_registry(options: Namespace) -> bool:
@@ -52,3 +55,9 @@ def resolve_environment(manifest: Manifest, name: str) -> Environment:
     environment = manifest.environment(name)
     url = environment_variables(name).get(URL_VARIABLES[0])
     return replace(environment, registry=url) if url else environment
+
+
+def is_whole_folder(options: Namespace) -> bool:
+    """Return whether the files are all those of the folder of the manifest."""
+    whole = [options.manifest.path.parent.resolve()]
+    return not options.subject and [Path(name).resolve() for name in options.files] == whole

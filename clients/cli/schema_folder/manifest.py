@@ -11,13 +11,14 @@ from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files as package_files
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry, parse_association
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
+from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
@@ -29,6 +30,7 @@ from contractlog.compatibility.lint.rule import Severity
 
 __all__ = [
     "MANIFEST",
+    "MAX_DOTS",
     "MAX_MANIFEST_BYTES",
     "Environment",
     "LintOverride",
@@ -40,11 +42,9 @@ __all__ = [
 
 MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
-_MAX_DOTS: Final = 200  #: of a line
+MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-
-_PATTERNS: Final = frozenset({"pattern", "not"})  #: whose messages would show regular expressions
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -57,6 +57,12 @@ class Environment:
     registry: str  #: URL
     context: str = ""  #: of all subjects; empty: the default context
     level: Level | None = None  #: of the folder's subjects to which no rule gives a level; None: the registry's
+    namespace: str = ""  #: of the topics of associations that name none; empty: the name of the context
+
+    @property
+    def default_namespace(self) -> str:
+        """The namespace of the topics of associations that name none; empty if there is none."""
+        return self.namespace or self.context.removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,9 @@ class Manifest:
     subjects: tuple[SubjectRule, ...] = ()
     lint: tuple[LintOverride, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    associations: tuple[AssociationEntry, ...] = ()
     default_level: Level | None = None  #: of the selected environment
+    default_namespace: str = ""  #: of the topics of associations, in the selected environment
 
     def find_settings(self, subject: str) -> Mapping[str, Any]:
         """Return the settings of a subject: those of the first rule that matches, and the environment's level."""
@@ -188,7 +196,7 @@ def load_manifest(path: Path) -> Manifest:
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
     for keys, message in chain(
-        _find_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
+        find_schema_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
     ):
         line, column = _locate(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
@@ -204,12 +212,16 @@ def load_manifest(path: Path) -> Manifest:
     waivers = tuple(
         parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
     )
-    return Manifest(path, environments, files, subjects, lint, waivers)
+    associations = tuple(
+        parse_association(each, _locate(text, ["associations", index])[0])
+        for index, each in enumerate(value.get("associations", ()))
+    )
+    return Manifest(path, environments, files, subjects, lint, waivers, associations)
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:
     level = Level(entry["level"]) if "level" in entry else None
-    return Environment(entry["registry"], entry.get("context", ""), level)
+    return Environment(entry["registry"], entry.get("context", ""), level, entry.get("namespace", ""))
 
 
 def _limit_dots(path: Path, text: str) -> None:
@@ -219,8 +231,8 @@ def _limit_dots(path: Path, text: str) -> None:
         UsageError: a line has too many dots.
     """
     for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MAX_DOTS:
-            raise UsageError(f"{path}:{number}:1: the line has more than {_MAX_DOTS} dots: break it up")
+        if line.count(".") > MAX_DOTS:
+            raise UsageError(f"{path}:{number}:1: the line has more than {MAX_DOTS} dots: break it up")
 
 
 def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
@@ -251,39 +263,6 @@ def _parse_subject_rule(rule: Mapping[str, Any]) -> SubjectRule:
     for kind, keys in ((Metadata, _METADATA_KEYS), (RuleSet, _RULE_SET_KEYS)):
         parsed |= {key: kind.from_body(rule[key]).body() for key in keys if key in rule}
     return SubjectRule(parsed.pop("name"), parsed)
-
-
-def _find_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
-    """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
-    from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
-
-    schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
-    for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
-        keys, path = list(error.instance_path), list(error.schema_path)
-        unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
-        if unexpected:
-            yield [*keys, unexpected[1]], _describe_unknown_key(schema, path, unexpected[1])
-        else:
-            reason = "this value is not allowed" if path[-1] in _PATTERNS else error.message
-            yield keys, f"{reason}; {_describe(schema, path)}"
-
-
-def _describe(schema: Any, path: Sequence[str | int]) -> str:
-    """Return the description nearest to a part of a schema."""
-    description = ""
-    for key in path:
-        schema = schema[key]
-        if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-            description = schema["description"]
-    return description
-
-
-def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
-    for key in path[:-1]:
-        schema = schema[key]
-    known = list(schema.get("properties", ()))
-    close = get_close_matches(name, known, 1)
-    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
 
 
 def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.file_rules import PLACEHOLDER, FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
+    MAX_DOTS,
     MAX_MANIFEST_BYTES,
     Environment,
     SubjectRule,
 )
-from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, registry_url
-from contractlog.compatibility.errors import Forbidden, InvalidSubject, NotFound, UsageError
+from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.level import Level
 
-__all__ = ["find_levels", "format_manifest", "registry_of_manifest", "write_manifest"]
+__all__ = ["format_manifest", "registry_of_manifest", "write_manifest"]
 
 _HEAD: Final = """\
 # Manifest of this folder of schemas, for contractlog check, plan, apply and pull.
@@ -33,8 +35,11 @@ _ENVIRONMENTS: Final = """
 _FILES: Final = """
 # Subjects of files whose names do not give them; the first rule whose path matches applies.
 """
-_LEVELS: Final = """
-# Compatibility levels, which `contractlog plan` shows and `contractlog apply` sets.
+_SETTINGS: Final = """
+# Settings of subjects, which `contractlog plan` shows and `contractlog apply` sets; the first matching rule applies.
+"""
+_ASSOCIATIONS: Final = """
+# Subjects of the keys and values of topics, which `contractlog apply` binds.
 """
 _URL: Final = re.compile(r"https?://[^@]+")
 
@@ -46,7 +51,10 @@ def registry_of_manifest(option: str | None) -> str | None:
 
 
 def format_manifest(
-    environments: Mapping[str, Environment], files: Iterable[FileRule], subjects: Iterable[SubjectRule]
+    environments: Mapping[str, Environment],
+    files: Iterable[FileRule],
+    subjects: Iterable[SubjectRule],
+    associations: Iterable[AssociationEntry] = (),
 ) -> str:
     """Return the text of a manifest, with a comment before each kind of table.
 
@@ -55,17 +63,16 @@ def format_manifest(
     """
     sections = (
         (_ENVIRONMENTS, [_format_environment(name, each) for name, each in environments.items()]),
+        (_SETTINGS, [_format_table("[[subjects]]", "subjects", _subject_table(rule)) for rule in subjects]),
         (
-            _LEVELS,
-            [
-                f"[[subjects]]\nname = {_quote(rule.name)}\nlevel = {_quote(rule.settings['level'])}\n"
-                for rule in subjects
-            ],
+            _ASSOCIATIONS,
+            [_format_table("[[associations]]", "associations", _association_table(each)) for each in associations],
         ),
         (_FILES, list(_format_rules(files))),
     )
     text = _HEAD
-    for comment, tables in sections:
+    for comment, all_tables in sections:
+        tables = list(filter(_is_encodable, all_tables))
         section = comment + "\n".join(tables)
         if tables and len((text + section).encode()) <= MAX_MANIFEST_BYTES:
             text += section
@@ -73,10 +80,62 @@ def format_manifest(
 
 
 def _format_environment(name: str, environment: Environment) -> str:
-    context = f"context = {_quote(environment.context)}\n" if environment.context else ""
-    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quote(name)
-    level = f"level = {_quote(environment.level)}\n" if environment.level is not None else ""
-    return f"[environments.{key}]\nregistry = {_quote(environment.registry)}\n{context}{level}"
+    members = {
+        "registry": environment.registry,
+        "context": environment.context or None,
+        "level": environment.level,
+        "namespace": environment.namespace or None,
+    }
+    path = f"environments.{_format_key(name)}"
+    return _format_table(f"[{path}]", path, members)
+
+
+def _subject_table(rule: SubjectRule) -> dict[str, Any]:
+    """Return the members of a rule, without rule sets that a manifest cannot have."""
+    members = {"name": rule.name, **rule.settings}
+    for key in ("default_rule_set", "override_rule_set"):
+        rules = chain.from_iterable((members.get(key) or {}).values())
+        if not all(each.get("name") and each.get("type") for each in rules):
+            del members[key]
+    return members
+
+
+def _association_table(entry: AssociationEntry) -> dict[str, Any]:
+    return {
+        "topic": entry.topic,
+        "part": None if entry.part == "value" else entry.part,
+        "subject": entry.subject,
+        "lifecycle": None if entry.lifecycle is Lifecycle.WEAK else entry.lifecycle,
+        "namespace": entry.namespace or None,
+        "topic_id": entry.topic_id or None,
+    }
+
+
+def _format_table(header: str, path: str, members: Mapping[str, Any]) -> str:
+    """Return a table of TOML: its values, then the tables in it; members that are None are left out."""
+    lines, tables = [header], []
+    for name, value in members.items():
+        key = _format_key(name)
+        inner = f"{path}.{key}"
+        if isinstance(value, Mapping):
+            tables.append(_format_table(f"[{inner}]", inner, value))
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            tables += [_format_table(f"[[{inner}]]", inner, each) for each in value]
+        elif value is not None:
+            lines.append(f"{key} = {_format_value(value)}")
+    return "\n".join(lines) + "\n" + "".join(tables)
+
+
+def _format_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quote(name)
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, list):
+        return "".join(("[\n", *(f"    {_format_value(each)},\n" for each in value), "]"))
+    return json.dumps(value)
 
 
 def _format_rules(rules: Iterable[FileRule]) -> Iterator[str]:
@@ -95,9 +154,18 @@ def _is_writable(subject: str) -> bool:
     return not PLACEHOLDER.search(subject)
 
 
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON may have
+        return False
+    return True
+
+
 def _quote(text: str) -> str:
-    """Return a basic string of TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return a basic string of TOML; ``load_manifest`` rejects lines with many dots, which are escaped."""
+    quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return quoted if text.count(".") < MAX_DOTS else quoted.replace(".", "\\u002e")
 
 
 def write_manifest(path: Path, text: str) -> None:
@@ -111,17 +179,3 @@ def write_manifest(path: Path, text: str) -> None:
             file.write(text.encode())
     except OSError as error:
         raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
-
-
-def find_levels(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:
-    """Yield rules for levels that differ from the registry's; a rule holds for a name in all contexts."""
-    levels: dict[str, set[Level]] = {}
-    try:
-        general = registry.level()
-        for subject in subjects:
-            levels.setdefault(Subject.parse(subject).name, set()).add(registry.level(subject))
-    except (Forbidden, NotFound):  # the caller may not read levels, or the server has none
-        return
-    for name, named in levels.items():
-        if named != {general} and len(named) == 1:
-            yield SubjectRule(re.sub(r"([*?[])", r"[\1]", name), {"level": named.pop().value})

@@ -11,6 +11,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli import options as cli_options
+from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import ModeNotConfigured
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -244,3 +245,14 @@ def test_promote_needs_a_manifest_with_both_environments(environments: Environme
     code, _, err = environments.promote("Money.avsc")
     assert code == exit_codes.USAGE
     assert "promote needs a manifest with environments" in err
+
+
+def test_associations_are_not_promoted_and_a_note_says_so(environments: Environments, tmp_path: Path) -> None:
+    entry = '[[associations]]\ntopic = "orders"\nsubject = "Money"\nnamespace = "lkc-1"\n'
+    (tmp_path / "contractlog.toml").write_text(f"{MANIFEST}\n{entry}")
+    code, _, messages = environments.promote("--apply")
+    assert code == exit_codes.CLEAN
+    expected = "1 association of the manifest is not in prod, such as that of the value of topic `orders` with `Money`"
+    assert expected in messages
+    assert main(["apply", "--environment", "prod", "--quiet"]) == exit_codes.CLEAN
+    assert "association" not in environments.promote("--apply")[2]

@@ -1,0 +1,227 @@
+"""Reasons why associations of the manifest cannot be set, found before anything is written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+from contractlog.clients.calls.associations import Association
+from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.associations.bindings import (
+    Key,
+    PlannedAssociation,
+    bind_subject,
+    describe_part,
+    find_draft,
+)
+from contractlog.clients.cli.operations.lookups import list_live
+from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.errors import (
+    AssociationTypeExists,
+    Conflict,
+    Forbidden,
+    IncompatibleSchema,
+    InvalidRuleSet,
+    InvalidSchema,
+    NoActiveVersion,
+    NotFound,
+    OperationNotPermitted,
+    RegistryError,
+    Unprocessable,
+)
+from contractlog.compatibility.identifiers import Subject, topic_subject
+from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import SchemaDraft
+
+__all__ = ["AssociationProblem", "FolderState", "find_problems", "locate_problem", "summarize_folder"]
+
+_WITHOUT_VERSION: Final = "this subject has neither a version nor a file"
+
+
+@dataclass(frozen=True, slots=True)
+class AssociationProblem:
+    """An association of the manifest that cannot be set."""
+
+    change: PlannedAssociation
+    reason: str
+    is_permission: bool = False  #: due to the caller's permissions or a mode
+
+    def describe(self) -> str:
+        """Return a sentence, which follows the line of the manifest."""
+        change = self.change
+        part = describe_part(change.resource.name, change.part)
+        return f"{part} cannot be bound to `{change.subject}`: {self.reason}"
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {
+            "line": self.change.line,
+            "namespace": self.change.resource.namespace,
+            "topic": self.change.resource.name,
+            "part": self.change.part,
+            "subject": self.change.subject,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """The facts about the files of a command that decide about associations."""
+
+    subjects: Collection[str]
+    is_whole: bool  #: whether the files are all those of the manifest's folder
+    new: Mapping[str, SchemaDraft] = field(default_factory=dict)  #: subjects that get versions, with the first one
+    users: Mapping[str, str] = field(default_factory=dict)  #: referenced subject -> file that refers to it
+    writable: Collection[str] = ()  #: subjects whose mode the manifest sets to READWRITE
+
+
+def summarize_folder(
+    new: Iterable[SchemaFile], subjects: Collection[str], manifest: Manifest | None, *, is_whole: bool
+) -> FolderState:
+    """Return the facts about files that decide about associations.
+
+    Args:
+        new: the files that become new versions, in this order.
+        subjects: those of all files.
+        manifest: the manifest, if there is one.
+        is_whole: whether the files are all those of the manifest's folder.
+    """
+    drafts: dict[str, SchemaDraft] = {}
+    users: dict[str, str] = {}
+    for file in new:
+        drafts.setdefault(file.subject, file.draft)
+        referenced = [each.subject for each in file.draft.references] + [each.subject for each in file.planned]
+        for subject in referenced:
+            users.setdefault(str(resolve_subject(subject, Subject.parse(file.subject).context)), str(file.path))
+    modes = {} if manifest is None else {each: manifest.find_settings(each).get("mode") for each in subjects}
+    writable = [subject for subject, mode in modes.items() if mode == Mode.READWRITE]
+    return FolderState(subjects, is_whole, drafts, users, writable)
+
+
+def locate_problem(manifest: Manifest | None, problem: AssociationProblem) -> str:
+    """Return a problem with its line in the manifest, for people."""
+    position = "" if manifest is None else f"{manifest.path}:{problem.change.line}: "
+    return f"{position}{problem.describe()}"
+
+
+def find_problems(
+    registry: Registry,
+    pending: Sequence[PlannedAssociation],
+    wanted: Sequence[PlannedAssociation],
+    existing: Mapping[Key, Association],
+    folder: FolderState,
+    *,
+    can_rehearse: bool,
+) -> Iterator[AssociationProblem]:
+    """Yield what cannot be set, by the rules for associations, else by a rehearsal of the registry.
+
+    Args:
+        registry: the registry.
+        pending: the associations to be set.
+        wanted: all associations of the manifest.
+        existing: those of the registry.
+        folder: the files of the command.
+        can_rehearse: whether the registry has associations.
+    """
+    topics: dict[tuple[str, str], list[PlannedAssociation]] = defaultdict(list)
+    for change in wanted:
+        topics[change.key[:2]].append(change)
+    for change in pending:
+        reasons = chain(
+            _find_contradictions(change, topics[change.key[:2]], wanted),
+            _find_conflicts(change, existing),
+            _find_obstacles(registry, change, folder),
+        )
+        reason = next(reasons, None)
+        if reason is not None:
+            yield AssociationProblem(change, reason)
+        elif can_rehearse and (problem := _rehearse(registry, change, folder)) is not None:
+            yield problem
+
+
+def _find_contradictions(
+    change: PlannedAssociation, of_topic: Iterable[PlannedAssociation], wanted: Iterable[PlannedAssociation]
+) -> Iterator[str]:
+    """Yield the reasons why an association contradicts itself or another entry of the manifest."""
+    namespace, topic, part = change.key
+    own = str(Subject(f".{namespace}", topic_subject(topic, part)))
+    is_strong = change.lifecycle is Lifecycle.STRONG
+    if not namespace:
+        yield "the topic has no namespace: set `namespace` for it or for the environment (for Kafka, the cluster id)"
+    if is_strong and change.subject != own:
+        yield f"a topic can own (STRONG) only the subject `{own}`"
+    if not is_strong and change.subject == own:
+        yield "this is the topic's own subject: set the lifecycle STRONG"
+    for other in of_topic:
+        if other.line != change.line and other.part == part:
+            yield f"line {other.line} binds it, too"
+        if other.lifecycle is not change.lifecycle:
+            yield f"all associations of a topic have one lifecycle, and line {other.line} has {other.lifecycle}"
+        if other.resource.id != change.resource.id:
+            yield f"the topic has another id in line {other.line}"
+    for other in wanted:
+        if other.subject == change.subject and other.key != change.key and other.lifecycle is Lifecycle.STRONG:
+            yield f"line {other.line} lets topic `{other.resource.name}` own this subject (STRONG)"
+
+
+def _find_conflicts(change: PlannedAssociation, existing: Mapping[Key, Association]) -> Iterator[str]:
+    """Yield the existing associations that prevent a change, as reasons."""
+    for key, other in existing.items():
+        part = describe_part(key[1], key[2])
+        if key[:2] == change.key[:2]:
+            if other.resource_id != change.resource.id:
+                yield f"the registry has the id `{other.resource_id}` for the topic: set it as `topic_id`"
+            if other.lifecycle != change.lifecycle:
+                yield f"{part} is bound with the lifecycle {other.lifecycle}, which is the same for a whole topic"
+        elif other.subject == change.subject and Lifecycle.STRONG in {other.lifecycle, change.lifecycle}:
+            yield f"{part} is bound to this subject with the lifecycle {other.lifecycle}"
+
+
+def _find_obstacles(registry: Registry, change: PlannedAssociation, folder: FolderState) -> Iterator[str]:
+    """Yield the reasons why the subject cannot be bound, although no association prevents it."""
+    if change.lifecycle is Lifecycle.STRONG and change.subject in folder.users:
+        yield f"`{folder.users[change.subject]}` refers to this subject, which a topic cannot own then"
+    if change.before is not None and change.subject not in folder.new and not list_live(registry, change.subject):
+        yield _WITHOUT_VERSION
+
+
+def _rehearse(registry: Registry, change: PlannedAssociation, folder: FolderState) -> AssociationProblem | None:
+    """Let the registry try a change without making it, and return the reason if it cannot."""
+    try:
+        if change.before is not None:
+            registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
+        bind_subject(registry, change, find_draft(registry, change, folder.new), dry_run=True)
+    except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet
+        return None  # the check of the file says what is wrong with its schema
+    except RegistryError as error:
+        return _judge_rehearsal(error, change, folder)
+    return None
+
+
+def _judge_rehearsal(
+    error: RegistryError, change: PlannedAssociation, folder: FolderState
+) -> AssociationProblem | None:
+    """Return the problem that an error of a rehearsal means, or None if earlier steps solve it.
+
+    Raises:
+        RegistryError: the error is not about the association.
+    """
+    match error:
+        case Forbidden():
+            return AssociationProblem(change, str(error), is_permission=True)
+        case OperationNotPermitted():
+            is_writable = change.subject in folder.writable
+            return None if is_writable else AssociationProblem(change, str(error), is_permission=True)
+        case NoActiveVersion() | NotFound():
+            return None if change.subject in folder.new else AssociationProblem(change, _WITHOUT_VERSION)
+        case AssociationTypeExists() if change.before is not None:
+            return None
+        case Conflict() | Unprocessable():
+            return AssociationProblem(change, str(error))
+    raise error

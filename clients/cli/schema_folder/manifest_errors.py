@@ -1,0 +1,83 @@
+"""Violations of the manifest's JSON Schema, in the words of its descriptions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib.resources import files as package_files
+from typing import Any, Final
+
+__all__ = ["find_schema_errors"]
+
+_TYPES: Final = {"string": "a text", "array": "a list", "object": "a table", "boolean": "`true` or `false`"}
+_EMPTY: Final = {"minLength": "this text is empty", "minItems": "this list is empty"}
+_SHOWN: Final = re.compile(r"[\w .-]{1,40}")  #: other texts may be credentials, or too long
+
+
+def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield what the schema of manifests rejects: the keys that lead there, and the reason."""
+    from jsonschema_rs import validator_for  # noqa: PLC0415 - not needed without a manifest
+
+    schema = json.loads((package_files("contractlog.clients.cli.schema_folder") / "manifest.schema.json").read_text())
+    for error in validator_for(schema, mask="this value").iter_errors(value):  # values may have passwords
+        keys, path = list(error.instance_path), list(error.schema_path)
+        unexpected = re.match(r"Additional properties are not allowed \('([^']+)'", error.message)
+        if unexpected:
+            yield [*keys, unexpected[1]], _describe_unknown_key(schema, path, unexpected[1])
+            continue
+        violation = error.kind.as_dict()
+        if error.kind.name == "required":
+            path = [*path[:-1], "properties", violation["property"]]
+        reason = _describe_violation(error.kind.name, violation, _follow(value, keys))
+        yield keys, f"{reason}; {_describe(schema, path)}"
+
+
+def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) -> str:
+    """Return what is wrong with a value, and what its keyword allows."""
+    match keyword:
+        case "required":
+            return f"the key `{violation['property']}` is missing"
+        case "type":
+            needed = " or ".join(_TYPES.get(each, each) for each in violation["types"])
+            return f"{_describe_type(value)} stands here, where {needed} is needed"
+        case "enum":
+            options = violation["options"]
+            given = value if isinstance(value, str) else ""
+            shown = f"`{given}`" if _SHOWN.fullmatch(given) else "this value"
+            close = get_close_matches(given.upper(), options, 1) or get_close_matches(given.lower(), options, 1)
+            hint = f"did you mean `{close[0]}`? " if close else ""
+            return f"{shown} is not allowed: {hint}use {', '.join(options[:-1])} or {options[-1]}"
+        case "uniqueItems":
+            return "this list has an entry twice"
+    return _EMPTY.get(keyword, "this value is not allowed")
+
+
+def _describe_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return f"`{json.dumps(value)}`"
+    kinds = ((str, "a text"), (list, "a list"), (Mapping, "a table"))
+    return next((words for kind, words in kinds if isinstance(value, kind)), "a number")
+
+
+def _follow(value: Any, keys: Sequence[str | int]) -> Any:
+    for key in keys:
+        value = value[key]
+    return value
+
+
+def _describe(schema: Any, path: Sequence[str | int]) -> str:
+    """Return the description nearest to a part of a schema."""
+    description = ""
+    for key in path:
+        schema = schema[key]
+        if isinstance(schema, dict) and isinstance(schema.get("description"), str):
+            description = schema["description"]
+    return description
+
+
+def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
+    known = list(_follow(schema, path[:-1]).get("properties", ()))
+    close = get_close_matches(name, known, 1)
+    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
