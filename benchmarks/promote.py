@@ -5,8 +5,8 @@ run in separate processes. The requests of the command are counted in its ``--ve
 
 python benchmarks/promote.py [--files 500] [--rounds 3]
 
-Measured on two cores that other work shared (load 8 to 12): 8 s with 508 requests if nothing is missing, 10 s with 1,006
-if everything is, 43 s to register everything. With one request for each version it was 30 s and 27 s with 3,000
+Measured on two cores that other work shared (load 8 to 12): 8 s with 508 requests if nothing is missing, 10 s with
+1,006 if everything is, 43 s to register everything. With one request for each version it was 30 s and 27 s with 3,000
 requests, and 72 s.
 """
 

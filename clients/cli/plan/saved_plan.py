@@ -6,7 +6,7 @@ import json
 import os
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,7 +42,8 @@ def write_plan(options: Namespace, plan: Plan) -> None:
     arguments["references"] = [format_reference(each) for each in options.references]
     url = _without_credentials(registry_url(options.registry))
     steps = [step.body() for step in plan.steps()]
-    body = {"format": PLAN_FORMAT, "registry": url, "arguments": arguments, "steps": steps}
+    folder = os.path.relpath(Path.cwd(), options.out.resolve().parent)
+    body = {"format": PLAN_FORMAT, "registry": url, "folder": folder, "arguments": arguments, "steps": steps}
     try:
         with open_atomically(options.out) as file:
             file.write((json.dumps(body, indent=2) + "\n").encode())
@@ -79,14 +80,41 @@ def read_plan(options: Namespace) -> list[Any]:
             "registry": str() as url,
             "steps": [*steps],
         } if all(map(kind_of, steps)):
-            options.files, options.subject = list(map(str, files)), subject
+            locate = _find_folder(
+                options.plan, body.get("folder"), [*map(str, files), *([manifest] if manifest else [])]
+            )
+            options.files, options.subject = [locate(str(path)) for path in files], subject
             options.normalize, options.environment = normalize, environment
             options.prune = body["arguments"].get("prune") is True
             _require_registry(options, url)
-            options.manifest = None if manifest is None else Path(manifest)
+            options.manifest = None if manifest is None else Path(locate(manifest))
             options.references = [parse_reference(str(each)) for each in references]
-            return steps
+            return [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
+
+
+def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that converts a path of a plan to one from the working directory.
+
+    The paths are relative to the folder in which the plan was made, which is known relative to the plan file. If the
+    plan file was moved and the paths are not there, they are relative to the working directory.
+
+    Raises:
+        UsageError: they are in neither folder.
+    """
+    made_in = plan.resolve().parent / str(folder or ".")
+    if isinstance(folder, str) and all((made_in / path).exists() for path in paths):
+        here = Path.cwd().resolve()
+        return lambda path: (
+            path if made_in.resolve() == here or Path(path).is_absolute() else os.path.relpath(made_in / path)
+        )
+    missing = next((path for path in paths if not Path(path).exists()), None)
+    if missing is not None:
+        raise UsageError(
+            f"`{plan}` is for `{missing}`, which is neither at its place relative to the plan file nor in the working "
+            "directory: move the plan file to where it was written, or plan again"
+        )
+    return str
 
 
 def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
