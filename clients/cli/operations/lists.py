@@ -258,7 +258,7 @@ def _run_contexts(options: Namespace) -> int:
         if names is None:
             require_registry(registry)
     if names is None:
-        print_message("this registry has no contexts: they exist since release 7.0 of the reference")
+        print_message("this registry has no contexts: they exist since release 7.0 of Confluent Schema Registry")
     names = [name.strip(":") for name in names or ()]  # some registries list `:.eu:`
     listed = names[: options.limit]
     if options.format == "json":
