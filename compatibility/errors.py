@@ -380,7 +380,7 @@ class IncompatibleSchema(Conflict):
 
 
 class TooManyAssociations(Conflict):
-    """Defined by the reference implementation, never raised."""
+    """Defined by Confluent Schema Registry, never raised."""
 
     code = 40902
     template = "A maximum of {limit} associations already exist"
@@ -557,7 +557,7 @@ class ReferenceExists(Unprocessable):
 
 
 class SchemaIdMismatch(Unprocessable):
-    """For clients only: raised by releases 5.2 to 7.1 of the reference implementation."""
+    """For clients only: raised by releases 5.2 to 7.1 of Confluent Schema Registry."""
 
     code = 42207
 

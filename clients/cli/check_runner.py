@@ -12,6 +12,7 @@ from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.problems import AssociationProblem, locate_problem, summarize_folder
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
@@ -174,32 +175,30 @@ def _print_summary(
     options: Namespace,
     argv: Sequence[str],
 ) -> None:
-    waived = sum(examined.outcome == "waived" for examined in checks)
-    new = sum(examined.outcome == "compatible" for examined in checks) + waived
+    files = [examined.file for examined in checks]
+    rejected = [examined.file for examined in incompatible]
+    new = [examined.file for examined in checks if examined.outcome in {"compatible", "waived"}]
     if options.against:
-        number = new + len(incompatible)
-        changed = count_noun(number, "changed file")
+        changed = count_files([*new, *rejected]).replace(" file", " changed file", 1)
         against = "the lock" if options.against == "lock" else options.against
-        count = f"{changed}, {len(incompatible):,} incompatible with {against}"
-        print_message(count if number else f"no file differs from {against}")
+        number = len({file.path for file in rejected})
+        count = f"{changed}, {number:,} incompatible with {against}"
+        print_message(count if new or rejected else f"no file differs from {against}")
     elif incompatible:
-        files = count_noun(len(checks), "file")
         or_waive = " or waive" if any(examined.outcome == "data_unreadable" for examined in incompatible) else ""
         print_message(
-            f"{len(incompatible):,} of {files} cannot be registered: fix{or_waive} the findings above and check again"
+            f"{count_part(rejected, files)} cannot be registered: fix{or_waive} the findings above and check again"
         )
     elif refused:
-        files = count_noun(len(checks), "file")
-        print_message(
-            f"{len(refused):,} of {files} cannot be registered now: ask an operator of the registry for permission"
-        )
+        part = count_part((examined.file for examined in refused), files)
+        print_message(f"{part} cannot be registered now: ask an operator of the registry for permission")
     elif new:
         arguments = " ".join(map(quote_word, _without_url(argv)))
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
         command = "apply" if sets_more else "register"
         arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
-        print_message(f"{count_noun(new, 'file')} can be registered: contractlog {command} {arguments}")
+        print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -28,10 +29,12 @@ __all__ = [
     "add_reports",
     "add_timeout",
     "connect",
+    "credential_variables",
     "format_reference",
     "parse_level",
     "parse_reference",
     "parse_version_name",
+    "select_context",
 ]
 
 LATEST: Final = -1  #: version of a reference to the latest version
@@ -145,14 +148,29 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
     Without ``security``, the credentials are those in the environment's variables; those that end in the name of
     ``--environment`` come first.
     """
-    name = getattr(options, "environment", None)
-    variables = os.environ if name is None else {**os.environ, **environment_variables(name)}
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,
-        security=security or Security.from_environment(variables),
+        security=security or Security.from_environment(credential_variables(options)),
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
+
+
+def credential_variables(options: Namespace) -> Mapping[str, str]:
+    """Return the environment's variables; those that end in the name of ``--environment`` come without this ending."""
+    name = getattr(options, "environment", None)
+    return os.environ if name is None else {**os.environ, **environment_variables(name)}
+
+
+def select_context(options: Namespace) -> str:
+    """Set the registry of a command without files, and return the context of its environment; empty: none.
+
+    Raises:
+        UsageError: the manifest is not valid, or has no such environment.
+    """
+    from contractlog.clients.cli.schema_folder.environment import select_registry  # noqa: PLC0415 - not for --help
+
+    return select_registry(options)
 
 
 class _RequestLog:

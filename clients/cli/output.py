@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
@@ -31,6 +32,8 @@ __all__ = [
     "print_result",
     "print_table",
     "quote_word",
+    "registry_command",
+    "repeat_in_commands",
     "shell_command",
     "table_lines",
     "with_tone",
@@ -48,6 +51,7 @@ class Tone(Enum):
 
 _COLOR: Final[ContextVar[Literal["auto", "always", "never"]]] = ContextVar("color", default="auto")
 _QUIET: Final = ContextVar("quiet", default=False)
+_REPEATED: Final[ContextVar[Mapping[str, str]]] = ContextVar("repeated", default=MappingProxyType({}))
 _COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
 _PASSING: Final = tuple(
     f"{start}{tone.value[0]} " for tone in (Tone.GOOD, Tone.PLAIN) for start in ("", f"\x1b[{tone.value[1]}m")
@@ -57,10 +61,11 @@ _PASSING: Final = tuple(
 @contextmanager
 def apply_output_options(options: Namespace) -> Iterator[None]:
     """Apply ``--color`` and ``--quiet`` to what is printed within the block."""
-    color, quiet = _COLOR.set(options.color), _QUIET.set(options.quiet)
+    color, quiet, repeated = _COLOR.set(options.color), _QUIET.set(options.quiet), _REPEATED.set({})
     try:
         yield
     finally:
+        _REPEATED.reset(repeated)
         _COLOR.reset(color)
         _QUIET.reset(quiet)
 
@@ -191,6 +196,16 @@ def shell_command(verb: str, *paths: object, **options: str | None) -> str:
     arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
     arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
     return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))
+
+
+def repeat_in_commands(options: Mapping[str, str]) -> None:
+    """Repeat these options in ``registry_command``, until the block of ``apply_output_options`` ends."""
+    _REPEATED.set(options)
+
+
+def registry_command(verb: str, *paths: object, **options: str | None) -> str:
+    """Return ``shell_command`` for the registry of this command: with the options that name it."""
+    return shell_command(verb, *paths, **{**_REPEATED.get(), **options})
 
 
 def count_noun(number: int, singular: str, plural: str | None = None) -> str:

@@ -164,7 +164,7 @@ VERBS: Final[dict[str, Verb]] = {
         section=Section.REGISTRY,
     ),
     "undelete": Verb(
-        "contractlog.clients.cli.operations.deletion:undelete",
+        "contractlog.clients.cli.operations.restoration:undelete",
         "restore soft-deleted versions under their ids and numbers",
         "contractlog undelete orders-value:3",
         section=Section.REGISTRY,

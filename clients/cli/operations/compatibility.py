@@ -9,6 +9,7 @@ from typing import Final
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.options import (
     REPORT_FORMATS,
+    add_environment,
     add_format,
     add_output,
     add_references,
@@ -34,6 +35,7 @@ def compat(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--level", type=parse_level, metavar="LEVEL", help="instead of the level of the subject")
     add_references(parser, "the file refers to")
     parser.add_argument("--normalize", action="store_true", help="compare the normalized text")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
     add_reports(parser)

@@ -12,7 +12,8 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedSettings, SubjectChecker
 from contractlog.clients.cli.operations.compatibility import FORMAT
-from contractlog.clients.cli.options import connect
+from contractlog.clients.cli.operations.lookups import qualify_subject
+from contractlog.clients.cli.options import connect, select_context
 from contractlog.clients.cli.output import print_json
 from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.report_formats.check_report import check_report
@@ -38,6 +39,7 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check the file, print the verdict, and return the exit code."""
     if Path(options.file).is_dir():
         raise UsageError(f"`{options.file}` is a folder: name one file, or use `contractlog check {options.file}`")
+    options.subject = qualify_subject(options.subject, select_context(options))
     unreadable = UnreadableFiles()
     checks: list[FileCheck] = []
     with reported_failures(options, _COMMAND, argv, path=options.file):

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import fetch_if_supported
-from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.operations.lookups import fetch_if_supported, qualify_subject
+from contractlog.clients.cli.options import (
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    connect,
+    credential_variables,
+    select_context,
+)
 from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_result, print_table
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, Security, registry_url
@@ -24,6 +32,7 @@ _MAX_SUBJECTS: Final = 100
 def whoami(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Show the registry, the user it knows the caller as, and the permissions on subjects."""
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="show the permissions on these subjects")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")
@@ -35,13 +44,15 @@ def whoami(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
+    context = select_context(options)
+    subjects = [qualify_subject(subject, context) for subject in options.subjects]
     with connect(options) as registry:
         body = {
             "format": FORMAT,
             "registry": registry.url,
             "server_version": _read_server_version(registry),
-            "credentials": _describe_credentials(options.registry),
-            **_read_permissions(registry, options.subjects),
+            "credentials": _describe_credentials(options),
+            **_read_permissions(registry, subjects),
         }
     if options.format == "json":
         print_json(body)
@@ -57,10 +68,12 @@ def _read_server_version(registry: Registry) -> str | None:
         return None
 
 
-def _describe_credentials(option: str | None) -> str:
+def _describe_credentials(options: Namespace) -> str:
     """Return the kind of the credentials that are sent, and the user name in them, but no secret."""
-    user = next((address.user for address in RegistryAddress.parse(registry_url(option)) if address.user), None)
-    security = Security.from_environment()
+    user = next(
+        (address.user for address in RegistryAddress.parse(registry_url(options.registry)) if address.user), None
+    )
+    security = Security.from_environment(credential_variables(options))
     if user is not None or security.user is not None:
         return f"password of user `{user or security.user}`"
     if security.token is not None:

@@ -15,10 +15,18 @@ from contractlog.clients.cli.operations.lookups import (
     list_live,
     missing_versions_error,
     qualify_context,
+    qualify_subject,
     require_registry,
     version_body,
 )
-from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.options import (
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    connect,
+    select_context,
+)
 from contractlog.clients.cli.output import (
     apply_output_options,
     count_noun,
@@ -26,7 +34,7 @@ from contractlog.clients.cli.output import (
     print_message,
     print_result,
     print_table,
-    shell_command,
+    registry_command,
 )
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UsageError, VersionNotFound
@@ -51,6 +59,7 @@ def subjects(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--deleted", action="store_true", help="also subjects whose versions are all soft-deleted")
     parser.add_argument("--long", action="store_true", help="also the latest version, its id, format and time")
     add_limit(parser, _MAX_SUBJECTS, "maximum number of subjects")
+    add_environment(parser)
     add_registry(parser)
     parser.add_argument(
         "--format",
@@ -67,6 +76,9 @@ def subjects(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _run_subjects(options: Namespace) -> int:
     prefix = options.prefix
+    context = select_context(options)
+    if options.context is None and context and not prefix.startswith(":"):
+        options.context = context
     if options.context is not None:
         if prefix.startswith(":"):
             raise UsageError(f"`{prefix}` is qualified with a context: leave out --context")
@@ -160,7 +172,8 @@ def _print_subjects(rows: list[dict[str, Any]], options: Namespace, *, truncated
     if truncated:
         print_message(f"the first {options.limit:,} subjects; there are more: pass a PREFIX or --limit")
     elif rows:
-        print_message(f"{count_noun(len(rows), 'subject')}; look into one: {shell_command('show', rows[0]['subject'])}")
+        command = registry_command("show", rows[0]["subject"])
+        print_message(f"{count_noun(len(rows), 'subject')}; look into one: {command}")
     else:
         print_message("no subject matches" if options.prefix or options.context else "the registry has no subjects")
 
@@ -170,6 +183,7 @@ def versions(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("subject", metavar="SUBJECT", help="the subject")
     parser.add_argument("--deleted", action="store_true", help="also soft-deleted versions")
     add_limit(parser, _MAX_VERSIONS, "maximum number of versions, the newest ones")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")
@@ -179,6 +193,7 @@ def versions(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run_versions(options: Namespace) -> int:
+    options.subject = qualify_subject(options.subject, select_context(options))
     with connect(options) as registry:
         try:
             numbers = registry.versions(options.subject, deleted=options.deleted)
@@ -201,7 +216,7 @@ def _run_versions(options: Namespace) -> int:
         print_message(f"{count_noun(omitted, 'older version')} not listed: pass --limit {len(numbers)}")
     elif rows:
         newest = f"{options.subject}:{rows[-1]['version']}"
-        print_message(f"{count_noun(len(rows), 'version')}; look into one: {shell_command('show', newest)}")
+        print_message(f"{count_noun(len(rows), 'version')}; look into one: {registry_command('show', newest)}")
     return exit_codes.CLEAN
 
 
@@ -227,6 +242,7 @@ def _fetch_versions(
 def contexts(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """List the contexts of a registry."""
     add_limit(parser, _MAX_SUBJECTS, "maximum number of contexts")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")
@@ -236,12 +252,13 @@ def contexts(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run_contexts(options: Namespace) -> int:
+    select_context(options)
     with connect(options) as registry:
         names = fetch_if_supported(registry.contexts)
         if names is None:
             require_registry(registry)
     if names is None:
-        print_message("this registry has no contexts: they exist since release 7.0 of the reference")
+        print_message("this registry has no contexts: they exist since release 7.0 of Confluent Schema Registry")
     names = [name.strip(":") for name in names or ()]  # some registries list `:.eu:`
     listed = names[: options.limit]
     if options.format == "json":
@@ -252,9 +269,10 @@ def _run_contexts(options: Namespace) -> int:
         print_result(name)
     if listed:
         more = len(names) - len(listed)
+        command = registry_command("subjects", context=listed[-1])
         print_message(
             f"{count_noun(more, 'more context')} not listed: pass --limit"
             if more
-            else f"{count_noun(len(listed), 'context')}; list subjects: {shell_command('subjects', context=listed[-1])}"
+            else f"{count_noun(len(listed), 'context')}; list subjects: {command}"
         )
     return exit_codes.CLEAN

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.options import parse_version_name
-from contractlog.clients.cli.output import shell_command
+from contractlog.clients.cli.output import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     MethodNotAllowed,
@@ -17,18 +17,22 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     UnreadableResponse,
     UsageError,
+    VersionNotFound,
 )
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = [
     "add_limit",
+    "add_version_name",
     "describe_time",
+    "fetch_deleted",
     "fetch_if_supported",
     "format_time",
     "list_live",
     "missing_versions_error",
     "parse_subject_version",
     "qualify_context",
+    "qualify_subject",
     "require_registry",
     "require_supported",
     "state_of",
@@ -70,6 +74,15 @@ def qualify_context(context: str) -> str:
     if ":" in context or not context:
         raise UsageError(f"`{context}` is not a context: pass a name such as `.eu`, or `.` for the default context")
     return f":{context}:" if context.startswith(".") else f":.{context}:"
+
+
+def qualify_subject(subject: str, context: str) -> str:
+    """Return a subject with the context of an environment, unless it has one.
+
+    >>> qualify_subject("orders", ".eu"), qualify_subject(":.us:orders", ".eu"), qualify_subject("orders", "")
+    (':.eu:orders', ':.us:orders', 'orders')
+    """
+    return f":{context}:{subject}" if context and not subject.startswith(":") else subject
 
 
 def fetch_if_supported(operation: Callable[[], T]) -> T | None:
@@ -126,7 +139,7 @@ def missing_versions_error(registry: Registry, subject: str, error: SubjectNotFo
     except SubjectNotFound:
         return error
     every = "its only version is" if number == 1 else f"all its {number:,} versions are"
-    command = shell_command("versions --deleted", subject)
+    command = registry_command("versions --deleted", subject)
     return SubjectNotFound(f"{str(error).rstrip('.')}: {every} soft-deleted; list them: {command}", subject=subject)
 
 
@@ -179,3 +192,18 @@ def _parse_limit(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MAX_LIMIT:
         return int(text)
     raise ArgumentTypeError(f"`{text}` is not a number from 1 to {_MAX_LIMIT:,}")
+
+
+def add_version_name(parser: ArgumentParser, verb: str) -> None:
+    """Add the subject or version to ``verb``."""
+    parser.add_argument(
+        "name", metavar="SUBJECT[:VERSION]", help=f"the version to {verb}, or the subject to {verb} all its versions"
+    )
+
+
+def fetch_deleted(registry: Registry, subject: str, number: int) -> RegisteredSchema | None:
+    """Return an existing version that may be soft-deleted, or None if the server does not show it."""
+    try:
+        return registry.version(subject, number, deleted=True)
+    except (SubjectNotFound, VersionNotFound):
+        return None

@@ -17,9 +17,17 @@ from contractlog.clients.cli.operations.lookups import (
     missing_versions_error,
     parse_subject_version,
     qualify_context,
+    qualify_subject,
     version_body,
 )
-from contractlog.clients.cli.options import add_format, add_output, add_registry, connect
+from contractlog.clients.cli.options import (
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    connect,
+    select_context,
+)
 from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
 from contractlog.clients.cli.pulled_text import format_text
 from contractlog.clients.registry import Registry
@@ -44,6 +52,7 @@ def show(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--id", type=_parse_id, metavar="N", help="the schema with this id, instead")
     parser.add_argument("--context", metavar="CONTEXT", help="the context of the id, such as .eu")
     parser.add_argument("--raw", action="store_true", help="print the text byte for byte as it is stored")
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")
@@ -57,6 +66,7 @@ def show(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
+    options.environment_context = select_context(options)
     with connect(options) as registry:
         schema, uses = _fetch_by_id(registry, options) if options.name is None else _fetch_version(registry, options)
     if options.format == "json":
@@ -69,7 +79,8 @@ def _run(options: Namespace) -> int:
 
 
 def _fetch_version(registry: Registry, options: Namespace) -> tuple[RegisteredSchema, list[tuple[str, int]]]:
-    subject, version = parse_subject_version(options.name)
+    name, version = parse_subject_version(options.name)
+    subject = qualify_subject(name, options.environment_context)
     try:
         schema = registry.version(subject, version or "latest", deleted=version is not None)
     except SubjectNotFound as error:
@@ -83,7 +94,8 @@ def _fetch_version(registry: Registry, options: Namespace) -> tuple[RegisteredSc
 
 def _fetch_by_id(registry: Registry, options: Namespace) -> tuple[RegisteredSchema, list[tuple[str, int]]]:
     """Return the schema with an id, and the versions that have it, as far as the server tells them."""
-    scope = None if options.context is None else qualify_context(options.context)
+    context = options.context or options.environment_context
+    scope = qualify_context(context) if context else None
     schema = registry.send(by_id(options.id, subject=scope))
     try:
         uses = fetch_if_supported(lambda: registry.versions_of_id(options.id, subject=scope, deleted=True))

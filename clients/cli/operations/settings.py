@@ -11,15 +11,23 @@ from uuid import uuid4
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import require_supported
-from contractlog.clients.cli.options import add_format, add_output, add_registry, connect, parse_level
+from contractlog.clients.cli.operations.lookups import qualify_subject, require_supported
+from contractlog.clients.cli.options import (
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    connect,
+    parse_level,
+    select_context,
+)
 from contractlog.clients.cli.output import (
     apply_output_options,
     print_json,
     print_message,
     print_result,
     print_table,
-    shell_command,
+    registry_command,
 )
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
@@ -82,8 +90,10 @@ def config(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     options = parser.parse_args(argv)
     run = {"get": _get_config, "set": _set_config, "unset": _unset_config}[options.action]
-    with apply_output_options(options), connect(options) as registry:
-        return run(registry, options)
+    with apply_output_options(options):
+        _select_scope(options)
+        with connect(options) as registry:
+            return run(registry, options)
 
 
 def mode(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -96,8 +106,17 @@ def mode(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_action(actions, "mode unset", "unset the mode, so that it is inherited", "orders-value")
     options = parser.parse_args(argv)
     run = {"get": _get_mode, "set": _set_mode, "unset": _unset_mode}[options.action]
-    with apply_output_options(options), connect(options) as registry:
-        return run(registry, options)
+    with apply_output_options(options):
+        _select_scope(options)
+        with connect(options) as registry:
+            return run(registry, options)
+
+
+def _select_scope(options: Namespace) -> None:
+    """Qualify the subject with the context of the environment; without a subject, the scope is that context."""
+    context = select_context(options)
+    if options.subject is not None or context:
+        options.subject = qualify_subject(options.subject or "", context)
 
 
 def _add_action(actions: Any, name: str, summary: str, example: str) -> ArgumentParser:
@@ -113,8 +132,10 @@ def _add_action(actions: Any, name: str, summary: str, example: str) -> Argument
         nargs="?",
         type=_parse_scope,
         metavar="SUBJECT|:.CONTEXT:",
-        help=f"a subject, a context, or {_GLOBAL_SCOPE} for every context (default: the global one)",
+        help=f"a subject, a context, or {_GLOBAL_SCOPE} for every context (default: the context of the "
+        "environment, else the global one)",
     )
+    add_environment(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")
@@ -245,7 +266,7 @@ def _unset_config(registry: Registry, options: Namespace) -> int:
             registry.set_config(body, options.subject)
         except ServerError as error:  # some registries need a level in the request
             scope = [] if options.subject is None else [options.subject]
-            error.facts["details"] = [f"to unset the whole config: {shell_command('config unset', *scope)}"]
+            error.facts["details"] = [f"to unset the whole config: {registry_command('config unset', *scope)}"]
             raise
         return _report_change(options, "config", dict.fromkeys(names), f"unset {', '.join(names)}")
     try:
@@ -302,7 +323,7 @@ def _report_change(options: Namespace, resource: str, changed: dict[str, Any], d
     else:
         print_message(f"{name}: no {resource} of its own, nothing to unset")
     scope = [] if options.subject is None else [options.subject]
-    print_message(f"in force now: {shell_command(f'{resource} get', *scope)}")
+    print_message(f"in force now: {registry_command(f'{resource} get', *scope)}")
     return exit_codes.CLEAN
 
 

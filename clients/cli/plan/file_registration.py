@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.file_counts import count_part
 from contractlog.clients.cli.findings import ReferencedFindings, impact_lines
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -51,11 +52,11 @@ class FileRegistration:
         }
 
 
-def report_interruption(steps: Sequence[FileRegistration], files: int, *, settings: int = 0) -> None:
+def report_interruption(steps: Sequence[FileRegistration], files: Iterable[SchemaFile], *, settings: int = 0) -> None:
     """Print what was registered and set before an error."""
-    new = sum(step.outcome == "registered" for step in steps)
+    new = [step.file for step in steps if step.outcome == "registered"]
     if new or settings:
-        done = f"{new:,} of {count_noun(files, 'file')} were registered"
+        done = f"{count_part(new, files)} were registered"
         done += f" and {count_noun(settings, 'setting')} set" if settings else ""
         print_message(f"{done} before the error; run the command again")
 

@@ -9,6 +9,7 @@ from typing import Any
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_body
 from contractlog.clients.cli.associations.problems import locate_problem
+from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
@@ -96,11 +97,12 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
 def summarize(plan: Plan) -> str:
     """Return one sentence about a plan."""
     if plan.refused:
-        waiting = sum(each.outcome == "skipped" for each in plan.registrations)
-        number = count_noun(len(plan.refused), "file") + " cannot be registered"
+        refused = {each.file.path for each in plan.refused}
+        waiting = {each.file.path for each in plan.registrations if each.outcome == "skipped"} - refused
+        number = count_files(each.file for each in plan.refused) + " cannot be registered"
         if waiting:
-            them = "it" if len(plan.refused) == 1 else "them"
-            number += f", and {count_noun(waiting, 'other')} would wait for {them}"
+            them = "it" if len(refused) == 1 else "them"
+            number += f", and {count_noun(len(waiting), 'other')} would wait for {them}"
         advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
         return f"{number}: {advice}; until then `apply` changes nothing"
     if plan.associations.problems:

@@ -10,9 +10,9 @@ from contractlog.clients.cli.associations.bindings import association_key, descr
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
 from contractlog.clients.cli.associations.problems import summarize_folder
 from contractlog.clients.cli.check_runner import find_usages
-from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
-from contractlog.clients.cli.output import print_message, shell_command
+from contractlog.clients.cli.operations.referrers import find_referrers
+from contractlog.clients.cli.output import print_message, registry_command
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.registration import Registration
@@ -107,13 +107,13 @@ class Plan:
         """Yield drifted subjects, each with a sentence for people."""
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
-            deletion = shell_command("delete", f"{subject}:{latest}")
+            deletion = registry_command("delete", f"{subject}:{latest}")
             advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
             yield subject, f"`{subject}`: {text}; {advice}"
         folder = None if self.manifest is None else str(self.manifest.path.parent)
         for subject, rule in (self.without_file or {}).items():
             text = f"it matches [[subjects]] `{rule}` and has no file"
-            advice = f"add it: {shell_command('pull', subject, out=folder)}, or delete it with --prune"
+            advice = f"add it: {registry_command('pull', subject, out=folder)}, or delete it with --prune"
             yield subject, f"`{subject}`: {text}; {advice}"
 
         for association in self.associations.unlisted:

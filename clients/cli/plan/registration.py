@@ -11,11 +11,11 @@ from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     continue_without_reader,
-    count_noun,
     print_json,
     print_message,
     print_result,
@@ -80,7 +80,7 @@ def _run(options: Namespace) -> int:
             for line in referenced.lines():
                 print_result(line)
     except BaseException:
-        report_interruption(steps, len(files))
+        report_interruption(steps, files)
         raise
     finally:
         if options.format == "json":
@@ -222,16 +222,15 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
 
 
 def _summarize(steps: list[FileRegistration], refused: list[FileRegistration]) -> str:
-    new = sum(step.outcome == "registered" for step in steps)
-    unchanged = sum(step.outcome == "unchanged" for step in steps)
-    planned = sum(step.outcome == "would register" for step in steps)
-    skipped = sum(step.outcome == "skipped" for step in steps)
+    files: dict[str, list[SchemaFile]] = {}
+    for step in steps:
+        files.setdefault(step.outcome, []).append(step.file)
+    new, planned, unchanged = (files.get(outcome, []) for outcome in ("registered", "would register", "unchanged"))
+    others = (("unchanged", "registered already"), ("skipped", "skipped"), ("refused", "refused"))
     parts = [
-        f"{count_noun(new, 'file')} registered" if new else "",
-        f"{count_noun(planned, 'file')} would be registered" if planned else "",
-        f"{unchanged:,} registered already" if unchanged else "",
-        f"{skipped:,} skipped" if skipped else "",
-        f"{len(refused):,} refused" if refused else "",
+        f"{count_files(new)} registered" if new else "",
+        f"{count_files(planned)} would be registered" if planned else "",
+        *(f"{len({file.path for file in files[outcome]}):,} {word}" for outcome, word in others if outcome in files),
     ]
     if refused and not (new or planned):
         parts.append("nothing was registered" if not unchanged else "nothing new was registered")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -17,6 +18,7 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+    registry_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
@@ -46,6 +48,7 @@ from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -148,11 +151,25 @@ def _require_permission(options: Namespace, plan: Plan) -> None:
         number = count_noun(len(plan.unbindings), "association")
         raise UsageError(f"nothing was applied: {number} would be removed, which needs --allow-delete")
     if plan.waived and not options.use_waivers:
-        number = count_noun(len(plan.waived), "file")
+        number = count_files(step.planned.file for step in plan.waived)
         raise UsageError(
             f"nothing was applied: {number} would be registered by a waiver, although the level rejects it, which "
-            "needs --use-waivers"
+            "needs --use-waivers",
+            details=list(_describe_lowered_levels(plan)),
         )
+
+
+def _describe_lowered_levels(plan: Plan) -> Iterator[str]:
+    """Yield what to do about the levels that an interrupted registration by waiver may have left at NONE."""
+    waived = {step.subject for step in plan.waived}
+    for step in plan.settings:
+        if isinstance(step, SetLevel) and step.subject in waived and step.change.before == Level.NONE.value:
+            command = registry_command("config set", step.subject, level=step.change.after)
+            yield (
+                f"`{step.subject}` accepts any schema: it has level NONE, perhaps because `apply --use-waivers` was "
+                "interrupted. Run the same command with --use-waivers, which registers the file and sets level "
+                f"{step.change.after}; or set only the level: {command}"
+            )
 
 
 def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
@@ -171,7 +188,7 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
             _print_made(options, step, outcome)
     except BaseException:
         settings = sum(isinstance(each, SetConfig) for each in applied.made)
-        report_interruption(applied.done, len(plan.registrations), settings=settings)
+        report_interruption(applied.done, [each.file for each in plan.registrations], settings=settings)
         raise
     finally:
         if options.format == "json":

@@ -6,7 +6,7 @@ import json
 import os
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +63,8 @@ def write_plan(options: Namespace, plan: Plan) -> None:
     arguments["references"] = [format_reference(each) for each in options.references]
     url = _without_credentials(registry_url(options.registry))
     steps = [step.body() for step in plan.steps()]
-    body = {"format": PLAN_FORMAT, "registry": url, "arguments": arguments, "steps": steps}
+    folder = os.path.relpath(Path.cwd(), options.out.resolve().parent)
+    body = {"format": PLAN_FORMAT, "registry": url, "folder": folder, "arguments": arguments, "steps": steps}
     try:
         with open_atomically(options.out) as file:
             file.write((json.dumps(body, indent=2) + "\n").encode())
@@ -101,13 +102,14 @@ def read_plan(options: Namespace) -> list[Any]:
             "registry": str() as url,
             "steps": [*steps],
         } if all(map(_kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
-            options.files, options.subject = files, subject
+            locate = _find_folder(options.plan, body.get("folder"), [*files, *([manifest] if manifest else [])])
+            options.files, options.subject = [locate(path) for path in files], subject
             options.normalize, options.environment = normalize, environment
             options.prune = body["arguments"].get("prune") is True
             _require_registry(options, url)
-            options.manifest = None if manifest is None else Path(manifest)
+            options.manifest = None if manifest is None else Path(locate(manifest))
             options.references = _parse_references(references)
-            return steps
+            return [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
     raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
 
 
@@ -128,6 +130,30 @@ def _parse_references(texts: Iterable[str]) -> list[Reference]:
         return [parse_reference(each) for each in texts]
     except (ArgumentTypeError, ValueError) as error:
         raise UsageError(f"the plan has a reference that cannot be read: {error}") from None
+
+
+def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that converts a path of a plan to one from the working directory.
+
+    The paths are relative to the folder in which the plan was made, which is known relative to the plan file. If the
+    plan file was moved and the paths are not there, they are relative to the working directory.
+
+    Raises:
+        UsageError: they are in neither folder.
+    """
+    made_in = plan.resolve().parent / str(folder or ".")
+    if isinstance(folder, str) and all((made_in / path).exists() for path in paths):
+        here = Path.cwd().resolve()
+        return lambda path: (
+            path if made_in.resolve() == here or Path(path).is_absolute() else os.path.relpath(made_in / path)
+        )
+    missing = next((path for path in paths if not Path(path).exists()), None)
+    if missing is not None:
+        raise UsageError(
+            f"`{plan}` is for `{missing}`, which is neither at its place relative to the plan file nor in the working "
+            "directory: move the plan file to where it was written, or plan again"
+        )
+    return str
 
 
 def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:

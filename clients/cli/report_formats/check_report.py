@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final
 
 from contractlog.clients.cli.associations.problems import AssociationProblem
 from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
@@ -22,6 +22,7 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedRule,
     Severity,
 )
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.located_finding import LocatedFinding
 
@@ -68,6 +69,17 @@ CONSUMERS_AFFECTED: Final = ReportedRule(
     "In the last 30 days these clients fetched versions that are incompatible with the new schema in one direction: "
     "they cannot read its records, or it cannot read theirs. Change them first, or keep the schema compatible.",
 )
+_PROBLEMS: Final = ("incompatible", "with unreadable records", "not permitted")
+#: Words of the summary by outcome.
+_GROUPS: Final[dict[str, str]] = {
+    "registered": "known",
+    "unchanged": "known",
+    "compatible": "new",
+    "waived": "new",
+    "incompatible": _PROBLEMS[0],
+    "data_unreadable": _PROBLEMS[1],
+    "refused": _PROBLEMS[2],
+}
 _OWN_RULES: Final = {
     rule.id: rule
     for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, ASSOCIATION_REJECTED, UNREADABLE_FILE)
@@ -97,7 +109,7 @@ def check_report(
     """
     files = [report_file(check, root) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
-    summary = _summary(checks, len(files))
+    summary = _summarize(checks, len(files) - len(checks))
     if manifest is not None and associations:
         path = relative_path(manifest, root)
         findings = tuple(report_association(each, path) for each in associations)
@@ -228,27 +240,21 @@ def relative_path(path: Path, root: Path) -> str:
     return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
 
 
-def _summary(checks: Sequence[FileCheck], files: int) -> str:
-    outcomes = Counter(check.outcome for check in checks)
-    unreadable = files - len(checks)
-    problems = [
-        f"{number:,} {word}"
-        for number, word in (
-            (outcomes["incompatible"], "incompatible"),
-            (outcomes["data_unreadable"], "with unreadable records"),
-            (outcomes["refused"], "not permitted"),
-            (unreadable, "unreadable"),
-        )
-        if number
-    ]
-    known = outcomes["registered"] + outcomes["unchanged"]
-    new = outcomes["compatible"] + outcomes["waived"]
-    state = "unchanged" if outcomes["unchanged"] else "registered already"
+def _summarize(checks: Sequence[FileCheck], unreadable: int) -> str:
+    files: dict[str, list[SchemaFile]] = {}
+    for check in checks:
+        files.setdefault(_GROUPS[check.outcome], []).append(check.file)
+    known, new = files.get("known", []), files.get("new", [])
+    problems = [f"{len({file.path for file in files[word]}):,} {word}" for word in _PROBLEMS if word in files]
+    problems += [f"{unreadable:,} unreadable"] if unreadable else []
     if problems:
-        failed = files - known - new
-        return f"{failed:,} of {count_noun(files, 'file')} cannot be registered ({', '.join(problems)})"
+        failed = [file for word in _PROBLEMS for file in files.get(word, ())]
+        part = count_part(failed, (check.file for check in checks), unreadable)
+        return f"{part} cannot be registered ({', '.join(problems)})"
+    state = "unchanged" if any(check.outcome == "unchanged" for check in checks) else "registered already"
     if not new:
-        return f"nothing to register, {count_noun(files, 'file')} {state}"
-    others = f", {known:,} {state}" if known else ""
-    by_waiver = f", {outcomes['waived']:,} by a waiver" if outcomes["waived"] else ""
-    return f"{count_noun(new, 'file')} can be registered{by_waiver}{others}"
+        return f"nothing to register, {count_files(known)} {state}"
+    others = f", {len({file.path for file in known}):,} {state}" if known else ""
+    waived = {check.file.path for check in checks if check.outcome == "waived"}
+    by_waiver = f", {len(waived):,} by a waiver" if waived else ""
+    return f"{count_files(new)} can be registered{by_waiver}{others}"

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.cli.output import repeat_in_commands
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
-from contractlog.clients.settings import URL_VARIABLES, environment_variables
+from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, environment_variables
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["is_whole_folder", "resolve_environment", "select_environment"]
+__all__ = ["is_whole_folder", "resolve_environment", "select_environment", "select_registry"]
 
 DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 
@@ -28,6 +29,7 @@ def select_environment(options: Namespace) -> None:
     """
     options.manifest = find_manifest(options.manifest, options.files)
     options.context = ""
+    repeated = _named_registry(options)
     if options.environment is None and options.manifest is not None and not _names_registry(options):
         options.environment = DEFAULT if DEFAULT in options.manifest.environments else None
     if options.environment is not None:
@@ -35,9 +37,41 @@ def select_environment(options: Namespace) -> None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
         options.registry, options.context = options.registry or environment.registry, environment.context
+        repeated |= _locate_manifest(options.manifest)
         options.manifest = replace(
             options.manifest, default_level=environment.level, default_namespace=environment.default_namespace
         )
+    repeat_in_commands(repeated)
+
+
+def select_registry(options: Namespace) -> str:
+    """Set the registry of a command without files as ``select_environment`` does, and return the context.
+
+    The manifest is read only if an environment may be chosen from it.
+    """
+    if options.manifest is None and options.environment is None and _names_registry(options):
+        repeat_in_commands(_named_registry(options))
+        return ""
+    selected = Namespace(**{**vars(options), "files": []})
+    select_environment(selected)
+    options.registry, options.environment = selected.registry, selected.environment
+    return str(selected.context)
+
+
+def _named_registry(options: Namespace) -> dict[str, str]:
+    """Return the options that name the registry, without credentials."""
+    named = {}
+    if getattr(options, "registry", None):
+        named["registry"] = ",".join(address.url for address in RegistryAddress.parse(options.registry))
+    if options.environment is not None:
+        named["environment"] = options.environment
+    return named
+
+
+def _locate_manifest(manifest: Manifest) -> dict[str, str]:
+    """Return the option that names the manifest, unless a command finds it in the working directory."""
+    found = manifest.path.resolve() == Path(MANIFEST).resolve()
+    return {} if found else {"manifest": str(manifest.path)}
 
 
 def _names_registry(options: Namespace) -> bool:
