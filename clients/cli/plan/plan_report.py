@@ -11,6 +11,7 @@ from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.registration_report import registration_report
 from contractlog.clients.cli.plan.steps import RegisterWaived, SetConfig
 from contractlog.clients.cli.report_formats.check_report import relative_path
+from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
 
 __all__ = ["plan_report"]
@@ -61,7 +62,8 @@ def plan_report(
     findings = tuple(_find_drift(plan, path, root))
     changes = (ReportedFile(path, outcome, verdict, findings, tables=filled, listed=True),) if filled else ()
     rules = {**report.rules, PLAN_DRIFT.id: PLAN_DRIFT} if findings else report.rules
-    return replace(report, command="contractlog plan", files=(*report.files, *changes), rules=rules)
+    report = replace(report, command="contractlog plan", files=(*report.files, *changes), rules=rules)
+    return add_manifest_warnings(report, plan.manifest_warnings, root)
 
 
 def _find_drift(plan: Plan, path: str, root: Path) -> Iterator[ReportedFinding]:

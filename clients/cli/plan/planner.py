@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from contractlog.clients.cli.check_runner import find_usages
+from contractlog.clients.cli.check_runner import find_manifest_warnings, find_usages
+from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.operations.deletion import find_referrers
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.output import print_message, shell_command
@@ -15,7 +15,9 @@ from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, Step, setting_step
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
+from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
@@ -39,6 +41,7 @@ class Plan:
     without_file: Mapping[str, str] | None = None
     deletions: tuple[DeleteSubject, ...] = ()
     referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
+    manifest_warnings: tuple[ManifestWarning, ...] = ()
 
     @property
     def refused(self) -> list[FileRegistration]:
@@ -64,6 +67,20 @@ class Plan:
     def waived(self) -> list[RegisterWaived]:
         """Registrations that the level refuses."""
         return [step for step in self.steps() if isinstance(step, RegisterWaived)]
+
+    @property
+    def checks(self) -> list[FileCheck] | None:
+        """The checks of all files; None if some files wait for others."""
+        checks = [each.check for each in self.registrations if each.check is not None]
+        return checks if len(checks) == len(self.registrations) else None
+
+    @property
+    def owning_rules(self) -> frozenset[str]:
+        """Names of rules for subjects that match subjects of the registry without files."""
+        deleted = (each.subject for each in self.deletions)
+        rules = [] if self.manifest is None else [self.manifest.find_subject_rule(name) for name in deleted]
+        without_file = (self.without_file or {}).values()
+        return frozenset((*without_file, *(rule.name for rule in rules if rule is not None)))
 
     @property
     def has_drift(self) -> bool:
@@ -122,11 +139,12 @@ def make_plan(
     settings = tuple(setting_step(change) for each in changes.values() for change in each)
     plan = Plan(manifest, settings, tuple(steps), latest)
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
-    if owner is not None and _is_whole_folder(options) and not unreadable.problems:
+    if owner is not None and reads_whole_folder(options) and not unreadable.problems:
         plan = _compare_subjects(options, registry, owner, plan)
     if options.prune:
         plan = _add_deletions(plan, registry, [each.file for each in resolved.values()])
-    return registration, plan
+    warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
+    return registration, replace(plan, manifest_warnings=tuple(warnings))
 
 
 def require_prunable(options: Namespace) -> None:
@@ -137,14 +155,8 @@ def require_prunable(options: Namespace) -> None:
     """
     if options.prune and options.manifest is None:
         raise UsageError(f"--prune needs a manifest: {MANIFEST} says which subjects may be deleted")
-    if options.prune and not _is_whole_folder(options):
+    if options.prune and not reads_whole_folder(options):
         raise UsageError("--prune compares the whole folder of the manifest: name no other files, and no --subject")
-
-
-def _is_whole_folder(options: Namespace) -> bool:
-    """Return whether the files are all those of the folder of the manifest."""
-    whole = [options.manifest.path.parent.resolve()]
-    return not options.subject and [Path(name).resolve() for name in options.files] == whole
 
 
 def _compare_subjects(options: Namespace, registry: Registry, manifest: Manifest, plan: Plan) -> Plan:

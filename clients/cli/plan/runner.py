@@ -58,6 +58,8 @@ def _run_plan(options: Namespace) -> int:
         changes = (step.change for step in plan.settings if isinstance(step, SetConfig))
         uncertain = find_uncertain_settings(registry, changes)
         _warn_of_missing_context(options, registry, plan)
+    for warning in plan.manifest_warnings:
+        print_message(f"warning: {warning.describe()}")
     output_report(options, partial(plan_report, plan, unreadable.problems, _summarize(plan)))
     _print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
@@ -248,13 +250,16 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         for each in plan.registrations
         if each.outcome == "would register" and each.check is not None and each.check.impact is not None
     ]
+    findings = [body for each in plan.registrations for body in each.finding_bodies()]
     body = {
         "format": PLAN_FORMAT,
         "steps": steps,
         "impact": impact,
+        "findings": findings,
         "refused": refused,
         "drift": drift,
         "unreadable": [],
+        "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
     }
     if plan.without_file is not None:
         body["without_file"] = [{"subject": subject, "rule": rule} for subject, rule in plan.without_file.items()]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
@@ -21,7 +21,9 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedRule,
     Severity,
 )
+from contractlog.clients.cli.schema_folder.waivers import describe_silenced
 from contractlog.compatibility.formats import CATALOGUE
+from contractlog.compatibility.lint.rule import Severity as RuleSeverity
 from contractlog.compatibility.located_finding import LocatedFinding
 
 __all__ = [
@@ -63,7 +65,12 @@ _OWN_RULES: Final = {rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED
 
 
 def check_report(
-    checks: Sequence[FileCheck], unreadable: Iterable[tuple[Path, Exception]], root: Path, tool_version: str = ""
+    checks: Sequence[FileCheck],
+    unreadable: Iterable[tuple[Path, Exception]],
+    root: Path,
+    tool_version: str = "",
+    *,
+    fail_on: RuleSeverity = RuleSeverity.ERROR,
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -72,8 +79,9 @@ def check_report(
         unreadable: files that cannot be read as schemas, with the error.
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
+        fail_on: the least severity with which a file fails.
     """
-    files = [report_file(check, root) for check in checks]
+    files = [_fail_file(report_file(check, root), fail_on) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     return Report(
         command="contractlog check",
@@ -82,6 +90,13 @@ def check_report(
         rules=list_rules(finding for file in files for finding in file.findings),
         tool_version=tool_version,
     )
+
+
+def _fail_file(file: ReportedFile, fail_on: RuleSeverity) -> ReportedFile:
+    """Return a file as failed if it has findings of a severity with which files fail."""
+    if fail_on is RuleSeverity.ERROR or not any(RuleSeverity(each.severity).reaches(fail_on) for each in file.findings):
+        return file
+    return replace(file, outcome="failed")
 
 
 def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
@@ -102,7 +117,7 @@ def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
 
 
 def report_finding(
-    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = ""
+    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = "", *, optional: bool = False
 ) -> ReportedFinding:
     """Return a finding of the engines for a report.
 
@@ -112,6 +127,7 @@ def report_finding(
         finding: the finding.
         severity: its severity for the command.
         group: heading for the findings of its kind.
+        optional: whether the level admits it.
     """
     details = [f"fix: {finding.fix}"] if finding.fix else []
     details += [f"or: {fix.sentence}" for fix in finding.fixes[1:]]
@@ -121,7 +137,7 @@ def report_finding(
         column=None if finding.position is None else finding.position.column,
         rule=finding.finding.check,
         severity=severity,
-        message=describe_finding(finding),
+        message=describe_finding(finding, optional=optional),
         details=tuple(details),
         pointer=finding.pointer,
         diff=tuple(diff_lines(text, finding.fixes[0].text)) if finding.fixes else (),
@@ -138,31 +154,38 @@ def report_file(check: FileCheck, root: Path) -> ReportedFile:
         outcome="passed" if check.outcome in {"registered", "unchanged", "compatible", "waived"} else "failed",
         verdict=describe_verdict(check),
         findings=tuple(_report_findings(check, path)),
-        notes=(*_report_impact(check), *check.notes),
+        notes=(*_report_impact(check), *check.notes, *_report_silenced(check)),
         subject=check.file.subject,
     )
 
 
 def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
-    for finding in check.findings:
-        is_error = bool(finding.earlier) and check.outcome == "incompatible"
-        if is_error or check.outcome == "waived" or not finding.earlier:
-            yield report_finding(path, check.file.draft.text, finding, "error" if is_error else "warning")
-    if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
+    text = check.file.draft.text
+    for finding in check.findings if check.outcome in {"incompatible", "waived"} else ():
+        yield report_finding(path, text, finding, "error" if check.outcome == "incompatible" else "warning")
+    for each in check.optional_findings:
+        if not check.is_silenced(each):
+            yield report_finding(path, text, each.finding, each.severity.value, optional=True)
+    if check.outcome == "incompatible" and not check.findings:
         reason, *details = check.messages or (REGISTRY_REJECTED.explanation,)
         yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
-    fails = check.outcome in {"incompatible", "data_unreadable"}
-    for each in check.data_findings:
-        severity: Severity = "error" if each.is_error and fails else "warning"
-        yield replace(
-            report_finding(path, check.file.draft.text, each.finding, severity), identity=each.identity
-        )  # the sentence changes with each audit
+    for data in check.data_findings:
+        if data.is_error or check.find_waiver(data.finding) is None:
+            severity: Severity = "warning" if data.is_error and check.outcome not in FAILED else data.severity.value
+            # the sentence changes with each audit
+            yield replace(report_finding(path, text, data.finding, severity), identity=data.identity)
     affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
     if affected:
         yield ReportedFinding(path, None, None, CONSUMERS_AFFECTED.id, "note", affected)
     if check.outcome == "refused":
         for message in check.messages:
             yield ReportedFinding(path, None, None, NOT_PERMITTED.id, "error", message)
+
+
+def _report_silenced(check: FileCheck) -> Iterator[str]:
+    """Yield a note about the findings that waivers silence."""
+    if check.silenced_findings:
+        yield describe_silenced(len(check.silenced_findings))
 
 
 def _report_impact(check: FileCheck) -> Iterator[str]:
@@ -199,6 +222,7 @@ def _summary(checks: Sequence[FileCheck], files: int) -> str:
         for number, word in (
             (outcomes["incompatible"], "incompatible"),
             (outcomes["data_unreadable"], "with unreadable records"),
+            (outcomes["check_failed"], "with findings of the manifest's checks"),
             (outcomes["refused"], "not permitted"),
             (unreadable, "unreadable"),
         )
@@ -214,4 +238,6 @@ def _summary(checks: Sequence[FileCheck], files: int) -> str:
         return f"nothing to register, {count_noun(files, 'file')} {state}"
     others = f", {known:,} {state}" if known else ""
     by_waiver = f", {outcomes['waived']:,} by a waiver" if outcomes["waived"] else ""
-    return f"{count_noun(new, 'file')} can be registered{by_waiver}{others}"
+    warnings = sum(check.count_findings(RuleSeverity.WARNING) for check in checks)
+    warned = f", with {count_noun(warnings, 'warning')}" if warnings else ""
+    return f"{count_noun(new, 'file')} can be registered{by_waiver}{others}{warned}"
