@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
-from contractlog.compatibility.check_spec import COMMON_CHECKS
+from contractlog.compatibility.check_spec import COMMON_CHECKS, DATA_UNREADABLE
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import add_position
+from contractlog.compatibility.json_schema.check_catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.json_schema.schema_format import JSON_FORMAT
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
@@ -28,6 +29,7 @@ __all__ = [
     "ALLOWED_CHECKS",
     "CATALOGUE",
     "FORMATS",
+    "OPTIONAL_CHECKS",
     "allows_comments",
     "are_equivalent",
     "build_shape",
@@ -63,6 +65,10 @@ CATALOGUE: Final = {
 ALLOWED_CHECKS: Final[Mapping[Policy, frozenset[str]]] = {
     policy: frozenset[str]().union(*(entry.allowed_checks[policy] for entry in FORMATS.values())) for policy in Policy
 }
+#: checks whose findings a registry admits under at least one policy, or does not look for
+OPTIONAL_CHECKS: Final = frozenset[str]({DATA_UNREADABLE.id, JSON_SCHEMA_NONCONFORMING.id}).union(
+    *ALLOWED_CHECKS.values()
+)
 _NO_DEPENDENCIES: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_TAGS: Final[TagsByEntity] = MappingProxyType({})
 

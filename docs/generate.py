@@ -65,6 +65,10 @@ The first entry for a rule whose `path` and `subject` match a file applies. Afte
 and each run prints one warning about the entry. `lint` reads `contractlog.toml` in the working directory or in the only
 folder that is named; `--manifest` names another one.
 
+A [waiver](schemas-as-code.md#waivers) accepts one finding: it is counted, listed by `--verbose`, and not fixed.
+JSON has it in `waived`. If the whole folder of the manifest is linted, each `[[lint]]` entry that applies to no file
+has a warning, and each waiver of a lint rule that covers no finding.
+
 `--fix` changes only the text that a fix concerns, so the formatting and the comments of the author stay. Every fix
 keeps the schema compatible with the previous version in both directions, under all policies. Fixes of a schema that
 is registered already create a new version.
@@ -101,7 +105,8 @@ def checks() -> Iterator[str]:
     yield "# Compatibility checks\n\n" + MADE
     yield (
         "Each finding contains the id of its check. In the examples, `writer` is the schema that records were written "
-        "with, and `reader` is the schema that they are read with.\n"
+        "with, and `reader` is the schema that they are read with. Checks that no level requires report changes that "
+        "are [dangerous](schemas-as-code.md#dangerous-changes) or optional.\n"
     )
     shown = _json_cases()
     for spec in CATALOGUE.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -11,9 +11,10 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.problems import AssociationProblem, locate_problem, summarize_folder
 from contractlog.clients.cli.baseline import Baseline
-from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.findings import ReferencedFindings, detail_lines, verdict_line
+from contractlog.clients.cli.optional_checks import ReportedChanges
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -26,18 +27,25 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.report_formats.check_report import check_report
+from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files
-from contractlog.clients.cli.schema_folder.environment import is_whole_folder
+from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files, reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.schema_folder.manifest_warnings import (
+    ManifestWarning,
+    find_check_warnings,
+    find_unused_waivers,
+)
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
+from contractlog.clients.cli.subject_checker import SubjectChecker
+from contractlog.clients.cli.subject_settings import PlannedSettings, find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["check_files", "find_usages", "print_check", "run"]
+__all__ = ["check_files", "find_manifest_warnings", "find_usages", "print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -65,17 +73,24 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         print_result(line)
     if options.format == "text":
         _print_associations(options.manifest, problems)
-    incompatible = [examined for examined in checks if examined.outcome in {"incompatible", "data_unreadable"}]
+    incompatible = [examined for examined in checks if examined.outcome in FAILED]
     refused = [examined for examined in checks if examined.outcome == "refused"]
+    # compared with files, a change may have no finding that the registry still has to accept
+    warnings = list(find_manifest_warnings(options, files, unreadable, None if options.against else checks))
+    for warning in warnings:
+        print_message(f"warning: {warning.describe()}")
+    fail_on = Severity(options.fail_on)
     path = None if options.manifest is None else options.manifest.path
-    output_report(options, partial(check_report, checks, unreadable.problems, manifest=path, associations=problems))
+    build = partial(check_report, checks, unreadable.problems, manifest=path, associations=problems, fail_on=fail_on)
+    output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     if options.format == "json":
         rejected = {"rejected_associations": [each.body() for each in problems]} if _has_associations(options) else {}
-        print_json(_json_body(checks, incompatible, unreadable) | rejected)
+        print_json(_json_body(checks, incompatible, unreadable, warnings) | rejected)
     elif options.format == "text" and not unreadable.problems and (incompatible or not problems):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
-    if incompatible or not all(each.is_permission for each in problems):
+    failed = incompatible or any(_reaches(check, fail_on) for check in checks)
+    if failed or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused or problems else exit_codes.CLEAN
 
@@ -98,9 +113,37 @@ def _find_association_problems(
     if isinstance(registry, Baseline) or not _has_associations(options):
         return ()
     new = (check.file for check in checks if check.registered is None)
-    is_whole = is_whole_folder(options) and not unreadable.problems
+    is_whole = reads_whole_folder(options) and not unreadable.problems
     folder = summarize_folder(new, {check.file.subject for check in checks}, options.manifest, is_whole=is_whole)
     return compare_associations(registry, options.manifest, options.context, folder).problems
+
+
+def find_manifest_warnings(
+    options: Namespace,
+    files: Sequence[SchemaFile],
+    unreadable: UnreadableFiles,
+    checks: Sequence[FileCheck] | None,
+    owned: Collection[str] = (),
+) -> Iterator[ManifestWarning]:
+    """Yield warnings about entries of the manifest; those about unused ones need its whole folder.
+
+    Args:
+        options: the arguments of the command.
+        files: its files.
+        unreadable: those that cannot be read.
+        checks: their checks; None: it is not known which waivers are unused.
+        owned: names of rules for subjects that apply to subjects without files.
+    """
+    whole = not unreadable.problems and reads_whole_folder(options)
+    yield from find_check_warnings(options.manifest, files if whole else None, owned)
+    if whole and checks is not None:
+        used = {waiver for check in checks for waiver in check.waivers}
+        yield from find_unused_waivers(options.manifest, used, of_lint=False)
+
+
+def _reaches(check: FileCheck, threshold: Severity) -> bool:
+    """Return whether a file has findings of optional checks or from data of at least a severity."""
+    return threshold is not Severity.ERROR and any(each.severity.reaches(threshold) for each in check.active_findings)
 
 
 def check_files(
@@ -108,6 +151,7 @@ def check_files(
 ) -> Iterator[FileCheck]:
     """Yield the checks of the files that can be read, each file after those that it depends on."""
     checkers: dict[str, SubjectChecker] = {}
+    reported = ReportedChanges()
     resolver = FileResolver(registry, options.normalize, options.manifest)
     resolved_files = resolver.resolve_all(files, unreadable.collect)
     usages = find_usages(options, registry, resolved_files)
@@ -115,9 +159,14 @@ def check_files(
         subject = resolved.file.subject
         if subject not in checkers:
             planned = _planned_settings(options, registry, subject)
-            waivers = () if options.manifest is None else options.manifest.find_waivers(subject)
             checkers[subject] = SubjectChecker(
-                registry, subject, resolver.normalizes(subject), planned, waivers, usages.get(subject)
+                registry,
+                subject,
+                resolver.normalizes(subject),
+                planned,
+                options.manifest,
+                usages.get(subject),
+                reported,
             )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
@@ -133,14 +182,21 @@ def find_usages(
     return fetch_usage(registry, subjects, verbose=options.verbose) if subjects else {}
 
 
-def _json_body(checks: list[FileCheck], incompatible: list[FileCheck], unreadable: UnreadableFiles) -> dict[str, Any]:
+def _json_body(
+    checks: list[FileCheck],
+    incompatible: list[FileCheck],
+    unreadable: UnreadableFiles,
+    warnings: list[ManifestWarning],
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "compatible": not (unreadable.problems or any(each.outcome == "incompatible" for each in incompatible)),
         "reads_data": all(examined.outcome != "data_unreadable" for examined in incompatible),
+        "passes_checks": all(examined.outcome != "check_failed" for examined in incompatible),
         "permitted": all(examined.outcome != "refused" for examined in checks),
         "files": [examined.body() for examined in checks],
         "unreadable": unreadable.bodies(),
+        "manifest_warnings": [warning.body() for warning in warnings],
     }
 
 
@@ -175,6 +231,7 @@ def _print_summary(
     options: Namespace,
     argv: Sequence[str],
 ) -> None:
+    _print_warnings(checks, Severity(options.fail_on))
     files = [examined.file for examined in checks]
     rejected = [examined.file for examined in incompatible]
     new = [examined.file for examined in checks if examined.outcome in {"compatible", "waived"}]
@@ -185,7 +242,7 @@ def _print_summary(
         count = f"{changed}, {number:,} incompatible with {against}"
         print_message(count if new or rejected else f"no file differs from {against}")
     elif incompatible:
-        or_waive = " or waive" if any(examined.outcome == "data_unreadable" for examined in incompatible) else ""
+        or_waive = " or waive" if any(examined.outcome != "incompatible" for examined in incompatible) else ""
         print_message(
             f"{count_part(rejected, files)} cannot be registered: fix{or_waive} the findings above and check again"
         )
@@ -201,6 +258,16 @@ def _print_summary(
         print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")
+
+
+def _print_warnings(checks: list[FileCheck], fail_on: Severity) -> None:
+    """Print the number of warnings, and how to deal with them if they fail the check."""
+    files = [check for check in checks if check.count_findings(Severity.WARNING)]
+    number = sum(check.count_findings(Severity.WARNING) for check in files)
+    if number:
+        fails = Severity.WARNING.reaches(fail_on)
+        way_out = f": fix or waive them, because of --fail-on {fail_on}" if fails else ""
+        print_message(f"{count_noun(number, 'warning')} in {count_noun(len(files), 'file')}{way_out}")
 
 
 def _without_url(argv: Sequence[str]) -> Iterator[str]:

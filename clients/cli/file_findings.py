@@ -31,8 +31,19 @@ def locate_findings(
     descriptions: Mapping[int, tuple[str, str]],
     *,
     policy: Policy,
+    also: frozenset[str] = frozenset(),
 ) -> Iterator[LocatedFinding]:
-    """Yield every finding with its position in the file, the first ones with suggested fixes."""
+    """Yield every finding with its position in the file, the first ones with suggested fixes.
+
+    Args:
+        file: the file of the new schema.
+        parsed: the new schema.
+        verdict: the findings.
+        compared: the versions that it was compared with.
+        descriptions: name and text of each version by its number.
+        policy: the policy by which it was compared.
+        also: ids of checks with findings besides those of the policy.
+    """
     trials: dict[int, FixSearch] = {}
     versions = {earlier.version: earlier.parsed for earlier in compared}
     text = file.draft.text
@@ -50,6 +61,7 @@ def locate_findings(
                 earlier=versions[version],
                 directions=verdict.level.directions,
                 policy=policy,
+                also=also,
                 other_versions=[other for beside, other in versions.items() if beside != version],
             ),
         )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from typing import Final
 
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.impact_text import describe_impact
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.output import Tone, count_noun, is_quiet, with_tone
+from contractlog.clients.cli.output import Tone, count_noun, is_quiet, is_verbose, with_tone
+from contractlog.clients.cli.schema_folder.waivers import describe_silenced
 from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -24,6 +26,7 @@ __all__ = [
     "diff_lines",
     "finding_lines",
     "impact_lines",
+    "optional_lines",
     "verdict_line",
 ]
 
@@ -35,38 +38,38 @@ _TONES: Final = {
     "waived": Tone.WARNING,
     "incompatible": Tone.BAD,
     "data_unreadable": Tone.BAD,
+    "check_failed": Tone.BAD,
     "refused": Tone.BAD,
 }
 
 
 def verdict_line(check: FileCheck) -> str:
     """Return one line with the file, its verdict, and the versions it was compared with."""
-    return with_tone(
-        _TONES[check.outcome],
-        escape_line(f"{check.file.path}: {describe_verdict(check)}"),
-    )
+    warns = check.outcome == "compatible" and check.active_findings
+    tone = Tone.WARNING if warns else _TONES[check.outcome]
+    return with_tone(tone, escape_line(f"{check.file.path}: {describe_verdict(check)}"))
 
 
 class ReferencedFindings:
     """Findings in referenced types, each of them once for all files that refer to the type."""
 
     def __init__(self) -> None:
-        self._findings: dict[tuple[str, ...], tuple[LocatedFinding, dict[str, None]]] = {}
+        self._findings: dict[tuple[object, ...], tuple[LocatedFinding, Severity | None, dict[str, None]]] = {}
 
-    def add(self, file: str, finding: LocatedFinding) -> None:
-        """Add a finding in a type that a file refers to."""
-        key = (finding.finding.check, finding.direction.value, finding.pointer, finding.finding.detail)
-        first, files = self._findings.get(key, (finding, {}))
+    def add(self, file: str, finding: LocatedFinding, severity: Severity | None = None) -> None:
+        """Add a finding in a type that a file refers to; ``severity`` as in ``finding_lines``."""
+        key = (finding.finding.check, finding.direction, finding.pointer, finding.finding.detail, severity)
+        first, _, files = self._findings.get(key, (finding, severity, {}))
         if first.earlier != finding.earlier:
             first = replace(first, earlier="earlier versions")
-        self._findings[key] = first, {**files, file: None}
+        self._findings[key] = first, severity, {**files, file: None}
 
     def lines(self) -> Iterator[str]:
         """Yield the output lines: each finding once, with all files that refer to its type."""
         if self._findings:
             yield "findings in referenced types:"
-        for finding, files in self._findings.values():
-            yield from finding_lines(", ".join(files), "", finding)
+        for finding, severity, files in self._findings.values():
+            yield from finding_lines(", ".join(files), "", finding, severity)
 
 
 def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None) -> Iterator[str]:
@@ -74,29 +77,57 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
 
     Findings in types of other files are added to ``referenced``, if it is given.
     """
-    shown = [
-        finding for finding in check.findings if check.outcome in {"incompatible", "waived"} or not finding.earlier
-    ]
-    shown += [each.finding for each in check.data_findings]
-    elsewhere = 0
-    for finding in shown:
-        if referenced is not None and finding.position is None:
-            referenced.add(str(check.file.path), finding)
-            elsewhere += 1
-        else:
-            yield from finding_lines(str(check.file.path), check.file.draft.text, finding)
-    if elsewhere:
-        yield f"    {count_noun(elsewhere, 'finding')} in types that it refers to: see the end"
-    if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
+    incompatibilities = check.findings if check.outcome in {"incompatible", "waived"} else ()
+    yield from _list_findings(check, referenced, [(finding, None) for finding in incompatibilities])
+    yield from optional_lines(check, referenced, with_data=True)
+    if check.outcome == "incompatible" and not check.findings:
         for message in check.messages:
             yield f"    the registry says: {escape_line(message)}"
     if check.outcome == "refused":
         for message in check.messages:
             yield f"    {escape_line(message)}"
-    if check.outcome in {"incompatible", "data_unreadable", "waived", "refused"} or not is_quiet():
+    if check.outcome in {*FAILED, "waived", "refused"} or not is_quiet():
         yield from impact_lines(check)
         for note in check.notes:
             yield f"    note: {escape_line(note)}"
+
+
+def optional_lines(
+    check: FileCheck, referenced: ReferencedFindings | None = None, *, with_data: bool = False
+) -> Iterator[str]:
+    """Yield the lines of findings that the level admits, and the number of those that waivers silence.
+
+    Args:
+        check: the check.
+        referenced: gets the findings in types of other files, if it is given.
+        with_data: whether findings from data are included, whose lines have no severity.
+    """
+    optional = {each.finding for each in check.optional_findings}
+    active = [each for each in check.active_findings if with_data or each.finding in optional]
+    shown = [(each.finding, each.severity if each.finding in optional else None) for each in active]
+    yield from _list_findings(check, referenced, shown)
+    silenced = check.silenced_findings
+    if is_verbose():
+        for each in silenced:
+            yield from finding_lines(str(check.file.path), check.file.draft.text, each.finding, each.severity)
+            waiver = check.find_waiver(each.finding)
+            yield "" if waiver is None else f"        silenced: {escape_line(waiver.describe())}"
+    elif silenced and not is_quiet():
+        yield f"    {describe_silenced(len(silenced))}"
+
+
+def _list_findings(
+    check: FileCheck, referenced: ReferencedFindings | None, shown: Sequence[tuple[LocatedFinding, Severity | None]]
+) -> Iterator[str]:
+    elsewhere = 0
+    for finding, severity in shown:
+        if referenced is not None and finding.position is None:
+            referenced.add(str(check.file.path), finding, severity)
+            elsewhere += 1
+        else:
+            yield from finding_lines(str(check.file.path), check.file.draft.text, finding, severity)
+    if elsewhere:
+        yield f"    {count_noun(elsewhere, 'finding')} in types that it refers to: see the end"
 
 
 def impact_lines(check: FileCheck, *, with_findings: bool = False) -> Iterator[str]:
@@ -132,6 +163,8 @@ def _describe_comparison(check: FileCheck) -> str:
         return f"incompatible {compared}, and waived by the manifest"
     if check.outcome == "data_unreadable":
         return f"compatible {compared}, but cannot read records that the previous version can"
+    if check.outcome == "check_failed":
+        return f"compatible {compared}, but a check that the manifest makes an error has findings"
     if check.outcome == "waived":
         return f"compatible {compared}, but cannot read records, which is waived by the manifest"
     return f"{check.outcome} {compared}"
@@ -157,11 +190,12 @@ def _join_versions(names: tuple[str, ...], subject: str) -> str:
 _LONGEST_LINE: Final = 10_000  #: characters; a text with a longer line is reformatted before its diff is shown
 
 
-def finding_lines(file: str, text: str, finding: LocatedFinding) -> Iterator[str]:
-    """Yield the output lines of a finding in a file."""
+def finding_lines(file: str, text: str, finding: LocatedFinding, severity: Severity | None = None) -> Iterator[str]:
+    """Yield the output lines of a finding in a file; ``severity`` is that of an optional check."""
     where = f"{file}:{finding.position}" if finding.position else f"referenced by {file}"
-    yield f"    {escape_line(where)}  at {escape_line(finding.pointer or '/')}  {finding.finding.check}"
-    yield f"        {escape_line(describe_finding(finding))}"
+    label = "" if severity is None else f" ({severity})"
+    yield f"    {escape_line(where)}  at {escape_line(finding.pointer or '/')}  {finding.finding.check}{label}"
+    yield f"        {escape_line(describe_finding(finding, optional=severity is not None))}"
     if finding.fix:
         yield f"        fix: {escape_line(finding.fix)}"
     for mend in finding.fixes[:1]:
@@ -170,10 +204,17 @@ def finding_lines(file: str, text: str, finding: LocatedFinding) -> Iterator[str
         yield f"        or: {escape_line(mend.sentence)}"
 
 
-def describe_finding(finding: LocatedFinding) -> str:
-    """Return a finding as a sentence about the versions compared."""
+def describe_finding(finding: LocatedFinding, *, optional: bool = False) -> str:
+    """Return a finding as a sentence about the versions compared.
+
+    Args:
+        finding: the finding.
+        optional: whether the level admits it, so that the schema can be read.
+    """
     if not finding.earlier:
         return finding.finding.detail
+    if optional:
+        return f"compared with {finding.earlier}: {finding.finding.detail}"
     reads = (
         f"the new schema cannot read what {finding.earlier} wrote"
         if finding.direction is Direction.BACKWARD

@@ -20,6 +20,7 @@ from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 from contractlog.compatibility.finding import Finding, Verdict
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.number_text import format_share
@@ -109,8 +110,13 @@ class UnreadableRecords:
 
     finding: LocatedFinding
     causes: tuple[LocatedFinding, ...]  #: reasons why the new schema cannot read the version
-    is_error: bool  #: whether the level promises that the new schema reads earlier records
+    severity: Severity  #: an error if the level promises that the new schema reads earlier records
     identity: str  #: of the records, independent of their number
+
+    @property
+    def is_error(self) -> bool:
+        """True if they prevent registration, unless a waiver covers them."""
+        return self.severity is Severity.ERROR
 
     @property
     def has_all_causes(self) -> bool:
@@ -229,10 +235,11 @@ class ImpactCheck:
         )
         first = causes[0].finding
         finding = Finding(DATA_UNREADABLE.id, first.reader_at, first.writer_at, detail, fix=first.fix)
+        is_promised = Direction.BACKWARD in schema.level.directions and before is not None
         yield UnreadableRecords(
             replace(causes[0], finding=finding),
             causes,
-            is_error=Direction.BACKWARD in schema.level.directions and before is not None,
+            Severity.ERROR if is_promised else Severity.WARNING,
             identity=topic.identify(use),
         )
 

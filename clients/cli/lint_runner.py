@@ -7,25 +7,26 @@ from argparse import Namespace
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result
+from contractlog.clients.cli.lint_entries import FileLint, LintEntries
+from contractlog.clients.cli.output import count_noun, is_verbose, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
+from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.renderer import output_report
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
-from contractlog.clients.cli.schema_folder.manifest import LintOverride, Manifest, find_manifest
+from contractlog.clients.cli.schema_folder.manifest import find_manifest
+from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
+from contractlog.clients.cli.schema_folder.waivers import Waiver, describe_silenced
 from contractlog.compatibility.errors import InvalidSchema, UsageError
-from contractlog.compatibility.formats import list_names
-from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.lint.fixer import fix_schema
 from contractlog.compatibility.lint.linter import LINT_RULES, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
@@ -62,17 +63,39 @@ class FileFinding:
         return f"{self.path}:{self.finding.position}: {rule.severity.value}: {self.finding.message} [{rule.id}]"
 
 
+@dataclass
+class _LintResult:
+    """Findings of all files, by what became of them."""
+
+    remaining: dict[Path, Sequence[LintFinding]] = field(default_factory=dict)
+    fixed: list[FileFinding] = field(default_factory=list)
+    waived: list[tuple[FileFinding, Waiver]] = field(default_factory=list)
+    used_waivers: dict[Waiver, None] = field(default_factory=dict)  #: those for findings, expired ones included
+
+    @property
+    def findings(self) -> list[FileFinding]:
+        """The findings that are neither fixed nor waived."""
+        return [FileFinding(path, finding) for path, findings in self.remaining.items() for finding in findings]
+
+    def add(self, path: Path, lint: FileLint, fixed: Sequence[LintFinding], findings: Sequence[LintFinding]) -> None:
+        """Add the findings of a file."""
+        self.fixed += (FileFinding(path, finding) for finding in fixed)
+        waivers = [(finding, lint.find_waiver(finding)) for finding in findings]
+        self.waived += ((FileFinding(path, finding), waiver) for finding, waiver in waivers if waiver is not None)
+        self.remaining[path] = [finding for finding, waiver in waivers if waiver is None]
+        for finding in findings:
+            self.used_waivers |= dict.fromkeys(lint.list_waivers(finding))
+
+
 def run(options: Namespace) -> int:
     """Lint every file, print the findings, and return the exit code."""
     if options.rules or options.explain:
         return _print_rules(options)
     rules = _select_rules(options.only, options.disable)
     manifest = find_manifest(options.manifest, options.files)
-    overrides = _Overrides(manifest, datetime.now(UTC).date())
+    entries = LintEntries(manifest, datetime.now(UTC).date())
     unreadable = UnreadableFiles()
-    findings: list[FileFinding] = []
-    fixed: list[FileFinding] = []
-    by_path: dict[Path, Sequence[LintFinding]] = {}
+    result = _LintResult()
     paths: dict[Path, None] = {}
     for path in map(Path, options.files):
         with unreadable.collect(path):
@@ -80,78 +103,36 @@ def run(options: Namespace) -> int:
     for path in paths:
         with unreadable.collect(path):
             file = read_file(path)
-            repaired, remaining = _lint_file(file, overrides.apply(file, rules), fix=options.fix)
-            fixed += (FileFinding(path, finding) for finding in repaired)
-            findings += (FileFinding(path, finding) for finding in remaining)
-            by_path[path] = remaining
+            lint = entries.select(file, rules)
+            result.add(path, lint, *_lint_file(file, lint, fix=options.fix))
     threshold = Severity(options.fail_on)
-    output_report(options, partial(lint_report, by_path, unreadable.problems, threshold))
-    for override in overrides.expired:
-        print_message(f"warning: {overrides.describe_expired(override)}")
+    complete = not (unreadable.problems or options.only or options.disable)
+    warnings = list(entries.list_warnings(options.files, result.used_waivers, complete=complete))
+    build = partial(lint_report, result.remaining, unreadable.problems, threshold)
+    output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
+    for warning in warnings:
+        print_message(f"warning: {warning.describe()}")
     if options.format == "json":
-        print_json(_json_body(len(paths), findings, fixed, unreadable, overrides.expired))
+        print_json(_json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
-        _print_findings(len(paths), findings, fixed, unreadable)
+        _print_findings(len(paths), result, unreadable)
     unreadable.raise_errors()
-    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in findings)
+    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in result.findings)
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 
 
-def _print_findings(
-    count: int, findings: Sequence[FileFinding], fixed: Sequence[FileFinding], unreadable: UnreadableFiles
-) -> None:
+def _print_findings(count: int, result: _LintResult, unreadable: UnreadableFiles) -> None:
+    findings = result.findings
     for finding in findings:
         print_result(finding.line())
+    for finding, waiver in result.waived if is_verbose() else ():
+        print_result(f"{finding.line()} silenced: {waiver.describe()}")
     for warning in unreadable.warnings:
         print_message(f"note: {warning}")
-    for line in _summary(count, findings, fixed):
+    if result.waived and not is_verbose():
+        print_message(describe_silenced(len(result.waived)))
+    for line in _summary(count, findings, result.fixed):
         print_message(line)
-
-
-class _Overrides:
-    """The manifest's entries for lint rules."""
-
-    def __init__(self, manifest: Manifest | None, today: date) -> None:
-        self._manifest = manifest
-        entries = () if manifest is None else manifest.lint
-        self._active = [entry for entry in entries if not entry.is_expired(today)]
-        self.expired = [entry for entry in entries if entry.is_expired(today)]
-
-    def apply(self, file: SchemaFile, rules: Sequence[LintRule]) -> Sequence[LintRule]:
-        """Return the rules for a file: without those that are off, the others with their severities.
-
-        Raises:
-            UsageError: the manifest's subjects do not fit the file.
-        """
-        if self._manifest is None or not self._active:
-            return rules
-        names = [Subject.parse(subject).name for subject in self._list_subjects(file, self._manifest)]
-        severities: dict[str, Severity | None] = {}
-        for entry in self._active:
-            if self._manifest.matches(file.path, entry.path) and (
-                entry.subject == "*" or any(fnmatchcase(name, entry.subject) for name in names)
-            ):
-                severities.setdefault(entry.rule, entry.severity)
-        chosen = ((rule, severities.get(rule.id, rule.severity)) for rule in rules)
-        return [replace(rule, severity=severity) for rule, severity in chosen if severity is not None]
-
-    def _list_subjects(self, file: SchemaFile, manifest: Manifest) -> Sequence[str]:
-        """Return the subjects of a file: by the manifest, else by its name, else by its type."""
-        if all(entry.subject == "*" for entry in self._active):
-            return ()
-        rule = manifest.find_rule(file.path)
-        if file.subject and not (rule and rule.names_subjects):
-            return [file.subject]
-        names = list_names(file.draft.type, file.draft.text)
-        return rule.list_subjects(file.path, names) if rule and rule.names_subjects else [names.type_name]
-
-    def describe_expired(self, entry: LintOverride) -> str:
-        """Return the message about an entry whose last day has passed."""
-        where = "" if self._manifest is None else f"{self._manifest.path}:{entry.line}: "
-        return (
-            f"{where}the entry for {entry.rule} ended on {entry.until}, and the rule applies again: fix the findings, "
-            "or set another `until`"
-        )
 
 
 def _print_rules(options: Namespace) -> int:
@@ -164,9 +145,7 @@ def _print_rules(options: Namespace) -> int:
     return exit_codes.CLEAN
 
 
-def _lint_file(
-    file: SchemaFile, rules: Sequence[LintRule], *, fix: bool
-) -> tuple[Sequence[LintFinding], Sequence[LintFinding]]:
+def _lint_file(file: SchemaFile, lint: FileLint, *, fix: bool) -> tuple[Sequence[LintFinding], Sequence[LintFinding]]:
     """Return the findings that were fixed, and the others.
 
     Raises:
@@ -175,8 +154,14 @@ def _lint_file(
     draft = file.draft
     try:
         if not fix:
-            return (), lint_schema(draft.text, draft.type, file.subject, rules)
-        text, fixed, remaining = fix_schema(draft.text, draft.type, file.subject, rules)
+            return (), lint_schema(draft.text, draft.type, file.subject, lint.rules)
+        text, fixed, remaining = fix_schema(
+            draft.text,
+            draft.type,
+            file.subject,
+            lint.rules,
+            is_accepted=lambda finding: lint.find_waiver(finding) is not None,
+        )
     except InvalidSchema as error:
         from contractlog.clients.cli.schema_folder.resolver import invalid_file_message  # noqa: PLC0415 - only after an error
 
@@ -217,21 +202,23 @@ def _find_rule(name: str) -> LintRule:
 
 def _json_body(
     count: int,
-    findings: Sequence[FileFinding],
-    fixed: Sequence[FileFinding],
+    result: _LintResult,
     unreadable: UnreadableFiles,
-    expired: Sequence[LintOverride],
+    entries: LintEntries,
+    warnings: Sequence[ManifestWarning],
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "files": count,
-        "findings": [finding.body() for finding in findings],
-        "fixed": [finding.body() for finding in fixed],
+        "findings": [finding.body() for finding in result.findings],
+        "fixed": [finding.body() for finding in result.fixed],
+        "waived": [{**finding.body(), "waiver": waiver.body()} for finding, waiver in result.waived],
         "unreadable": [{"path": str(path), "reason": str(error)} for path, error in unreadable.problems],
         "expired": [
-            {"rule": entry.rule, "until": str(entry.until), "reason": entry.reason, "line": entry.line}
-            for entry in expired
+            {"rule": entry.name, "until": str(entry.until), "reason": entry.reason, "line": entry.line}
+            for entry in entries.expired
         ],
+        "manifest_warnings": [warning.body() for warning in warnings],
     }
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "continue_without_reader",
     "count_noun",
     "is_quiet",
+    "is_verbose",
     "print_document",
     "print_error",
     "print_json",
@@ -52,6 +53,7 @@ class Tone(Enum):
 _COLOR: Final[ContextVar[Literal["auto", "always", "never"]]] = ContextVar("color", default="auto")
 _QUIET: Final = ContextVar("quiet", default=False)
 _REPEATED: Final[ContextVar[Mapping[str, str]]] = ContextVar("repeated", default=MappingProxyType({}))
+_VERBOSE: Final = ContextVar("verbose", default=False)
 _COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
 _PASSING: Final = tuple(
     f"{start}{tone.value[0]} " for tone in (Tone.GOOD, Tone.PLAIN) for start in ("", f"\x1b[{tone.value[1]}m")
@@ -60,19 +62,26 @@ _PASSING: Final = tuple(
 
 @contextmanager
 def apply_output_options(options: Namespace) -> Iterator[None]:
-    """Apply ``--color`` and ``--quiet`` to what is printed within the block."""
-    color, quiet, repeated = _COLOR.set(options.color), _QUIET.set(options.quiet), _REPEATED.set({})
+    """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block."""
+    color, quiet, verbose = _COLOR.set(options.color), _QUIET.set(options.quiet), _VERBOSE.set(options.verbose)
+    repeated = _REPEATED.set({})
     try:
         yield
     finally:
         _REPEATED.reset(repeated)
         _COLOR.reset(color)
         _QUIET.reset(quiet)
+        _VERBOSE.reset(verbose)
 
 
 def is_quiet() -> bool:
     """Return whether only findings and errors are printed."""
     return _QUIET.get()
+
+
+def is_verbose() -> bool:
+    """Return whether details are printed that are left out otherwise."""
+    return _VERBOSE.get()
 
 
 def print_result(text: str) -> None:

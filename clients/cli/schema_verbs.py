@@ -33,6 +33,13 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "lock: with the versions that contractlog.lock names (a folder of this name is ./lock)",
     )
     parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "note"),
+        default="error",
+        help="the least severity of findings that the level admits, such as dangerous changes, that ends with exit "
+        "code 1 (default: %(default)s)",
+    )
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
     add_reports(parser)

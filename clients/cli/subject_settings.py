@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.clients.calls.config_and_mode import Config
-from contractlog.clients.cli.file_check import PlannedSettings
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
@@ -23,6 +22,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 
 __all__ = [
+    "PlannedSettings",
     "SettingChange",
     "SettingIgnored",
     "apply_setting",
@@ -50,6 +50,22 @@ _OWN_MEMBERS: Final = {
 _SERVED_BY_ALL: Final = frozenset({"level", "mode"})  #: other servers may ignore the rest
 _READ_PAUSES: Final = (0.0, 0.2, 0.5)  #: seconds; another node of the registry may have answered, which reads it later
 _ANY_SUBJECT: Final = "contractlog-settings"  #: the request for permissions names a subject, which need not exist
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSettings:
+    """Settings of a subject that are about to be changed; None: unchanged."""
+
+    level: Level | None = None
+    mode: Mode | None = None
+    policy: Policy | None = None
+    group: str | None = None  #: a metadata property; only versions with the same value of it are compared
+    group_value: str | None = None  #: the value that new versions get; None: that of the latest version
+
+    @property
+    def decide_compatibility(self) -> bool:
+        """True if the registry's own check, by the settings in force, has no meaning."""
+        return (self.level, self.policy, self.group) != (None, None, None)
 
 
 class SettingIgnored(ContractlogError):

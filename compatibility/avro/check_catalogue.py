@@ -99,7 +99,7 @@ AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
     "AVRO_LOGICAL_TYPE_CHANGED",
     "The same bytes are read as a different value",
     "Schema resolution ignores logical types: if the scale of a decimal or the unit of a timestamp changes, existing "
-    "data is silently read as a different value. Off by default.",
+    "data is silently read as a different value. No level requires it; `contractlog check` warns.",
     CheckExample(
         '{"type":"long","logicalType":"timestamp-micros"}',
         '{"type":"long","logicalType":"timestamp-millis"}',
@@ -113,8 +113,8 @@ AVRO_DEFAULT_CHANGED: Final = CheckSpec(
     "AVRO_DEFAULT_CHANGED",
     "A default was changed or removed",
     "Readers use a default if a record lacks the field, or if the symbol of an enum is unknown. If it changes, the "
-    "same records are read differently; if it is removed, records older than the last version cannot be read. Off "
-    "by default.",
+    "same records are read differently; if it is removed, records older than the last version cannot be read. No "
+    "level requires it; `contractlog check` warns.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":0}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":1}]}',
@@ -128,7 +128,8 @@ AVRO_DEFAULT_CHANGED: Final = CheckSpec(
 AVRO_DOC_LOST: Final = CheckSpec(
     "AVRO_DOC_LOST",
     "Documentation was removed",
-    "A type or field that the previous version documents has no documentation now. Off by default.",
+    "A type or field that the previous version documents has no documentation now. No level requires it; `[[checks]]` "
+    "of the manifest turn it on.",
     CheckExample(
         '{"type":"fixed","name":"Hash","size":16}',
         '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the ticket"}',
@@ -142,7 +143,8 @@ AVRO_DOC_LOST: Final = CheckSpec(
 AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
     "AVRO_ENUM_DEFAULT_MISSING",
     "The symbols of an enum without a default changed",
-    "Without a default of the enum, readers of this version cannot read symbols that are added later. Off by default.",
+    "Without a default of the enum, readers of this version cannot read symbols that are added later. No level "
+    "requires it; `contractlog check` warns.",
     CheckExample(
         '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}', '{"type":"enum","name":"Origin","symbols":["EWR"]}'
     ),
@@ -156,7 +158,7 @@ AVRO_FIELD_RENAMED: Final = CheckSpec(
     "AVRO_FIELD_RENAMED",
     "A field seems to have been renamed without an alias",
     "A field was removed, and one new field of its type has a default: values written under the old name are "
-    "silently read as the default. Off by default.",
+    "silently read as the default. No level requires it; `contractlog check` warns.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"stand","type":"string","default":""}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',

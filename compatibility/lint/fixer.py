@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from contractlog.compatibility.errors import InvalidSchema
@@ -26,11 +26,16 @@ class FixedSchema(NamedTuple):
 
 
 def fix_schema(
-    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = tuple(LINT_RULES.values())
+    text: str,
+    kind: SchemaType,
+    subject: str = "",
+    rules: Collection[LintRule] = tuple(LINT_RULES.values()),
+    *,
+    is_accepted: Callable[[LintFinding], bool] = lambda _: False,
 ) -> FixedSchema:
     """Apply the fixes of all findings; the rest of the text stays as its author formatted it.
 
-    Fixes that would leave an invalid schema are not applied.
+    Fixes that would leave an invalid schema are not applied, nor those of findings that ``is_accepted`` accepts.
 
     Raises:
         InvalidSchema: not a valid schema; with line and column if known.
@@ -38,7 +43,7 @@ def fix_schema(
     fixed: list[LintFinding] = []
     findings = lint_schema(text, kind, subject, rules)
     for _ in range(_MAX_PASSES):
-        changed, applied = _apply_changes(text, findings)
+        changed, applied = _apply_changes(text, [finding for finding in findings if not is_accepted(finding)])
         if not applied:
             break
         try:

@@ -10,7 +10,7 @@ from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
-from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.operations.lookups import qualify_subject
 from contractlog.clients.cli.options import connect, select_context
@@ -21,6 +21,8 @@ from contractlog.clients.cli.report_formats.renderer import output_report, repor
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_checker import SubjectChecker
+from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.file_counts import count_part
-from contractlog.clients.cli.findings import ReferencedFindings, impact_lines
+from contractlog.clients.cli.findings import ReferencedFindings, impact_lines, optional_lines
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.schema import RegisteredSchema
@@ -51,6 +51,12 @@ class FileRegistration:
             "refusal": None if self.check is None or self.outcome != "refused" else self.check.body(),
         }
 
+    def finding_bodies(self) -> Iterator[dict[str, Any]]:
+        """Yield the JSON objects of the findings of a planned version, which the level admits."""
+        if self.check is not None and self.outcome == "would register":
+            for finding in self.check.finding_bodies(incompatibilities=False):
+                yield {"file": str(self.file.path), "subject": self.file.subject, **finding}
+
 
 def report_interruption(steps: Sequence[FileRegistration], files: Iterable[SchemaFile], *, settings: int = 0) -> None:
     """Print what was registered and set before an error."""
@@ -67,13 +73,14 @@ def print_step(step: FileRegistration, referenced: ReferencedFindings | None = N
         print_check(step.check, referenced)
         return
     print_result(describe_step(step))
-    for line in step_lines(step):
+    for line in step_lines(step, referenced):
         print_result(line)
 
 
-def step_lines(step: FileRegistration) -> Iterator[str]:
-    """Yield the lines below a planned version: its impact, and the waivers of its findings."""
+def step_lines(step: FileRegistration, referenced: ReferencedFindings | None = None) -> Iterator[str]:
+    """Yield the lines below a planned version: findings that the level admits, impact, and waivers."""
     if step.outcome == "would register" and step.check is not None:
+        yield from optional_lines(step.check, referenced)
         yield from () if is_quiet() else impact_lines(step.check, with_findings=True)
         if step.check.outcome == "waived":
             yield from (f"    {escape_line(note)}" for note in step.check.notes)

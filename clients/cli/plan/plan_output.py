@@ -76,13 +76,16 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         for each in plan.registrations
         if each.outcome == "would register" and each.check is not None and each.check.impact is not None
     ]
+    findings = [body for each in plan.registrations for body in each.finding_bodies()]
     body = {
         "format": PLAN_FORMAT,
         "steps": steps,
         "impact": impact,
+        "findings": findings,
         "refused": refused,
         "drift": drift,
         "unreadable": [],
+        "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
     }
     if plan.manifest is not None and plan.manifest.associations:
         body["rejected_associations"] = [each.body() for each in plan.associations.problems]

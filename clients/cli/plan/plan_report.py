@@ -18,6 +18,7 @@ from contractlog.clients.cli.report_formats.check_report import (
     relative_path,
     report_association,
 )
+from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
 from contractlog.clients.cli.subject_settings import SettingIgnored
 
@@ -84,7 +85,7 @@ def plan_report(
     path = _manifest_path(plan, root)
     problems = (report_association(each, path) for each in plan.associations.problems)
     findings = (*problems, *_find_referenced(plan, root), *_find_drift(plan, root))
-    return _with_changes(report, plan, root, tables, findings)
+    return add_manifest_warnings(_with_changes(report, plan, root, tables, findings), plan.manifest_warnings, root)
 
 
 def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) -> Report:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from contractlog.clients.cli.associations.bindings import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
 from contractlog.clients.cli.associations.problems import summarize_folder
-from contractlog.clients.cli.check_runner import find_usages
+from contractlog.clients.cli.check_runner import find_manifest_warnings, find_usages
+from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message, registry_command
@@ -26,8 +27,9 @@ from contractlog.clients.cli.plan.steps import (
     setting_step,
 )
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.clients.cli.schema_folder.environment import is_whole_folder
+from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
+from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
@@ -55,6 +57,7 @@ class Plan:
     referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
     associations: AssociationComparison = field(default_factory=AssociationComparison)
     unbindings: tuple[UnbindSubject, ...] = ()
+    manifest_warnings: tuple[ManifestWarning, ...] = ()
 
     @property
     def refused(self) -> list[FileRegistration]:
@@ -97,6 +100,20 @@ class Plan:
     def waived(self) -> list[RegisterWaived]:
         """Registrations that the level refuses."""
         return [step for step in self.steps() if isinstance(step, RegisterWaived)]
+
+    @property
+    def checks(self) -> list[FileCheck] | None:
+        """The checks of all files; None if some files wait for others."""
+        checks = [each.check for each in self.registrations if each.check is not None]
+        return checks if len(checks) == len(self.registrations) else None
+
+    @property
+    def owning_rules(self) -> frozenset[str]:
+        """Names of rules for subjects that match subjects of the registry without files."""
+        deleted = (each.subject for each in self.deletions)
+        rules = [] if self.manifest is None else [self.manifest.find_subject_rule(name) for name in deleted]
+        without_file = (self.without_file or {}).values()
+        return frozenset((*without_file, *(rule.name for rule in rules if rule is not None)))
 
     @property
     def has_drift(self) -> bool:
@@ -159,7 +176,7 @@ def make_plan(
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
-    is_whole = manifest is not None and is_whole_folder(options) and not unreadable.problems
+    is_whole = manifest is not None and reads_whole_folder(options) and not unreadable.problems
     folder = summarize_folder(
         (each.file for each in steps if each.outcome == "would register"),
         subjects,
@@ -173,7 +190,8 @@ def make_plan(
         plan = _compare_subjects(options, registry, owner, plan)
     if options.prune:
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
-    return registration, plan
+    warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
+    return registration, replace(plan, manifest_warnings=tuple(warnings))
 
 
 def _is_other(step: SetConfig) -> bool:
@@ -189,7 +207,7 @@ def require_prunable(options: Namespace) -> None:
     """
     if options.prune and options.manifest is None:
         raise UsageError(f"--prune needs a manifest: {MANIFEST} says which subjects may be deleted")
-    if options.prune and not is_whole_folder(options):
+    if options.prune and not reads_whole_folder(options):
         raise UsageError("--prune compares the whole folder of the manifest: name no other files, and no --subject")
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_check import FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.findings import ReferencedFindings
+from contractlog.clients.cli.optional_checks import ReportedChanges
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     continue_without_reader,
@@ -34,6 +35,8 @@ from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.subject_checker import SubjectChecker
+from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -126,9 +129,10 @@ class Registration:
     resolver: FileResolver
     resolved: Mapping[FileKey, ResolvedFile]
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
-    manifest: Manifest | None = None  #: with waivers, if they are used
+    manifest: Manifest | None = None  #: with checks and waivers, if they are used
     usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
+    _reported: ReportedChanges = field(default_factory=ReportedChanges)
     _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
     _missing: set[Path] = field(default_factory=set)  #: files that are not registered
 
@@ -184,16 +188,21 @@ class Registration:
         subject = file.subject
         if subject not in self._checkers:
             settings = self.settings.get(subject, PlannedSettings())
-            waivers = () if self.manifest is None else self.manifest.find_waivers(subject)
             self._checkers[subject] = SubjectChecker(
-                self.registry, subject, self.resolver.normalizes(subject), settings, waivers, self.usages.get(subject)
+                self.registry,
+                subject,
+                self.resolver.normalizes(subject),
+                settings,
+                self.manifest,
+                self.usages.get(subject),
+                self._reported,
             )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
         file = resolved.file
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered, check)
-        refused = check.outcome in {"incompatible", "data_unreadable", "refused"}
+        refused = check.outcome in {*FAILED, "refused"}
         return FileRegistration(file, "refused" if refused else "would register", check=check)
 
     def _register(self, file: SchemaFile) -> FileRegistration:

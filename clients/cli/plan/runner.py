@@ -70,6 +70,8 @@ def _run_plan(options: Namespace) -> int:
         _, plan = make_plan(options, registry, files, unreadable)
         uncertain = find_uncertain_settings(registry, (step.change for step in plan.settings))
         _warn_of_missing_context(options, registry, plan)
+    for warning in plan.manifest_warnings:
+        print_message(f"warning: {warning.describe()}")
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))
     print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()

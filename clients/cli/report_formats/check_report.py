@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.associations.problems import AssociationProblem
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
@@ -23,7 +23,9 @@ from contractlog.clients.cli.report_formats.report import (
     Severity,
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.schema_folder.waivers import describe_silenced
 from contractlog.compatibility.formats import CATALOGUE
+from contractlog.compatibility.lint.rule import Severity as RuleSeverity
 from contractlog.compatibility.located_finding import LocatedFinding
 
 __all__ = [
@@ -69,7 +71,12 @@ CONSUMERS_AFFECTED: Final = ReportedRule(
     "In the last 30 days these clients fetched versions that are incompatible with the new schema in one direction: "
     "they cannot read its records, or it cannot read theirs. Change them first, or keep the schema compatible.",
 )
-_PROBLEMS: Final = ("incompatible", "with unreadable records", "not permitted")
+_PROBLEMS: Final = (
+    "incompatible",
+    "with unreadable records",
+    "with findings of the manifest's checks",
+    "not permitted",
+)
 #: Words of the summary by outcome.
 _GROUPS: Final[dict[str, str]] = {
     "registered": "known",
@@ -78,7 +85,8 @@ _GROUPS: Final[dict[str, str]] = {
     "waived": "new",
     "incompatible": _PROBLEMS[0],
     "data_unreadable": _PROBLEMS[1],
-    "refused": _PROBLEMS[2],
+    "check_failed": _PROBLEMS[2],
+    "refused": _PROBLEMS[3],
 }
 _OWN_RULES: Final = {
     rule.id: rule
@@ -95,6 +103,7 @@ def check_report(
     command: str = "contractlog check",
     manifest: Path | None = None,
     associations: Sequence[AssociationProblem] = (),
+    fail_on: RuleSeverity = RuleSeverity.ERROR,
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -106,8 +115,9 @@ def check_report(
         command: the command that checked them.
         manifest: the file that has the associations.
         associations: those that cannot be set.
+        fail_on: the least severity with which a file fails.
     """
-    files = [report_file(check, root) for check in checks]
+    files = [_fail_file(report_file(check, root), fail_on) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     summary = _summarize(checks, len(files) - len(checks))
     if manifest is not None and associations:
@@ -122,6 +132,13 @@ def check_report(
         rules=list_rules(finding for file in files for finding in file.findings),
         tool_version=tool_version,
     )
+
+
+def _fail_file(file: ReportedFile, fail_on: RuleSeverity) -> ReportedFile:
+    """Return a file as failed if it has findings of a severity with which files fail."""
+    if fail_on is RuleSeverity.ERROR or not any(RuleSeverity(each.severity).reaches(fail_on) for each in file.findings):
+        return file
+    return replace(file, outcome="failed")
 
 
 def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
@@ -142,7 +159,7 @@ def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
 
 
 def report_finding(
-    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = ""
+    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = "", *, optional: bool = False
 ) -> ReportedFinding:
     """Return a finding of the engines for a report.
 
@@ -152,6 +169,7 @@ def report_finding(
         finding: the finding.
         severity: its severity for the command.
         group: heading for the findings of its kind.
+        optional: whether the level admits it.
     """
     details = [f"fix: {finding.fix}"] if finding.fix else []
     details += [f"or: {fix.sentence}" for fix in finding.fixes[1:]]
@@ -161,7 +179,7 @@ def report_finding(
         column=None if finding.position is None else finding.position.column,
         rule=finding.finding.check,
         severity=severity,
-        message=describe_finding(finding),
+        message=describe_finding(finding, optional=optional),
         details=tuple(details),
         pointer=finding.pointer,
         diff=tuple(diff_lines(text, finding.fixes[0].text)) if finding.fixes else (),
@@ -178,31 +196,38 @@ def report_file(check: FileCheck, root: Path) -> ReportedFile:
         outcome="passed" if check.outcome in {"registered", "unchanged", "compatible", "waived"} else "failed",
         verdict=describe_verdict(check),
         findings=tuple(_report_findings(check, path)),
-        notes=(*_report_impact(check), *check.notes),
+        notes=(*_report_impact(check), *check.notes, *_report_silenced(check)),
         subject=check.file.subject,
     )
 
 
 def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
-    for finding in check.findings:
-        is_error = bool(finding.earlier) and check.outcome == "incompatible"
-        if is_error or check.outcome == "waived" or not finding.earlier:
-            yield report_finding(path, check.file.draft.text, finding, "error" if is_error else "warning")
-    if check.outcome == "incompatible" and not any(finding.earlier for finding in check.findings):
+    text = check.file.draft.text
+    for finding in check.findings if check.outcome in {"incompatible", "waived"} else ():
+        yield report_finding(path, text, finding, "error" if check.outcome == "incompatible" else "warning")
+    for each in check.optional_findings:
+        if not check.is_silenced(each):
+            yield report_finding(path, text, each.finding, each.severity.value, optional=True)
+    if check.outcome == "incompatible" and not check.findings:
         reason, *details = check.messages or (REGISTRY_REJECTED.explanation,)
         yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
-    fails = check.outcome in {"incompatible", "data_unreadable"}
-    for each in check.data_findings:
-        severity: Severity = "error" if each.is_error and fails else "warning"
-        yield replace(
-            report_finding(path, check.file.draft.text, each.finding, severity), identity=each.identity
-        )  # the sentence changes with each audit
+    for data in check.data_findings:
+        if data.is_error or check.find_waiver(data.finding) is None:
+            severity: Severity = "warning" if data.is_error and check.outcome not in FAILED else data.severity.value
+            # the sentence changes with each audit
+            yield replace(report_finding(path, text, data.finding, severity), identity=data.identity)
     affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
     if affected:
         yield ReportedFinding(path, None, None, CONSUMERS_AFFECTED.id, "note", affected)
     if check.outcome == "refused":
         for message in check.messages:
             yield ReportedFinding(path, None, None, NOT_PERMITTED.id, "error", message)
+
+
+def _report_silenced(check: FileCheck) -> Iterator[str]:
+    """Yield a note about the findings that waivers silence."""
+    if check.silenced_findings:
+        yield describe_silenced(len(check.silenced_findings))
 
 
 def _report_impact(check: FileCheck) -> Iterator[str]:
@@ -257,4 +282,6 @@ def _summarize(checks: Sequence[FileCheck], unreadable: int) -> str:
     others = f", {len({file.path for file in known}):,} {state}" if known else ""
     waived = {check.file.path for check in checks if check.outcome == "waived"}
     by_waiver = f", {len(waived):,} by a waiver" if waived else ""
-    return f"{count_files(new)} can be registered{by_waiver}{others}"
+    warnings = sum(check.count_findings(RuleSeverity.WARNING) for check in checks)
+    warned = f", with {count_noun(warnings, 'warning')}" if warnings else ""
+    return f"{count_files(new)} can be registered{by_waiver}{others}{warned}"

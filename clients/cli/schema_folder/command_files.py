@@ -19,6 +19,7 @@ from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, co
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
+from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_folder
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.pull_index import LOCK, index_path
 from contractlog.compatibility.errors import UsageError
@@ -26,7 +27,7 @@ from contractlog.compatibility.level import Level
 
 AGAINST_LOCK: Final = "lock"
 
-__all__ = ["open_baseline", "read_files"]
+__all__ = ["open_baseline", "read_files", "reads_whole_folder"]
 
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
@@ -38,6 +39,11 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
     for warning in unreadable.warnings:
         print_message(f"note: {warning}")
     return order_files(groups, unreadable.collect)
+
+
+def reads_whole_folder(options: Namespace) -> bool:
+    """Return whether the files are all those of the folder of the manifest, under their own subjects."""
+    return not options.subject and is_whole_folder(options.manifest, options.files)
 
 
 def _collect(

@@ -13,7 +13,7 @@ from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment
 from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, environment_variables
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["is_whole_folder", "resolve_environment", "select_environment", "select_registry"]
+__all__ = ["resolve_environment", "select_environment", "select_registry"]
 
 DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 
@@ -89,9 +89,3 @@ def resolve_environment(manifest: Manifest, name: str) -> Environment:
     environment = manifest.environment(name)
     url = environment_variables(name).get(URL_VARIABLES[0])
     return replace(environment, registry=url) if url else environment
-
-
-def is_whole_folder(options: Namespace) -> bool:
-    """Return whether the files are all those of the folder of the manifest."""
-    whole = [options.manifest.path.parent.resolve()]
-    return not options.subject and [Path(name).resolve() for name in options.files] == whole

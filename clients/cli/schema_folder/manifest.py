@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
@@ -21,6 +20,13 @@ from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file
 from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
+from contractlog.clients.cli.schema_folder.severity_overrides import (
+    SeverityOverride,
+    find_check_errors,
+    find_lint_errors,
+    parse_severity_override,
+)
+from contractlog.clients.cli.schema_folder.toml_positions import locate_key
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
@@ -33,7 +39,6 @@ __all__ = [
     "MAX_DOTS",
     "MAX_MANIFEST_BYTES",
     "Environment",
-    "LintOverride",
     "Manifest",
     "SubjectRule",
     "find_manifest",
@@ -44,7 +49,6 @@ MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
 MAX_DOTS: Final = 200  #: of a line
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
-_HEADER: Final = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
 _RULE_SET_KEYS: Final = ("default_rule_set", "override_rule_set")
@@ -71,23 +75,7 @@ class SubjectRule:
 
     name: str
     settings: Mapping[str, Any]  #: by key of the manifest, as the API writes the values
-
-
-@dataclass(frozen=True, slots=True)
-class LintOverride:
-    """Another severity of a lint rule for some files, or none of its findings."""
-
-    rule: str
-    severity: Severity | None  #: None: the rule is off
-    reason: str
-    line: int  #: of the manifest
-    path: str = "**"
-    subject: str = "*"
-    until: date | None = None  #: the last day
-
-    def is_expired(self, today: date) -> bool:
-        """Return whether the last day has passed."""
-        return self.until is not None and self.until < today
+    line: int = field(default=0, compare=False)  #: of the manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +86,8 @@ class Manifest:
     environments: Mapping[str, Environment]
     files: tuple[FileRule, ...]
     subjects: tuple[SubjectRule, ...] = ()
-    lint: tuple[LintOverride, ...] = ()
+    lint: tuple[SeverityOverride, ...] = ()
+    checks: tuple[SeverityOverride, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     associations: tuple[AssociationEntry, ...] = ()
     default_level: Level | None = None  #: of the selected environment
@@ -120,24 +109,39 @@ class Manifest:
         level = self.find_settings(subject).get("level")
         return None if level is None else Level(level)
 
-    def find_waivers(self, subject: str) -> tuple[Waiver, ...]:
-        """Return the waivers for a subject, expired ones included.
+    def select_severities(
+        self, entries: Iterable[SeverityOverride], path: Path, subjects: Iterable[str], today: date
+    ) -> dict[str, Severity | None]:
+        """Return the severities by id that current entries give a file; None: off."""
+        severities: dict[str, Severity | None] = {}
+        for entry in self.find_overrides(entries, path, subjects):
+            if not entry.is_expired(today):
+                severities.setdefault(entry.name, entry.severity)
+        return severities
+
+    def find_overrides(
+        self, entries: Iterable[SeverityOverride], path: Path, subjects: Iterable[str]
+    ) -> list[SeverityOverride]:
+        """Return the entries that are for a file with these subjects, ended ones included."""
+        names = [Subject.parse(subject).name for subject in subjects]
+        return [entry for entry in entries if entry.matches_subject(names) and self.matches(path, entry.path)]
+
+    def require_level(self, subject: str, waiver: Waiver) -> None:
+        """Require a level for a subject with a version by waiver, so that ``apply`` can restore it.
 
         Raises:
-            UsageError: some need a level that ``apply`` could restore, and there is none.
+            UsageError: there is none.
         """
-        waivers = tuple(waiver for waiver in self.waivers if waiver.is_for_subject(subject))
-        line = next((waiver.line for waiver in waivers if waiver.needs_level), None)
-        if line is not None and self.find_level(subject) is None:
+        if self.find_level(subject) is None:
             raise UsageError(
-                f"{self.path}:{line}: the waiver for `{subject}` needs a level to return to: set `level` "
+                f"{self.path}:{waiver.line}: the waiver for `{subject}` needs a level to return to: set `level` "
                 "for the subject in [[subjects]], or for the environment"
             )
-        return waivers
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
-        return next((rule for rule in self.files if self.matches(path, rule.path)), None)
+        relative = self._relative_path(path)
+        return next((rule for rule in self.files if relative and _compile_path(rule.path).matches(relative)), None)
 
     def names_json_file(self, path: Path) -> bool:
         """Return whether a rule for `.json` files has a pattern that the file matches."""
@@ -145,11 +149,15 @@ class Manifest:
 
     def matches(self, path: Path, pattern: str) -> bool:
         """Return whether a file is in the manifest's folder, and its path there matches a pattern."""
+        relative = self._relative_path(path)
+        return bool(relative) and _compile_path(pattern).matches(relative)
+
+    def _relative_path(self, path: Path) -> str:
+        """Return the path of a file in the manifest's folder; empty if it is outside."""
         try:
-            relative = path.resolve().relative_to(self.path.resolve().parent).as_posix()
-        except ValueError:  # outside the folder
-            return False
-        return _compile_path(pattern).matches(relative)
+            return path.resolve().relative_to(self.path.resolve().parent).as_posix()
+        except ValueError:
+            return ""
 
     def environment(self, name: str) -> Environment:
         """Return an environment.
@@ -196,27 +204,39 @@ def load_manifest(path: Path) -> Manifest:
         position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
     for keys, message in chain(
-        find_schema_errors(value), find_file_rule_errors(value), _find_lint_errors(value), find_waiver_errors(value)
+        find_schema_errors(value),
+        find_file_rule_errors(value),
+        find_lint_errors(value),
+        find_check_errors(value),
+        find_waiver_errors(value),
     ):
-        line, column = _locate(text, keys)
+        line, column = locate_key(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
     environments = {name: _parse_environment(each) for name, each in value.get("environments", {}).items()}
     files = tuple(
-        parse_file_rule(each, f"{path}:{_locate(text, ['files', index])[0]}")
+        parse_file_rule(each, f"{path}:{locate_key(text, ['files', index])[0]}")
         for index, each in enumerate(value.get("files", ()))
     )
-    subjects = tuple(_parse_subject_rule(rule) for rule in value.get("subjects", ()))
-    lint = tuple(
-        _parse_override(each, _locate(text, ["lint", index])[0]) for index, each in enumerate(value.get("lint", ()))
+    subjects = tuple(
+        _parse_subject_rule(each, locate_key(text, ["subjects", index])[0])
+        for index, each in enumerate(value.get("subjects", ()))
+    )
+    lint, checks = (
+        tuple(
+            parse_severity_override(each, name, locate_key(text, [key, index])[0])
+            for index, each in enumerate(value.get(key, ()))
+        )
+        for key, name in (("lint", "rule"), ("checks", "check"))
     )
     waivers = tuple(
-        parse_waiver(each, _locate(text, ["waivers", index])[0]) for index, each in enumerate(value.get("waivers", ()))
+        parse_waiver(each, locate_key(text, ["waivers", index])[0])
+        for index, each in enumerate(value.get("waivers", ()))
     )
     associations = tuple(
-        parse_association(each, _locate(text, ["associations", index])[0])
+        parse_association(each, locate_key(text, ["associations", index])[0])
         for index, each in enumerate(value.get("associations", ()))
     )
-    return Manifest(path, environments, files, subjects, lint, waivers, associations)
+    return Manifest(path, environments, files, subjects, lint, checks, waivers, associations)
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:
@@ -235,55 +255,8 @@ def _limit_dots(path: Path, text: str) -> None:
             raise UsageError(f"{path}:{number}:1: the line has more than {MAX_DOTS} dots: break it up")
 
 
-def _parse_override(entry: Mapping[str, Any], line: int) -> LintOverride:
-    severity = None if entry["severity"] == "off" else Severity(entry["severity"])
-    until = date.fromisoformat(entry["until"]) if "until" in entry else None
-    return LintOverride(
-        entry["rule"], severity, entry["reason"], line, entry.get("path", "**"), entry.get("subject", "*"), until
-    )
-
-
-def _find_lint_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
-    """Yield what is wrong with the lint rules and dates of a manifest that its schema accepts."""
-    for index, entry in enumerate(value.get("lint", ())):
-        from contractlog.compatibility.lint.linter import LINT_RULES  # noqa: PLC0415 - slow to import
-
-        if entry["rule"] not in LINT_RULES:
-            close = get_close_matches(entry["rule"].upper(), LINT_RULES, 1)
-            hint = f"did you mean `{close[0]}`?" if close else "`contractlog lint --rules` lists the rules"
-            yield ["lint", index, "rule"], f"there is no lint rule `{entry['rule']}`; {hint}"
-        try:
-            date.fromisoformat(entry.get("until", "2000-01-01"))
-        except ValueError:
-            yield ["lint", index, "until"], f"`{entry['until']}` is not a day of the calendar"
-
-
-def _parse_subject_rule(rule: Mapping[str, Any]) -> SubjectRule:
+def _parse_subject_rule(rule: Mapping[str, Any], line: int) -> SubjectRule:
     parsed: dict[str, Any] = dict(rule)
     for kind, keys in ((Metadata, _METADATA_KEYS), (RuleSet, _RULE_SET_KEYS)):
         parsed |= {key: kind.from_body(rule[key]).body() for key in keys if key in rule}
-    return SubjectRule(parsed.pop("name"), parsed)
-
-
-def _locate(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
-    """Return line and column of the last key that is written in the text, both from 1."""
-    position = (1, 1)
-    table: list[str | int] = []
-    counts: dict[str, int] = {}
-    best = -1
-    for number, line in enumerate(text.split("\n"), 1):
-        header = _HEADER.match(line)
-        if header:
-            name = header[1].split(".")[0].strip("\"' ")
-            if line.lstrip().startswith("[["):
-                counts[name] = counts.get(name, -1) + 1
-            index = [counts[name]] if name in counts else []
-            table = [name, *index, *(part.strip("\"' ") for part in header[1].split(".")[1:])]
-            path = table
-        else:
-            key = line.partition("=")[0]
-            path = [*table, key.strip().strip("\"'")]
-        common = len(path) if path == list(keys[: len(path)]) else -1
-        if common > best:
-            best, position = common, (number, len(line) - len(line.lstrip()) + 1)
-    return position
+    return SubjectRule(parsed.pop("name"), parsed, line)

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -54,6 +55,8 @@ class ResolvedFile:
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
     registered: RegisteredSchema | None = None  #: the version with this content
+    #: name -> subject of its dependencies, of the indirect ones as far as files have them
+    subjects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -166,6 +169,8 @@ class FileResolver:
         texts = dict(self._read_referenced(file))
         references = list(file.draft.references)
         planned: list[PlannedReference] = []
+        context = Subject.parse(file.subject).context
+        subjects = {each.name: str(resolve_subject(each.subject, context)) for each in references}
         for name, path in file.dependencies:
             if path not in self._first_keys:
                 raise UsageError(f"{file.path}: it depends on `{path}`, which cannot be read as a schema")
@@ -175,13 +180,15 @@ class FileResolver:
                     raise UsageError(
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
+            subjects |= {**target.subjects, name: target.file.subject}
             if target.registered is None or target.registered.version is None:
                 planned.append(PlannedReference(name, target.file.subject))
             else:
                 references.append(Reference(name, target.file.subject, target.registered.version))
         complete = replace(file, draft=replace(file.draft, references=tuple(references)), planned=tuple(planned))
         try:
-            return ResolvedFile(file, complete, parse_draft(complete, texts, strict=True), texts)
+            parsed = parse_draft(complete, texts, strict=True)
+            return ResolvedFile(file, complete, parsed, texts, subjects=subjects)
         except UsageError as error:
             if "redefined" in error.facts:
                 raise UsageError(f"{error}; {self._describe_definition(file, error.facts['redefined'])}") from None

@@ -113,7 +113,8 @@ def test_records_that_the_level_does_not_compare_with_are_a_finding(registry: Re
     body = checked(run, exit_codes.FINDINGS)
     assert body["outcome"] == "data_unreadable"
     assert [(each["check"], each["compared_with"], each["line"]) for each in body["findings"]] == [
-        ("DATA_UNREADABLE", "version 1", 9)
+        ("DATA_UNREADABLE", "version 1", 9),
+        ("AVRO_DEFAULT_CHANGED", "version 2", 9),
     ]
     (topic,) = body["impact"]["topics"]
     assert [(each["version"], each["records"], each["readable"]) for each in topic["versions"]] == [
@@ -154,9 +155,9 @@ def test_a_level_that_does_not_promise_it_makes_unreadable_records_a_warning(
     write(REQUIRED)
     ran = run("check", ".", "--format", "github")
     assert ran.code == exit_codes.CLEAN
-    (command,) = filter(None, map(read_workflow_command, ran.out.splitlines()))
-    assert command.properties["title"].startswith("DATA_UNREADABLE: ")
-    assert command.name == "warning"
+    commands = filter(None, map(read_workflow_command, ran.out.splitlines()))
+    (severity,) = [each.name for each in commands if each.properties["title"].startswith("DATA_UNREADABLE: ")]
+    assert severity == "warning"
     assert checked(run, exit_codes.CLEAN)["outcome"] == "compatible"
 
 
@@ -165,7 +166,7 @@ def test_a_version_that_the_level_rejects_already_is_not_reported_twice(registry
     write('{"name":"total","type":"string","default":""}')
     body = checked(run, exit_codes.FINDINGS)
     assert body["outcome"] == "incompatible"
-    assert [each["check"] for each in body["findings"]] == ["AVRO_TYPE_CHANGED"]
+    assert [each["check"] for each in body["findings"]] == ["AVRO_TYPE_CHANGED", "AVRO_DEFAULT_CHANGED"]
     assert "it cannot read 1,800 of 3,000 (60 %) records of topic `orders`" in run("check", ".").out
 
 
@@ -179,7 +180,7 @@ def test_records_of_another_subject_count_unless_the_topic_s_strategy_excludes_t
     )
     write(REQUIRED)
     body = checked(run, exit_codes.FINDINGS)
-    assert [each["compared_with"] for each in body["findings"]] == ["version 1 of `com.acme.Order`"]
+    assert [each["compared_with"] for each in body["findings"]] == ["version 1 of `com.acme.Order`", "version 2"]
     readable = {each["schema_id"]: each["readable"] for each in body["impact"]["topics"][0]["versions"]}
     assert readable == {3: False, int(stray): False, 9: None}
 
@@ -262,7 +263,8 @@ def test_a_waived_finding_from_data_needs_no_change_of_the_level(registry: Regis
     assert "but cannot read records, which is waived by the manifest" in ran.out
     assert "--use-waivers" not in ran.err
     ran = run("plan", ".")
-    assert [line.strip().partition(" ")[0] for line in ran.out.splitlines()] == ["✓", "impact:", "DATA_UNREADABLE"]
+    assert "impact: it cannot read 1,200 of 1,200 (100 %) records of topic `orders`" in ran.out
+    assert "    DATA_UNREADABLE is waived by ana@example.com" in ran.out
     assert [each["action"] for each in run("plan", ".", "--format", "json").body["steps"]] == ["register"]
     assert run("apply", ".").code == exit_codes.CLEAN
     assert registry.versions(SUBJECT) == [1, 2, 3]

@@ -18,6 +18,7 @@ CLEAN = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].good
 ERROR = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].bad
 WARNING = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].bad
 FIXED = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].good
+ENDED: dict[str, list[Any]] = {"unreadable": [], "expired": [], "manifest_warnings": []}
 NOTE = LINT_RULES["LINT_JSON_ID_MISSING"].bad
 
 
@@ -67,7 +68,7 @@ def test_json_output_has_the_facts_of_each_finding(folder: Folder) -> None:
     code, body = folder.lint_to_json(folder.path)
     (finding,) = body.pop("findings")
     assert code == exit_codes.CLEAN
-    assert body == {"format": "contractlog.lint/1", "files": 1, "fixed": [], "unreadable": [], "expired": []}
+    assert body == {"format": "contractlog.lint/1", "files": 1, "fixed": [], "waived": [], **ENDED}
     assert finding.pop("message").startswith("the field `note` may be null but has no default")
     assert finding == {
         "path": str(path),
@@ -297,3 +298,44 @@ def test_an_expired_entry_is_reported_once_and_the_rule_applies_again(folder: Fo
     assert body["expired"] == [
         {"rule": "LINT_AVRO_ENUM_EMPTY", "until": "2020-02-29", "reason": "old events", "line": 2}
     ]
+
+
+def waiver(rule: str, *lines: str, until: str = "2999-12-31") -> str:
+    entry = ["[[waivers]]", f'check = "{rule}"', 'reason = "agreed"', 'by = "ana@example.com"', f"until = {until}"]
+    return "\n".join((*entry, *lines, ""))
+
+
+def test_a_waiver_silences_one_finding(folder: Folder) -> None:
+    rule = "LINT_AVRO_NULLABLE_DEFAULT_MISSING"
+    field = json.loads(WARNING)["fields"][0]
+    text = json.dumps(json.loads(WARNING) | {"fields": [field, {**field, "name": "other"}]})
+    path = folder.put("orders-value.avsc", text)
+    folder.put("contractlog.toml", waiver(rule, 'subject = "orders-*"', 'path = "/fields/1"'))
+    code, out, err = folder.lint(folder.path, "--fail-on", "warning", "--only", rule)
+    assert (code, out.count(rule)) == (exit_codes.FINDINGS, 1)
+    assert "1 finding is silenced by a waiver; --verbose shows it" in err
+    _, out, _ = folder.lint(folder.path, "--verbose", "--only", rule)
+    assert f"[{rule}] silenced: {rule} at /fields/1 is waived by ana@example.com until 2999-12-31: agreed" in out
+    _, body = folder.lint_to_json(folder.path, "--only", rule)
+    assert [each["pointer"] for each in body["findings"]] == ["/fields/0"]
+    assert [(each["pointer"], each["waiver"]["by"]) for each in body["waived"]] == [("/fields/1", "ana@example.com")]
+    assert folder.lint(folder.path, "--fix", "--only", rule)[0] == exit_codes.CLEAN
+    assert ["default" in each for each in json.loads(path.read_text())["fields"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        waiver("LINT_AVRO_ENUM_EMPTY", 'subject = "x"'),
+        waiver("LINT_AVRO_ENUM_EMPTY", 'subject = "*"', 'path = "/x"'),
+        waiver("LINT_AVRO_ENUM_EMPTY", 'subject = "*"', until="2020-12-31"),
+        waiver("LINT_AVRO_FIELD_DOC_MISSING", 'subject = "*"'),
+    ],
+)
+def test_a_waiver_for_something_else_or_one_that_ended_silences_nothing(folder: Folder, entry: str) -> None:
+    folder.put("a-value.avsc", ERROR)
+    folder.put("contractlog.toml", entry)
+    code, out, err = folder.lint(folder.path)
+    assert (code, out.count("LINT_AVRO_ENUM_EMPTY")) == (exit_codes.FINDINGS, 1)
+    ended = "contractlog.toml:1: the waiver of LINT_AVRO_ENUM_EMPTY by ana@example.com ended on 2020-12-31"
+    assert (ended in err) == ("2020" in entry)

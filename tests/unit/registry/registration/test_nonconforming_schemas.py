@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from contractlog.clients import Config, Registry
-from contractlog.clients.cli.file_check import SubjectChecker
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"
@@ -142,7 +142,7 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
         gate = SubjectChecker(registry, "s")
         examined = gate.check(FileResolver(registry).resolve(file))
         assert examined.outcome == outcome
-        assert [one.finding.check for one in examined.findings] == ["JSON_SCHEMA_NONCONFORMING"]
+        assert [each.finding.finding.check for each in examined.optional_findings] == ["JSON_SCHEMA_NONCONFORMING"]
         assert examined.body()["findings"][0]["line"] == 2
         lines = [verdict_line(examined), *detail_lines(examined)]
         assert any("s.schema.json:2:15  at /minLength  JSON_SCHEMA_NONCONFORMING" in line for line in lines)

@@ -288,9 +288,11 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "format": "contractlog.plan/1",
         "steps": [],
         "impact": [],
+        "findings": [],
         "refused": [],
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
         "unreadable": [],
+        "manifest_warnings": [],
         "without_file": [],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS

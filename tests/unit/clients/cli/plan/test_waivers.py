@@ -172,3 +172,54 @@ def test_an_apply_that_was_killed_is_completed_by_the_next(
         registry.register("Money", SchemaDraft(json.dumps(NEW)))
     assert main(["apply", *(["--plan", "plan.json"] if saved else ["."]), "--use-waivers"]) == exit_codes.CLEAN
     assert (registry.versions("Money"), registry.level("Money")) == ([1, 2], Level.BACKWARD)
+
+
+USER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
+
+
+@pytest.fixture
+def users(registry: Registry, folder: Path) -> Path:
+    """The folder with a schema that uses the shared type; both are registered before the type changes."""
+    (folder / "Money.avsc").write_text(json.dumps(OLD))
+    (folder / "orders-value.avsc").write_text(json.dumps(USER))
+    (folder / "contractlog.toml").write_text("")
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    return folder
+
+
+def test_a_waiver_of_a_shared_type_covers_the_finding_in_its_users(
+    registry: Registry, users: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(users, SUBJECTS.replace('"Money"', '"*"') + WAIVER)
+    assert main(["check", "."]) == exit_codes.CLEAN
+    output = capsys.readouterr()
+    assert "orders-value.avsc: incompatible with version 1" in output.out
+    assert "Money#/fields/0/type  AVRO_TYPE_CHANGED" in output.out
+    assert "2 files can be registered: contractlog apply . --use-waivers" in output.err
+    assert main(["apply", ".", "--use-waivers"]) == exit_codes.CLEAN
+    assert (registry.versions("orders-value"), registry.level("orders-value")) == ([1, 2], Level.BACKWARD)
+
+
+def test_a_user_that_needs_a_waiver_needs_a_level_too(
+    registry: Registry, users: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(users, SUBJECTS + WAIVER)
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert "contractlog.toml:5: the waiver for `orders-value` needs a level to return to" in capsys.readouterr().err
+    assert main(["apply", ".", "--use-waivers"]) == exit_codes.USAGE
+    assert registry.versions("Money") == [1]
+
+
+def test_a_waiver_for_any_subject_needs_no_level_of_unrelated_ones(folder: Path) -> None:
+    (folder / "unrelated-value.avsc").write_text('"string"')
+    write(folder, SUBJECTS + WAIVER.replace('subject = "Money"', 'subject = "*"'))
+    for verb in ("check", "plan"):
+        assert main([verb, "."]) == exit_codes.CLEAN
+    assert main(["apply", ".", "--use-waivers"]) == exit_codes.CLEAN
+
+
+def test_the_path_may_name_a_referenced_document(users: Path) -> None:
+    manifest = SUBJECTS.replace('"Money"', '"*"') + WAIVER
+    user = WAIVER.replace('subject = "Money"', 'subject = "orders-value"')
+    write(users, manifest + user.replace('"/fields', '"types/Money.avsc#/fields'))
+    assert main(["check", "."]) == exit_codes.CLEAN

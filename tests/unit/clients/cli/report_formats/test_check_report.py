@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
+from contractlog.clients.cli.schema_folder.manifest import Manifest, SubjectRule
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import Waiver
+from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -38,7 +40,9 @@ def check(
     waivers: Sequence[Waiver] = (),
 ) -> FileCheck:
     file = SchemaFile(Path(path), SUBJECT, SchemaDraft(text, kind))
-    return SubjectChecker(registry, SUBJECT, waivers=waivers).check(FileResolver(registry).resolve(file))
+    rules = (SubjectRule(SUBJECT, {"level": "BACKWARD"}),)
+    manifest = Manifest(Path("contractlog.toml"), {}, (), rules, waivers=tuple(waivers))
+    return SubjectChecker(registry, SUBJECT, manifest=manifest).check(FileResolver(registry).resolve(file))
 
 
 def report(*checks: FileCheck, unreadable: tuple[tuple[Path, Exception], ...] = ()) -> Report:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck, PlannedSettings, SubjectChecker
+from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.subject_checker import SubjectChecker
+from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Direction, Level
