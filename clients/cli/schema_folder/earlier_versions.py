@@ -45,7 +45,23 @@ class EarlierVersionMatcher:
     look_up: LookUp  #: returns the version of each file with its text and its references
     #: files by their subject and version; each version is that of one file, or of equal ones
     matched: dict[tuple[str, int], SchemaFile]
+    known: set[FileKey] = field(default_factory=set)  #: files that are registered as they are
     _references: dict[str, dict[int, tuple[Reference, ...]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        registry: Registry | Baseline,
+        look_up: LookUp,
+        looked_up: Iterable[tuple[SchemaFile, RegisteredSchema | None]],
+    ) -> EarlierVersionMatcher:
+        """Make a matcher after a look-up of all files with the references that they have in the folder."""
+        matcher = cls(registry, look_up, {})
+        for file, existing in looked_up:
+            if existing is not None and existing.version is not None:
+                matcher.matched[file.subject, int(existing.version)] = file
+                matcher.known.add(file.key)
+        return matcher
 
     def pin(self, files: Sequence[SchemaFile]) -> dict[FileKey, SchemaFile]:
         """Return the files that are registered, with the references that they were registered with.
@@ -55,7 +71,7 @@ class EarlierVersionMatcher:
         """
         pinned: dict[FileKey, SchemaFile] = {}
         sources = {file.key: file for file in files}
-        attempts = {file.key: self._list_attempts(file) for file in files}
+        attempts = {file.key: self._list_attempts(file) for file in files if file.key not in self.known}
         while current := [remaining.pop(0) for key, remaining in attempts.items() if remaining and key not in pinned]:
             versions = self.look_up(current)
             for file in current:

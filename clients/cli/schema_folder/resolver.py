@@ -97,7 +97,8 @@ class FileResolver:
         if earlier:
             trial = FileResolver(self.registry, self.normalize, self.manifest)
             trial._resolve_in_order(files, lambda _: suppress(UsageError))
-            pinned = trial._pin_earlier_versions(earlier)
+            registered = [(each.source, each.registered) for each in trial._resolved.values()]
+            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, registered).pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
             if not pinned and len(trial._resolved) == len(files):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys
@@ -115,17 +116,6 @@ class FileResolver:
             self._resolve_independent(ready, collect)
             done = {file.key for file in ready}
             pending = [file for file in pending if file.key not in done]
-
-    def _pin_earlier_versions(self, earlier: Iterable[SchemaFile]) -> dict[FileKey, SchemaFile]:
-        """Return those earlier versions that are registered with other references than those of the folder."""
-        matched = {
-            (each.file.subject, int(each.registered.version)): each.source
-            for each in self._resolved.values()
-            if each.registered is not None and each.registered.version is not None
-        }
-        known = {key for key, each in self._resolved.items() if each.registered is not None}
-        matcher = EarlierVersionMatcher(self.registry, self._look_up_all, matched)
-        return matcher.pin([file for file in earlier if file.key not in known])
 
     def resolve(self, file: SchemaFile) -> ResolvedFile:
         """Resolve one file, again if a dependency was registered meanwhile.
