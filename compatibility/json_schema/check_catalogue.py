@@ -22,8 +22,8 @@ JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
     "JSON_SCHEMA_NONCONFORMING",
     "The schema is rejected by its draft's meta-schema, or has a reference that cannot be resolved",
     "The parser of Confluent Schema Registry accepts such a schema, so it is compared like any other. Validators "
-    "reject it: contractlog's serializers raise a typed error, and an audit cannot check records against it. The config "
-    "member `strictJsonSchemas` rejects new ones.",
+    "reject it: contractlog's serializers raise a typed error, and an audit cannot check records against it. The "
+    "config member `strictJsonSchemas` rejects new ones.",
     of_candidate=True,
 )
 JSON_CHECKS: Final = (
