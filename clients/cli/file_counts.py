@@ -11,7 +11,7 @@ __all__ = ["count_files", "count_part"]
 
 
 def count_files(files: Iterable[SchemaFile]) -> str:
-    """Return the number of files, with that of their subjects if a file has several: ``3 files (5 subjects)``."""
+    """Return ``3 files``, or ``3 files (5 subjects)`` if a file has several."""
     listed = list(files)
     paths, subjects = _sizes(listed)
     more = f" ({count_noun(subjects, 'subject')})" if _has_several_subjects(listed) else ""

@@ -157,7 +157,7 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
 
 
 def credential_variables(options: Namespace) -> Mapping[str, str]:
-    """Return the environment's variables; those that end in the name of ``--environment`` come without this ending."""
+    """Return the variables of the process, in which those of ``--environment`` come first."""
     name = getattr(options, "environment", None)
     return os.environ if name is None else {**os.environ, **environment_variables(name)}
 

@@ -183,7 +183,7 @@ def change_compatibly(repository: SchemaRepository) -> None:
     repository.look("07-lint", "lint", "schemas")
     repository.look("08-check-compatible", "check", *FOLDER)
     repository.look("09-check-compatible-with-main", "check", *FOLDER, "--against", "git:main")
-    repository.look("10-diff", "diff", "git:main:schemas", "schemas", formats=())
+    repository.look("10-diff", "diff", "git:main:schemas", "schemas")
     repository.change("11-diff-markdown", "diff", "git:main:schemas", "schemas", "--format", "markdown")
     repository.look("12-plan-compatible", "plan", *FOLDER, "--out", "plan.json")
     repository.keep_file("12-plan-compatible", "plan.json")
@@ -192,14 +192,14 @@ def change_compatibly(repository: SchemaRepository) -> None:
     repository.git("switch", "--quiet", "main")
     repository.git("merge", "--quiet", "discounts")
     repository.change("13-apply-plan", "apply", "--plan", "plan.json")
-    repository.look("14-apply-again", "apply", "--plan", "plan.json", formats=())
+    repository.look("14-apply-again", "apply", "--plan", "plan.json")
     (repository.folder / "plan.json").unlink()
     repository.look("15-plan-after-apply", "plan", *FOLDER, "--exit-code")
 
 
 def promote(repository: SchemaRepository) -> None:
     """Bring all versions from dev to prod."""
-    repository.look("16-promote", *PROMOTE, "--exit-code", code=1, formats=())
+    repository.look("16-promote", *PROMOTE, "--exit-code", code=1)
     repository.change("17-promote-apply", *PROMOTE, "--apply")
     repository.look("18-promote-again", *PROMOTE, "--exit-code", formats=())
 
@@ -214,9 +214,9 @@ def break_readers(repository: SchemaRepository) -> None:
     repository.look("19-check-breaking", "check", *FOLDER, code=1)
     repository.look("20-check-breaking-with-main", "check", *FOLDER, "--against", "git:main", code=1)
     repository.look("21-check-breaking-with-lock", "check", *FOLDER, "--against", "lock", code=1)
-    repository.look("22-diff-breaking", "diff", "git:main:schemas", "schemas", code=1, formats=())
+    repository.look("22-diff-breaking", "diff", "git:main:schemas", "schemas", code=1)
     repository.look("23-plan-breaking", "plan", *FOLDER, "--out", "plan.json", code=1)
-    repository.look("24-apply-breaking", "apply", *FOLDER, code=1, formats=())
+    repository.look("24-apply-breaking", "apply", *FOLDER, code=1)
     repository.look("25-register-breaking", "register", *FOLDER, code=1)
     repository.git("commit", "--quiet", "--all", "--message", "breaking")
 
@@ -245,14 +245,14 @@ def revert_field(repository: SchemaRepository) -> None:
     repository.look("31-check-revert", "check", *FOLDER)
     repository.look("32-check-revert-with-previous", "check", *FOLDER, "--against", "git:HEAD~1")
     repository.look("33-plan-revert", "plan", *FOLDER, "--exit-code", code=1)
-    repository.look("34-apply-revert", "apply", *FOLDER, formats=())
+    repository.look("34-apply-revert", "apply", *FOLDER)
 
 
 def delete_reverted_version(repository: SchemaRepository, urls: dict[str, str]) -> None:
     """Delete the version that nobody uses in both registries, until nothing is left to do."""
     in_prod = {"CONTRACTLOG_REGISTRY_URL": PROD.url(urls["prod"])}
     repository.change("35-delete-in-dev", "delete", "orders-value:3", "--yes")
-    repository.look("36-promote-refused", *PROMOTE, code=1, formats=())
+    repository.look("36-promote-refused", *PROMOTE, code=1)
     repository.change("37-delete-in-prod", "delete", "orders-value:3", "--yes", "--format", "json", **in_prod)
     repository.look("38-plan-at-the-end", "plan", *FOLDER, "--exit-code")
     repository.look("39-promote-at-the-end", *PROMOTE, "--exit-code", formats=())

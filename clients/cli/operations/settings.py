@@ -113,7 +113,7 @@ def mode(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _select_scope(options: Namespace) -> None:
-    """Qualify the subject with the context of the environment; without a subject, the scope is that context."""
+    """Qualify the subject with the context of the environment, which is the scope without a subject."""
     context = select_context(options)
     if options.subject is not None or context:
         options.subject = qualify_subject(options.subject or "", context)

@@ -15,13 +15,13 @@ from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["Comparison"]
+__all__ = ["PromotionComparison"]
 
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 
 
 @dataclass
-class Comparison:
+class PromotionComparison:
     """The versions that a target lacks of what a source has, and the subjects that cannot be promoted."""
 
     source: Side

@@ -1,4 +1,4 @@
-"""Versions of subjects in both environments, in few requests where the registry has contractlog's extensions."""
+"""Versions of subjects in an environment, in few requests where the registry has extensions."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.promotion.comparison import Comparison
+from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.sides import PromotedVersion
 from contractlog.clients.cli.report_formats.check_report import relative_path
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
@@ -23,7 +23,7 @@ PROMOTION_REFUSED: Final = ReportedRule(
 
 
 def promotion_report(
-    promotion: Comparison,
+    promotion: PromotionComparison,
     versions: Sequence[PromotedVersion],
     root: Path,
     tool_version: str,
@@ -52,7 +52,7 @@ def promotion_report(
 
 
 def _report_subject(
-    promotion: Comparison, versions: Sequence[PromotedVersion], subject: str, path: str
+    promotion: PromotionComparison, versions: Sequence[PromotedVersion], subject: str, path: str
 ) -> ReportedFile:
     source, target = promotion.source.name, promotion.target.name
     refusal = promotion.refusals.get(subject)
@@ -76,7 +76,7 @@ def _report_subject(
     )
 
 
-def _describe_subject(promotion: Comparison, own: Sequence[PromotedVersion], subject: str) -> Iterator[str]:
+def _describe_subject(promotion: PromotionComparison, own: Sequence[PromotedVersion], subject: str) -> Iterator[str]:
     """Yield what happened to the versions of a subject, as phrases."""
     target = promotion.target.name
     missing = sum(version.subject == subject for version in promotion.missing)
@@ -100,7 +100,7 @@ def _format_row(version: PromotedVersion) -> tuple[str, ...]:
     return str(version.source_version), str(version.version), str(version.schema.schema_id), new_id
 
 
-def _summarize(promotion: Comparison, versions: Sequence[PromotedVersion]) -> str:
+def _summarize(promotion: PromotionComparison, versions: Sequence[PromotedVersion]) -> str:
     """Return one sentence, without the names of environments and subjects."""
     registered = sum(version.schema_id is not None for version in versions)
     missing = count_noun(len(promotion.missing), "version")

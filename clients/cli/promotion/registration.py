@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
-from contractlog.clients.cli.promotion.comparison import Comparison
+from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.histories import TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.sides import PromotedVersion, RefusedError, Side
 from contractlog.clients.registry import Registry
@@ -29,7 +29,7 @@ __all__ = ["end_imports", "register_missing"]
 _REFUSALS: Final = (IncompatibleSchema, InvalidSchema, OperationNotPermitted, Forbidden)
 
 
-def register_missing(comparison: Comparison) -> Iterator[PromotedVersion]:
+def register_missing(comparison: PromotionComparison) -> Iterator[PromotedVersion]:
     """Register the missing versions, and yield each; stop at the first that the target rejects."""
     target, references = comparison.target, comparison.references
     with ExitStack() as modes:
@@ -51,7 +51,7 @@ def register_missing(comparison: Comparison) -> Iterator[PromotedVersion]:
             yield replace(planned, version=number, schema_id=registered.schema_id, keeps_id=same)
 
 
-def end_imports(comparison: Comparison) -> Iterator[tuple[str, Mode]]:
+def end_imports(comparison: PromotionComparison) -> Iterator[tuple[str, Mode]]:
     """Set the manifest's mode on subjects left in mode IMPORT, and yield them."""
     for subject, mode in comparison.left_in_import.items():
         comparison.target.registry.set_mode(mode, comparison.target.qualify(subject))

@@ -25,7 +25,7 @@ from contractlog.clients.cli.output import (
     shell_command,
     with_tone,
 )
-from contractlog.clients.cli.promotion.comparison import Comparison
+from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.promotion_report import promotion_report
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
 from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Side
@@ -62,7 +62,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         source, target = _open_sides(options, options.manifest, stack)
         paths = {source.shared_name(Subject.parse(source.qualify(each.subject))): each.path for each in files}
         names = list(paths)
-        promotion = Comparison(source, target, _list_modes(options.manifest, names))
+        promotion = PromotionComparison(source, target, _list_modes(options.manifest, names))
         promotion.compare(names)
         ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []
@@ -95,7 +95,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     return _exit_code(options, promotion, applied=applied)
 
 
-def _exit_code(options: Namespace, promotion: Comparison, *, applied: bool) -> int:
+def _exit_code(options: Namespace, promotion: PromotionComparison, *, applied: bool) -> int:
     if promotion.refusals:
         permitted = any(refusal.kind == "history" for refusal in promotion.refusals.values())
         return exit_codes.FINDINGS if permitted else exit_codes.REFUSED
@@ -103,7 +103,7 @@ def _exit_code(options: Namespace, promotion: Comparison, *, applied: bool) -> i
     return exit_codes.FINDINGS if options.exit_code and remains else exit_codes.CLEAN
 
 
-def _end_imports(promotion: Comparison, *, applied: bool) -> list[tuple[str, Mode]]:
+def _end_imports(promotion: PromotionComparison, *, applied: bool) -> list[tuple[str, Mode]]:
     """Set the modes of subjects left in mode IMPORT if all was registered; else note them."""
     if applied and not promotion.refusals:
         return list(end_imports(promotion))
@@ -192,7 +192,7 @@ def _urls(environment: Environment) -> list[str]:
     return [address.url for address in RegistryAddress.parse(environment.registry)]
 
 
-def _json_body(promotion: Comparison, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
+def _json_body(promotion: PromotionComparison, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "from": promotion.source.name,
@@ -204,7 +204,7 @@ def _json_body(promotion: Comparison, versions: Iterable[PromotedVersion], *, ap
     }
 
 
-def _print_version(promotion: Comparison, version: PromotedVersion) -> None:
+def _print_version(promotion: PromotionComparison, version: PromotedVersion) -> None:
     source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
     if version.schema_id is None:
         verb = "would become"
@@ -218,14 +218,16 @@ def _print_version(promotion: Comparison, version: PromotedVersion) -> None:
     print_result(with_tone(Tone.GOOD, escape_line(text)))
 
 
-def _print_ended(promotion: Comparison, ended: Iterable[tuple[str, Mode]]) -> None:
+def _print_ended(promotion: PromotionComparison, ended: Iterable[tuple[str, Mode]]) -> None:
     """Print the subjects whose mode IMPORT was ended."""
     for subject, mode in ended:
         text = f"`{subject}`: mode IMPORT -> {mode} in {promotion.target.name}, as in the manifest"
         print_result(with_tone(Tone.GOOD, escape_line(text)))
 
 
-def _print_rest(argv: Sequence[str], promotion: Comparison, done: list[PromotedVersion], *, applied: bool) -> None:
+def _print_rest(
+    argv: Sequence[str], promotion: PromotionComparison, done: list[PromotedVersion], *, applied: bool
+) -> None:
     """Print the planned versions, unless they were registered, then refusals, notes and the summary."""
     source, target = promotion.source.name, promotion.target.name
     for version in () if applied else promotion.missing:
