@@ -85,7 +85,7 @@ def check_compatibility(
     level: Level,
     *,
     policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
     memo: Memo | None = None,
     budget: StepBudget | None = None,
 ) -> Verdict:
@@ -96,7 +96,7 @@ def check_compatibility(
         history: the live versions, oldest first.
         level: selects the versions and directions to compare; the first version that fails ends the check.
         policy: the differences that break compatibility.
-        also: ids of checks that break compatibility in addition to those of the policy.
+        additional_checks: ids of checks that break compatibility in addition to those of the policy.
         memo: results of earlier calls, which make this one cheap; it never changes a verdict, except for schemas that
             are too complex to be compared without it.
         budget: the step budget of the enclosing operation; exhausting it yields a finding.
@@ -106,9 +106,9 @@ def check_compatibility(
     selected = history if level.transitive else history[-1:]
     steps = StepBudget(detailed_step_budget(len(selected)), budget)
     quick = _unproven_versions(candidate, selected, level, policy=policy, memo=memo or Memo(), budget=budget)
-    unproven = reversed(selected) if also else quick
+    unproven = reversed(selected) if additional_checks else quick
     for earlier in unproven:
-        failed = tuple(_compare_version(candidate, earlier, level, policy, also, steps=steps))
+        failed = tuple(_compare_version(candidate, earlier, level, policy, additional_checks, steps=steps))
         if failed:
             return Verdict(level, failed)
     return Verdict(level)
@@ -191,29 +191,29 @@ def _compare_version(
     earlier: PreviousVersion,
     level: Level,
     policy: Policy,
-    also: frozenset[str],
+    additional_checks: frozenset[str],
     *,
     steps: StepBudget,
 ) -> Iterator[Comparison]:
     for direction in level.directions:
-        differences = find_differences(candidate, earlier.parsed, direction, policy, also, steps=steps)
-        findings = select_breaking(differences, policy, also)
+        differences = find_differences(candidate, earlier.parsed, direction, policy, additional_checks, steps=steps)
+        findings = select_breaking(differences, policy, additional_checks)
         if findings:
             yield Comparison(direction, findings, earlier.version, earlier.parsed.canonical)
         if findings == (DIFFERENT_TYPE,):
             return
-    if Direction.BACKWARD not in level.directions and also:
-        findings = tuple(_candidate_warnings(candidate, earlier.parsed, also, steps))
+    if Direction.BACKWARD not in level.directions and additional_checks:
+        findings = tuple(_candidate_warnings(candidate, earlier.parsed, additional_checks, steps))
         if findings:
             yield Comparison(Direction.BACKWARD, findings, earlier.version, earlier.parsed.canonical)
 
 
 def _candidate_warnings(
-    candidate: ParsedSchema, earlier: ParsedSchema, also: frozenset[str], steps: StepBudget
+    candidate: ParsedSchema, earlier: ParsedSchema, additional_checks: frozenset[str], steps: StepBudget
 ) -> Iterator[Finding]:
     """Yield the findings about the candidate itself, which no direction has reported."""
     for finding in find_warnings(candidate, earlier, steps):
-        if finding.check in also and CATALOGUE[finding.check].of_candidate:
+        if finding.check in additional_checks and CATALOGUE[finding.check].of_candidate:
             yield finding
 
 
@@ -222,21 +222,22 @@ def find_differences(
     earlier: ParsedSchema,
     direction: Direction,
     policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
     *,
     steps: StepBudget | None = None,
 ) -> tuple[Finding, ...]:
     """Return every difference between a candidate and an earlier schema in one direction, breaking or not.
 
-    Warnings are searched only if ``also`` is not empty; those about the candidate itself are reported backward only.
-    ``steps`` is shared with the other comparisons of a call.
+    Warnings are searched only if ``additional_checks`` is not empty; those about the candidate itself are reported
+    backward only. ``steps`` is shared with the other comparisons of a call.
     """
     if candidate.type is not earlier.type:
         return (DIFFERENT_TYPE,)
     backward = direction is Direction.BACKWARD
     reader, writer = (candidate, earlier) if backward else (earlier, candidate)
     findings = chain(
-        compare_schemas(reader, writer, policy, steps), find_warnings(reader, writer, steps) if also else ()
+        compare_schemas(reader, writer, policy, steps),
+        find_warnings(reader, writer, steps) if additional_checks else (),
     )
     return tuple(
         _with_fix_for_candidate(finding, direction)

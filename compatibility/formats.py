@@ -118,10 +118,10 @@ def find_warnings(reader: ParsedSchema, writer: ParsedSchema, steps: StepBudget 
 
 
 def select_breaking(
-    findings: Iterable[Finding], policy: Policy, also: frozenset[str] = frozenset()
+    findings: Iterable[Finding], policy: Policy, additional_checks: frozenset[str] = frozenset()
 ) -> tuple[Finding, ...]:
-    """Return the findings that break: those that the policy does not allow, and those listed in ``also``."""
-    allowed = ALLOWED_CHECKS[policy] - also
+    """Return the findings that break: those that the policy does not allow, and ``additional_checks``."""
+    allowed = ALLOWED_CHECKS[policy] - additional_checks
     return tuple(finding for finding in findings if finding.check not in allowed)
 
 

@@ -72,11 +72,13 @@ def classify_change_between(
     candidate: ParsedSchema,
     *,
     policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
     budget: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify the change from one schema to another; two comparisons decide all levels."""
-    return classify_change(candidate, [ParsedVersion(1, earlier)], policy=policy, also=also, budget=budget)
+    return classify_change(
+        candidate, [ParsedVersion(1, earlier)], policy=policy, additional_checks=additional_checks, budget=budget
+    )
 
 
 def classify_change(
@@ -84,7 +86,7 @@ def classify_change(
     history: Sequence[ParsedVersion],
     *,
     policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
     budget: StepBudget | None = None,
 ) -> SchemaChange:
     """Classify a candidate against its history, comparing it once per version and direction.
@@ -93,7 +95,7 @@ def classify_change(
         candidate: the schema to be registered.
         history: the live versions, oldest first; if empty, every level allows the candidate.
         policy: the differences that break compatibility.
-        also: ids of checks that break compatibility in addition to those of the policy.
+        additional_checks: ids of checks that break compatibility in addition to those of the policy.
         budget: the step budget of the enclosing operation; exhausting it yields a finding.
     """
     steps = StepBudget(detailed_step_budget(2 * len(history)), budget)
@@ -101,7 +103,9 @@ def classify_change(
         Comparison(
             direction,
             select_breaking(
-                find_differences(candidate, earlier.parsed, direction, policy, also, steps=steps), policy, also
+                find_differences(candidate, earlier.parsed, direction, policy, additional_checks, steps=steps),
+                policy,
+                additional_checks,
             ),
             earlier.version,
             earlier.parsed.canonical,

@@ -68,7 +68,7 @@ def diff_schemas(
     *,
     level: Level,
     policy: Policy,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
     budget: StepBudget | None = None,
 ) -> SchemaDiff:
     """Compare two schemas in both directions.
@@ -81,10 +81,12 @@ def diff_schemas(
         later: the new schema.
         level: the level that decides whether the change is allowed.
         policy: the differences that break compatibility.
-        also: ids of checks that break compatibility in addition to those of the policy.
+        additional_checks: ids of checks that break compatibility in addition to those of the policy.
         budget: the step budget of the enclosing operation.
     """
-    change = classify_change_between(earlier.parsed, later.parsed, policy=policy, also=also, budget=budget)
+    change = classify_change_between(
+        earlier.parsed, later.parsed, policy=policy, additional_checks=additional_checks, budget=budget
+    )
     requested_directions = level.directions
     comparisons = sorted(change.comparisons, key=lambda comparison: comparison.direction not in requested_directions)
     trial = FixSearch(
@@ -94,7 +96,7 @@ def diff_schemas(
         earlier=earlier.parsed,
         directions=requested_directions,
         policy=policy,
-        also=also,
+        additional_checks=additional_checks,
         steps=StepBudget(MAX_STEPS, budget),
     )
     findings = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from contractlog.clients.pull_index import read_index
+from contractlog.clients.lock_file import load_locked_schemas
 from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
@@ -34,7 +34,7 @@ class FolderSource:
         self._subjects: dict[str, dict[int, RegisteredSchema]] = {}
         self._by_id: dict[tuple[str, int], RegisteredSchema] = {}
         self._by_guid: dict[str, RegisteredSchema] = {}
-        for pulled in read_index(self._folder):
+        for pulled in load_locked_schemas(self._folder):
             schema = pulled.schema
             subject = schema.subject or Subject.parse("")
             self._subjects.setdefault(str(subject), {})[int(schema.version or 0)] = schema

@@ -16,7 +16,7 @@ from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, folder_version, read_file
-from contractlog.clients.pull_index import index_path
+from contractlog.clients.lock_file import lock_path
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, UsageError
 from contractlog.compatibility.formats import list_names
@@ -75,7 +75,7 @@ class _Folder:
 def find_schema_folder(path: Path) -> Path | None:
     """Return the nearest folder above a file, in its repository, with a manifest or a lock."""
     for above in path.resolve().parents:
-        if (above / MANIFEST).is_file() or index_path(above).is_file():
+        if (above / MANIFEST).is_file() or lock_path(above).is_file():
             return above if path.is_absolute() else Path(os.path.relpath(above))
         if (above / ".git").exists():
             break

@@ -49,7 +49,7 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
-    also = _parse_checks(options.also)
+    additional_checks = _parse_checks(options.also)
     try:
         earlier, later = read_sides(options)
     except UsageError as error:
@@ -60,7 +60,7 @@ def _run(options: Namespace) -> int:
 
     def compare(before: DiffSide, after: DiffSide, name: str | None) -> SchemaDiff:
         level = options.level or (manifest.find_level(name) if manifest and name else None) or Level.BACKWARD
-        return diff_schemas(before, after, level=level, policy=options.policy, also=also)
+        return diff_schemas(before, after, level=level, policy=options.policy, additional_checks=additional_checks)
 
     difference: SchemaDiff | FolderDiff
     if isinstance(earlier, FolderSide) and isinstance(later, FolderSide):

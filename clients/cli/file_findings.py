@@ -31,7 +31,7 @@ def locate_findings(
     descriptions: Mapping[int, tuple[str, str]],
     *,
     policy: Policy,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
 ) -> Iterator[LocatedFinding]:
     """Yield every finding with its position in the file, the first ones with suggested fixes.
 
@@ -42,7 +42,7 @@ def locate_findings(
         compared: the versions that it was compared with.
         descriptions: name and text of each version by its number.
         policy: the policy by which it was compared.
-        also: ids of checks with findings besides those of the policy.
+        additional_checks: ids of checks with findings besides those of the policy.
     """
     trials: dict[int, FixSearch] = {}
     versions = {earlier.version: earlier.parsed for earlier in compared}
@@ -61,7 +61,7 @@ def locate_findings(
                 earlier=versions[version],
                 directions=verdict.level.directions,
                 policy=policy,
-                also=also,
+                additional_checks=additional_checks,
                 other_versions=[other for beside, other in versions.items() if beside != version],
             ),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli.pulled_files import PulledFile
-from contractlog.clients.pull_index import LOCK, PulledSchema, pulled_files, write_index
+from contractlog.clients.lock_file import LOCK, PulledSchema, list_locked_files, update_lock
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UnreadableResponse, UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -31,14 +31,14 @@ def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, cont
     for file in pulled:
         listed += [PulledSchema(schema, None) for schema in _fetch_dependencies(registry, file, written)]
     try:
-        write_index(out, (replace(each, schema=_relative_schema(each.schema, context)) for each in listed), context)
+        update_lock(out, (replace(each, schema=_relative_schema(each.schema, context)) for each in listed), context)
     except OSError as error:
         raise UsageError(f"`{out / LOCK}` cannot be written: {error.strerror or error}") from None
 
 
 def _list_locked(out: Path, context: str) -> set[tuple[str, int]]:
     """Return the versions that the lock has with a file."""
-    entries = (entry for file, entry in pulled_files(out).items() if (out / file).exists())
+    entries = (entry for file, entry in list_locked_files(out).items() if (out / file).exists())
     return {(add_context(entry.subject, context), entry.version) for entry in entries}
 
 

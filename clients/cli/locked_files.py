@@ -12,13 +12,13 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.pulled_text import format_file_text, format_text
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
-from contractlog.clients.pull_index import (
+from contractlog.clients.lock_file import (
     LOCK,
     MAX_SCHEMA_FILE_BYTES,
     LockedSchema,
-    index_path,
+    lock_path,
     locked_context,
-    read_locked,
+    read_lock_entries,
 )
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
@@ -39,7 +39,7 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
     for path in paths:
         start = path if path.is_dir() else path.parent
         above = [start.joinpath(*[".."] * number) for number in range(len(start.resolve().parts))]
-        folder = next((each for each in above if index_path(each).is_file()), None)
+        folder = next((each for each in above if lock_path(each).is_file()), None)
         if folder is None:
             raise UsageError(
                 f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
@@ -64,7 +64,7 @@ def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict
     Raises:
         UsageError: the lock is not valid, or a text cannot be found.
     """
-    locked = read_locked(folder)
+    locked = read_lock_entries(folder)
     texts = {position: text for position, each in enumerate(locked) if (text := _read_text(folder, each)) is not None}
     missing = [(position, each) for position, each in enumerate(locked) if position not in texts]
     if missing:
@@ -146,5 +146,5 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
         return texts[-1]
     raise UsageError(
         f"`{path}` has changed since the pull, and the registry does not have version {schema.version} of "
-        f"`{home}` as `{index_path(folder)}` names it: name the registry that was pulled, or pull again"
+        f"`{home}` as `{lock_path(folder)}` names it: name the registry that was pulled, or pull again"
     )

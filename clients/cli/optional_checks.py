@@ -125,7 +125,7 @@ def find_optional_findings(
         [previous.schema],
         {previous.schema.version: (previous.name, previous.text)},
         policy=policy,
-        also=selected,
+        additional_checks=selected,
     )
     for finding in islice(located, _MAX_FINDINGS):
         yield OptionalFinding(finding, active[finding.finding.check])

@@ -38,7 +38,7 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     write_manifest,
 )
 from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
-from contractlog.clients.pull_index import index_path, locked_context
+from contractlog.clients.lock_file import lock_path, locked_context
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -123,7 +123,7 @@ def _require_context(out: Path, context: str) -> None:
     Raises:
         UsageError: it has, or its lock is invalid.
     """
-    path = index_path(out)
+    path = lock_path(out)
     locked = locked_context(out)
     if path.exists() and locked != context:
         names = (f"the context `{each}`" if each else "all contexts" for each in (locked, context))

@@ -19,7 +19,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     has_topic_subject,
     subject_from_name,
 )
-from contractlog.clients.pull_index import file_digests
+from contractlog.clients.lock_file import file_digests
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import RegisteredSchema
 

@@ -63,7 +63,9 @@ class FixSearch:
     earlier: ParsedSchema
     directions: Sequence[Direction]  #: the requested directions; a fix adds no finding in any of them
     policy: Policy = Policy.STRICT
-    also: frozenset[str] = frozenset()  #: ids of checks that break compatibility in addition to those of the policy
+    additional_checks: frozenset[str] = (
+        frozenset()
+    )  #: ids of checks that break compatibility in addition to those of the policy
     other_versions: Sequence[ParsedSchema] = ()  #: other versions; a fix adds no finding against them either
     steps: StepBudget = field(
         default_factory=lambda: StepBudget(MAX_STEPS)
@@ -160,9 +162,9 @@ class FixSearch:
             for number, earlier in enumerate((self.earlier, *self.other_versions))
             for direction in directions
             for finding in select_breaking(
-                find_differences(candidate, earlier, direction, self.policy, self.also, steps=self.steps),
+                find_differences(candidate, earlier, direction, self.policy, self.additional_checks, steps=self.steps),
                 self.policy,
-                self.also,
+                self.additional_checks,
             )
         )
 

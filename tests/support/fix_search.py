@@ -18,7 +18,7 @@ def find_fix(
     *,
     earlier_text: str | None = None,
     policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
+    additional_checks: frozenset[str] = frozenset(),
 ) -> Fix | None:
     """Return the best fix for a finding; None if none was found.
 
@@ -32,6 +32,6 @@ def find_fix(
         earlier=earlier,
         directions=(direction,),
         policy=policy,
-        also=also,
+        additional_checks=additional_checks,
     )
     return next(iter(trial.find_fixes(finding, direction)), None)

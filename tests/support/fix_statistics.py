@@ -145,7 +145,7 @@ def apply_fixes(text: str, earlier_text: str, earlier: ParsedSchema, row: Row) -
                 row.direction,
                 earlier_text=earlier_text,
                 policy=row.policy,
-                also=row.also,
+                additional_checks=row.also,
             )
             for finding in findings
         )
@@ -157,7 +157,7 @@ def apply_fixes(text: str, earlier_text: str, earlier: ParsedSchema, row: Row) -
 
 
 def list_findings(candidate: ParsedSchema, earlier: ParsedSchema, row: Row) -> tuple[Finding, ...]:
-    findings = find_differences(candidate, earlier, row.direction, row.policy, also=row.also)
+    findings = find_differences(candidate, earlier, row.direction, row.policy, additional_checks=row.also)
     return select_breaking(findings, row.policy, row.also)
 
 

@@ -12,7 +12,7 @@ from contractlog.clients.cli.lock_writer import remove_context, write_lock
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.pulled_files import PulledFile
-from contractlog.clients.pull_index import index_path, locked_context, read_locked
+from contractlog.clients.lock_file import lock_path, locked_context, read_lock_entries
 from contractlog.clients.registry import Registry
 
 __all__ = ["update_locks"]
@@ -29,12 +29,12 @@ def update_locks(options: Namespace, registry: Registry, registrations: Sequence
     if options.update_lock:
         for folder, outdated in _find_outdated(registrations, options.context).items():
             write_lock(registry, [_fetch(registry, each) for each in outdated], folder, options.context)
-            print_message(f"{index_path(folder)}: {count_noun(len(outdated), 'file')} updated")
+            print_message(f"{lock_path(folder)}: {count_noun(len(outdated), 'file')} updated")
         return
     registered = [each for each in registrations if each.outcome == "registered"]
     for folder, outdated in _find_outdated(registered, options.context).items():
         print_message(
-            f"note: {index_path(folder)} does not have the new versions of {count_noun(len(outdated), 'file')}: if it "
+            f"note: {lock_path(folder)} does not have the new versions of {count_noun(len(outdated), 'file')}: if it "
             "is for this registry, update it with `contractlog pull`, or pass --update-lock"
         )
 
@@ -45,11 +45,11 @@ def _find_outdated(registrations: Iterable[FileRegistration], context: str) -> d
     outdated: dict[Path, list[FileRegistration]] = {}
     for each in registrations:
         path, schema = each.file.path, each.schema
-        folder = next((above for above in path.parents if index_path(above).is_file()), None)
+        folder = next((above for above in path.parents if lock_path(above).is_file()), None)
         if schema is None or folder is None or locked_context(folder) != context:
             continue
         if folder not in entries:
-            locked = read_locked(folder)
+            locked = read_lock_entries(folder)
             entries[folder] = {
                 (entry.file, str(entry.schema.subject), entry.schema.version, entry.digest) for entry in locked
             }

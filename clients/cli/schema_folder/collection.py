@@ -26,7 +26,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     describe_syntax_error,
     read_file,
 )
-from contractlog.clients.pull_index import IndexEntry, pulled_files
+from contractlog.clients.lock_file import LockedFile, list_locked_files
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names
 from contractlog.compatibility.identifiers import Subject
@@ -136,7 +136,7 @@ class _FileReader:
         self._manifest = manifest
         self._subject = subject
         self._references = references
-        self._indexes: dict[Path, Mapping[str, IndexEntry]] = {}
+        self._locks: dict[Path, Mapping[str, LockedFile]] = {}
         self._latest: dict[Path, dict[str, int]] = {}
         self._known_paths = frozenset(paths)
 
@@ -160,24 +160,24 @@ class _FileReader:
         """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
         path = file.path
         for folder in path.parents:
-            if self._index(folder):
-                entry = self._index(folder).get(path.relative_to(folder).as_posix())
-                return file if entry is None else self._apply_index_entry(file, folder, entry)
+            if self._locked_files(folder):
+                entry = self._locked_files(folder).get(path.relative_to(folder).as_posix())
+                return file if entry is None else self._apply_lock_entry(file, folder, entry)
         return file
 
-    def _index(self, folder: Path) -> Mapping[str, IndexEntry]:
-        if folder not in self._indexes:
-            self._indexes[folder] = pulled_files(folder)
-        return self._indexes[folder]
+    def _locked_files(self, folder: Path) -> Mapping[str, LockedFile]:
+        if folder not in self._locks:
+            self._locks[folder] = list_locked_files(folder)
+        return self._locks[folder]
 
     def _pulled_latest(self, folder: Path) -> Mapping[str, int]:
         """Return the latest pulled version of each subject in an index."""
         if folder not in self._latest:
-            ascending = sorted(self._index(folder).values(), key=lambda entry: entry.version)
+            ascending = sorted(self._locked_files(folder).values(), key=lambda entry: entry.version)
             self._latest[folder] = {entry.subject: entry.version for entry in ascending}
         return self._latest[folder]
 
-    def _apply_index_entry(self, file: SchemaFile, folder: Path, entry: IndexEntry) -> SchemaFile:
+    def _apply_lock_entry(self, file: SchemaFile, folder: Path, entry: LockedFile) -> SchemaFile:
         """Add the subject and the references of the pulled file.
 
         A reference to the version in another file of this command becomes a dependency: the file may be new content.
@@ -208,7 +208,7 @@ class _FileReader:
 
     def _find_file(self, folder: Path, subject: str, version: int) -> Path | None:
         """Return the file of this command that is a pulled version of a subject."""
-        for name, entry in self._index(folder).items():
+        for name, entry in self._locked_files(folder).items():
             if (entry.subject, entry.version) == (subject, version) and folder / name in self._known_paths:
                 return folder / name
         return None

@@ -21,7 +21,7 @@ from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_folder
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.pull_index import LOCK, index_path
+from contractlog.clients.lock_file import LOCK, lock_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
@@ -70,7 +70,7 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         folder = find_lock_folder([Path(text) for text in options.files])
         groups = read_locked_files(folder, lambda: connect(options), options.context)
         files = order_files(groups, UnreadableFiles(deferred=False).collect)
-        baseline = Baseline.of_lock(str(index_path(folder)), options.level or Level.BACKWARD, files)
+        baseline = Baseline.of_lock(str(lock_path(folder)), options.level or Level.BACKWARD, files)
         tops = [Path(text).resolve() for text in options.files]
         named = {file.subject for file in files if any(map(_path_in_folder(file, folder).is_relative_to, tops))}
         baseline.unnamed = baseline.subjects.keys() - named

@@ -19,7 +19,7 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
-from contractlog.clients.pull_index import INDEX_FILES
+from contractlog.clients.lock_file import LOCK_FORMATS
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
 
@@ -92,7 +92,11 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
         yield from (Path(folder, name) for name in folders if Path(folder, name).is_symlink())
         for name in sorted(names):
             hidden = name.startswith(".") and not name.endswith(FOLDER_SUFFIXES)
-            if not hidden and name not in {*INDEX_FILES, MANIFEST} and not ignore.matches((relative / name).as_posix()):
+            if (
+                not hidden
+                and name not in {*LOCK_FORMATS, MANIFEST}
+                and not ignore.matches((relative / name).as_posix())
+            ):
                 yield Path(folder, name)
 
 

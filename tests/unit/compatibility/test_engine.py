@@ -107,9 +107,9 @@ def test_a_policy_decides_which_differences_of_a_json_schema_break() -> None:
     assert check_compatibility(wider, [ParsedVersion(1, old)], Level.BACKWARD, policy=Policy.LENIENT).compatible
     assert check_compatibility(wider, [ParsedVersion(1, old)], Level.FORWARD).compatible
     assert check_compatibility(another, [ParsedVersion(1, old)], Level.NONE).compatible
-    also = frozenset({"JSON_TITLE_CHANGED"})
+    additional_checks = frozenset({"JSON_TITLE_CHANGED"})
     assert not check_compatibility(
-        wider, [ParsedVersion(1, old)], Level.BACKWARD, policy=Policy.LENIENT, also=also
+        wider, [ParsedVersion(1, old)], Level.BACKWARD, policy=Policy.LENIENT, additional_checks=additional_checks
     ).compatible
 
 
@@ -210,7 +210,7 @@ def test_cautions_share_the_steps_of_one_call(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("contractlog.compatibility.engine.detailed_step_budget", lambda _: 100)
     versions = [ParsedVersion(number, look_alikes("int", 1)) for number in range(1, 101)]
     verdict = check_compatibility(
-        look_alikes("int", 1), versions, Level.BACKWARD_TRANSITIVE, also=frozenset({"AVRO_DOC_LOST"})
+        look_alikes("int", 1), versions, Level.BACKWARD_TRANSITIVE, additional_checks=frozenset({"AVRO_DOC_LOST"})
     )
     assert {finding.check for finding in verdict.findings} == {"WORK_LIMIT_EXCEEDED"}
     assert 1 < verdict.comparisons[0].version < 100

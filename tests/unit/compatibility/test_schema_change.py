@@ -114,10 +114,12 @@ def test_it_says_of_every_level_what_the_level_says_itself(random: Random, versi
         candidate = avro(evolve_schema(schema, random, 2))
     except InvalidSchema:
         assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
-    for also in (frozenset[str](), AVRO_WARNINGS):
-        verdict = classify_change(candidate, history, also=also)
+    for additional_checks in (frozenset[str](), AVRO_WARNINGS):
+        verdict = classify_change(candidate, history, additional_checks=additional_checks)
         assert [
-            level for level in Level if check_compatibility(candidate, history, level, also=also).compatible
+            level
+            for level in Level
+            if check_compatibility(candidate, history, level, additional_checks=additional_checks).compatible
         ] == list(verdict.levels)
 
 

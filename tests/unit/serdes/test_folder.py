@@ -12,7 +12,7 @@ import pytest
 from contractlog.clients.cli.lock_writer import write_lock
 from contractlog.clients.cli.pull import _pull_subjects
 from contractlog.clients.cli.pulled_files import PulledFile
-from contractlog.clients.pull_index import LOCK
+from contractlog.clients.lock_file import LOCK
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType

@@ -14,7 +14,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.clients.pull_index import LOCK
+from contractlog.clients.lock_file import LOCK
 from contractlog.compatibility.schema import Reference, SchemaDraft
 
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}

@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
-from contractlog.clients.pull_index import LOCK
+from contractlog.clients.lock_file import LOCK
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, SchemaDraft
 

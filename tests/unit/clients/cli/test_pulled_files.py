@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
-from contractlog.clients.pull_index import LOCK, pulled_files
+from contractlog.clients.lock_file import LOCK, list_locked_files
 from contractlog.compatibility.schema import Reference, SchemaDraft
 
 
@@ -65,7 +65,7 @@ def test_files_in_subfolders_are_updated_where_they_are(folder: Path, capsys: py
     outcomes = {"events/orders.avsc": "changed", "types/deep/Money.avsc": "changed"}
     assert pull(capsys, "--all") == outcomes, "both are earlier registered versions, so nothing is lost"
     assert list_files(folder) == {*outcomes, MANIFEST, LOCK}
-    assert set(pulled_files(folder)) == outcomes.keys()
+    assert set(list_locked_files(folder)) == outcomes.keys()
     assert_nothing_to_plan()
     assert set(pull(capsys, "--all").values()) == {"unchanged"}
 

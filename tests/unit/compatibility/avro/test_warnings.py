@@ -40,19 +40,23 @@ def test_no_policy_breaks_by_them_unless_they_are_asked_for(check: str, policy: 
     assert bad is not None
     candidate, history = parsed(bad.reader), [ParsedVersion(1, parsed(bad.writer))]
     assert check_compatibility(candidate, history, Level.BACKWARD, policy=policy).compatible
-    asked = check_compatibility(candidate, history, Level.BACKWARD, policy=policy, also=frozenset({check}))
+    asked = check_compatibility(candidate, history, Level.BACKWARD, policy=policy, additional_checks=frozenset({check}))
     assert [finding.check for finding in asked.findings] == [check]
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_removed_documentation_is_reported_once_and_added_documentation_never(level: Level) -> None:
-    lost = check_compatibility(parsed(PLAIN), [ParsedVersion(1, parsed(DOCUMENTED))], level, also=DOC_LOST)
+    lost = check_compatibility(parsed(PLAIN), [ParsedVersion(1, parsed(DOCUMENTED))], level, additional_checks=DOC_LOST)
     assert [(finding.check, finding.reader_at) for finding in lost.findings] == [("AVRO_DOC_LOST", "/fields/0")]
-    assert check_compatibility(parsed(DOCUMENTED), [ParsedVersion(1, parsed(PLAIN))], level, also=DOC_LOST).compatible
+    assert check_compatibility(
+        parsed(DOCUMENTED), [ParsedVersion(1, parsed(PLAIN))], level, additional_checks=DOC_LOST
+    ).compatible
 
 
 def test_another_meaning_is_told_in_each_direction() -> None:
-    verdict = check_compatibility(parsed(MICROS), [ParsedVersion(1, parsed(MILLIS))], Level.FULL, also=LOGICAL)
+    verdict = check_compatibility(
+        parsed(MICROS), [ParsedVersion(1, parsed(MILLIS))], Level.FULL, additional_checks=LOGICAL
+    )
     assert [comparison.direction for comparison in verdict.comparisons] == [Direction.FORWARD, Direction.BACKWARD]
     assert "read as timestamp-millis" in verdict.findings[0].detail
     assert format_messages(verdict)[0] == (
@@ -62,7 +66,9 @@ def test_another_meaning_is_told_in_each_direction() -> None:
 
 
 def test_all_differences_contain_them_when_something_is_asked_for() -> None:
-    backward, forward = (find_differences(parsed(PLAIN), parsed(DOCUMENTED), way, also=DOC_LOST) for way in BOTH)
+    backward, forward = (
+        find_differences(parsed(PLAIN), parsed(DOCUMENTED), way, additional_checks=DOC_LOST) for way in BOTH
+    )
     assert [finding.check for finding in backward] == ["AVRO_DOC_LOST"]
     assert forward == ()
     assert find_differences(parsed(PLAIN), parsed(DOCUMENTED), Direction.BACKWARD) == ()

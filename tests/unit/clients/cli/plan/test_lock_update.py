@@ -11,7 +11,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.clients.pull_index import LOCK
+from contractlog.clients.lock_file import LOCK
 
 
 def record(name: str, *types: str) -> str:

@@ -20,26 +20,26 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 __all__ = [
-    "INDEX_FILES",
     "LOCK",
+    "LOCK_FORMATS",
     "MAX_SCHEMA_FILE_BYTES",
-    "IndexEntry",
+    "LockedFile",
     "LockedSchema",
     "PulledSchema",
     "file_digests",
-    "index_path",
+    "list_locked_files",
+    "load_locked_schemas",
+    "lock_path",
     "locked_context",
-    "pulled_files",
-    "read_index",
-    "read_locked",
-    "write_index",
+    "read_lock_entries",
+    "update_lock",
 ]
 
 LOCK: Final = "contractlog.lock"
 MAX_SCHEMA_FILE_BYTES: Final = 16 * 1024 * 1024  #: of a pulled file
-_MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
-_EARLIER_INDEX: Final = "pulled.json"
-INDEX_FILES: Final = {LOCK: "contractlog.lock/1", _EARLIER_INDEX: "contractlog.pulled/1"}  #: name -> format
+_MAX_LOCK_BYTES: Final = 256 * 1024 * 1024
+_EARLIER_LOCK: Final = "pulled.json"
+LOCK_FORMATS: Final = {LOCK: "contractlog.lock/1", _EARLIER_LOCK: "contractlog.pulled/1"}  #: name -> format
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class PulledSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEntry:
+class LockedFile:
     """A file as it was pulled."""
 
     subject: str
@@ -68,13 +68,13 @@ class LockedSchema:
     digest: str  #: SHA-256 of the file; empty if the lock has the text
 
 
-def index_path(folder: Path) -> Path:
+def lock_path(folder: Path) -> Path:
     """Return the path of the lock, or of the earlier index if the folder has that one only."""
-    earlier = folder / _EARLIER_INDEX
+    earlier = folder / _EARLIER_LOCK
     return earlier if earlier.exists() and not (folder / LOCK).exists() else folder / LOCK
 
 
-def read_locked(folder: Path) -> list[LockedSchema]:
+def read_lock_entries(folder: Path) -> list[LockedSchema]:
     """Read the versions that the lock names, whatever became of their files.
 
     Raises:
@@ -96,7 +96,7 @@ def locked_context(folder: Path) -> str:
     return context if isinstance(context, str) else ""
 
 
-def read_index(folder: Path) -> list[PulledSchema]:
+def load_locked_schemas(folder: Path) -> list[PulledSchema]:
     """Read the schemas of a pulled folder.
 
     Raises:
@@ -111,7 +111,7 @@ def file_digests(folder: Path) -> dict[str, str]:
     return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
 
 
-def pulled_files(folder: Path) -> dict[str, IndexEntry]:
+def list_locked_files(folder: Path) -> dict[str, LockedFile]:
     """Return what the index says about each file, by relative path; empty without an index.
 
     Raises:
@@ -120,17 +120,17 @@ def pulled_files(folder: Path) -> dict[str, IndexEntry]:
     try:
         entries = _read_entries(folder, required=False)
     except UsageError:
-        if index_path(folder).name == LOCK:
+        if lock_path(folder).name == LOCK:
             raise
         return {}  # another program's file of this name
     return {
-        entry["file"]: IndexEntry(entry["subject"], entry["version"], _parse_references(entry))
+        entry["file"]: LockedFile(entry["subject"], entry["version"], _parse_references(entry))
         for entry in entries
         if "file" in entry
     }
 
 
-def write_index(folder: Path, pulled: Iterable[PulledSchema], context: str = "") -> None:
+def update_lock(folder: Path, pulled: Iterable[PulledSchema], context: str = "") -> None:
     """Add schemas to the lock of a folder; entries for the same files or versions are replaced.
 
     The entries of an earlier index move to the lock.
@@ -143,7 +143,7 @@ def write_index(folder: Path, pulled: Iterable[PulledSchema], context: str = "")
     Raises:
         UsageError: the existing lock is invalid.
     """
-    read_path = index_path(folder)
+    read_path = lock_path(folder)
     entries = [_build_entry(folder, each) for each in pulled]
     replaced_keys = {_entry_key(entry) for entry in entries} | {_version_key(entry) for entry in entries}
     unchanged = [
@@ -152,7 +152,7 @@ def write_index(folder: Path, pulled: Iterable[PulledSchema], context: str = "")
         if not {_entry_key(entry), _version_key(entry)} & replaced_keys and _file_exists(folder, entry)
     ]
     ordered = sorted(unchanged + entries, key=lambda entry: (entry["subject"], entry["version"]))
-    body = {"format": INDEX_FILES[LOCK]} | ({"context": context} if context else {}) | {"schemas": ordered}
+    body = {"format": LOCK_FORMATS[LOCK]} | ({"context": context} if context else {}) | {"schemas": ordered}
     text = json.dumps(body, ensure_ascii=False, indent=2) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     with open_atomically(folder / LOCK) as file:
@@ -163,18 +163,18 @@ def write_index(folder: Path, pulled: Iterable[PulledSchema], context: str = "")
 
 def _read_body(folder: Path, *, required: bool) -> dict[str, Any]:
     """Return the JSON object of the lock or of the earlier index; an empty one if there is neither."""
-    path = index_path(folder)
+    path = lock_path(folder)
     if not path.exists() and not required:
         return {}
     way_out = f"restore it, or remove it and run `contractlog pull --out {folder}`"
     try:
-        body = json.loads(read_bounded_file(path, _MAX_INDEX_BYTES))
+        body = json.loads(read_bounded_file(path, _MAX_LOCK_BYTES))
         json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again
     except FileNotFoundError:
         raise UsageError(f"`{path}` does not exist: `contractlog pull` writes it") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"`{path}` cannot be read ({error}), which `contractlog pull` writes: {way_out}") from None
-    format_name = INDEX_FILES[path.name]
+    format_name = LOCK_FORMATS[path.name]
     entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == format_name else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(f"`{path}` is not of the format {format_name}, which `contractlog pull` writes: {way_out}")
@@ -210,7 +210,7 @@ def _is_inside(file: str) -> bool:
 
 def _entry_error(folder: Path, entry: Mapping[str, Any]) -> UsageError:
     return UsageError(
-        f"an entry of `{index_path(folder)}` is none that `contractlog pull` writes, of id {entry.get('id')}"
+        f"an entry of `{lock_path(folder)}` is none that `contractlog pull` writes, of id {entry.get('id')}"
     )
 
 
