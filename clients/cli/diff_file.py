@@ -116,7 +116,12 @@ def read_file_side(
     schemas = _Folder.read(folder or (own_folder(path) if uses_types else path), manifest)
     file = schemas.find(path)
     texts = _read_types(file, schemas, open_registry) if file is not None and not referenced else referenced
-    parsed = parse_draft(replace(plain, path=Path(name)), texts, strict=strict)
+    try:
+        parsed = parse_draft(replace(plain, path=Path(name)), texts, strict=strict)
+    except UsageError as error:
+        for _, problem in schemas.problems.problems:  # the unreadable file may define what this one lacks
+            raise problem from error
+        raise
     subject = None if file is None or file.subject == str(file.path) else file.subject
     return FileSide(DiffSide(name, plain.draft.text, parsed), subject, manifest)
 

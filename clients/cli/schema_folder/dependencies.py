@@ -45,6 +45,7 @@ def link_files(
     for file in files:
         with collect(file.path):
             linked.append(linker.link(file))
+    linked = list(linker.unify_versions(linked))
     used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
     for file in linked:
         with collect(file.path):
@@ -116,6 +117,28 @@ class _Linker:
                 unresolved += self._describe_unresolved(file, external)
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
+    def unify_versions(self, linked: Sequence[SchemaFile]) -> Iterator[SchemaFile]:
+        """Yield linked files; an Avro file uses the version of a type that its other dependencies use.
+
+        Only an earlier version of a subject can differ from them: the last versions use the last types.
+        """
+        by_path = {file.path: file for file in linked}
+        for file in linked:
+            if file.draft.type is not SchemaType.AVRO or self._is_last(file):
+                yield file
+                continue
+            targets = [by_path[each.target] for each in file.dependencies if each.target in by_path]
+            inner = {self._subject(each): each.path for target in targets for each in _walk_targets(target, by_path)}
+            yield replace(
+                file,
+                dependencies=tuple(
+                    FileDependency(each.name, inner.get(self._subject(self.files[each.target]), each.target))
+                    if each.target in by_path and each.name not in file.pinned
+                    else each
+                    for each in file.dependencies
+                ),
+            )
+
     def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
         """Yield a name that leads to no file, with a message.
 
@@ -175,8 +198,9 @@ class _Linker:
     def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
         """Return the file that defines a name, or None.
 
-        Subjects with files beside the file go first. Of the versions of a subject, the last version of another one
-        uses the last, and an earlier version the last one whose number is not larger.
+        Subjects with files in its folder go first, then those in version folders beside it. Of the versions of a
+        subject, the last version of another one uses the last, and an earlier version the last one whose number is not
+        larger.
 
         Raises:
             UsageError: files of several subjects define it.
@@ -191,8 +215,9 @@ class _Linker:
             or defining
             or self._find_by_path(file, external)
         )
-        beside = {self._subject(other) for other in candidates if _folder(other) == _folder(file)}
-        candidates = [other for other in candidates if self._subject(other) in beside] or candidates
+        for folder in (_own_folder, _folder):
+            beside = {self._subject(other) for other in candidates if folder(other) == folder(file)}
+            candidates = [other for other in candidates if self._subject(other) in beside] or candidates
         if len({self._subject(other) for other in candidates}) > 1:
             paths = " and ".join(f"`{other.path}`" for other in candidates)
             raise UsageError(
@@ -209,6 +234,21 @@ class _Linker:
             return []
         target = self._paths.get((file.path.parent / external.path).resolve())
         return [] if target is None or target is file else [target]
+
+
+def _walk_targets(file: SchemaFile, by_path: Mapping[Path, SchemaFile]) -> Iterator[SchemaFile]:
+    """Yield the direct and indirect dependencies of a file, each once."""
+    pending, visited = [file], {file.path}
+    while pending:
+        for each in pending.pop().dependencies:
+            if each.target in by_path and each.target not in visited:
+                visited.add(each.target)
+                pending.append(by_path[each.target])
+                yield by_path[each.target]
+
+
+def _own_folder(file: SchemaFile) -> Path:
+    return file.path.parent
 
 
 def _folder(file: SchemaFile) -> Path:

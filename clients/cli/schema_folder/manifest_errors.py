@@ -31,7 +31,7 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
         if error.kind.name == "required":
             path = [*path[:-1], "properties", violation["property"]]
         reason = _describe_violation(error.kind.name, violation, _follow(value, keys))
-        yield keys, f"{reason}; {_describe(schema, path)}"
+        yield keys, f"{reason}. {_describe(schema, path)}"
 
 
 def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) -> str:

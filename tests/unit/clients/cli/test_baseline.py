@@ -187,7 +187,7 @@ def test_what_cannot_be_compared_with_is_said(
 @pytest.fixture
 def pulled(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that was pulled from a registry, with a type that has no file; the registry is newer by one version."""
-    for module in ("pull", "check_runner", "schema_folder.command_files"):
+    for module in ("pull_runner", "check_runner", "schema_folder.command_files"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     registry.register("Money", SchemaDraft(json.dumps({**MONEY, "fields": []})))

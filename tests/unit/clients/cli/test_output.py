@@ -42,13 +42,13 @@ def test_verdicts_are_coloured_by_option_then_environment_then_terminal(
         monkeypatch.delenv(name, raising=False)
     for name, value in ({"TERM": "xterm"} | environment).items():
         monkeypatch.setenv(name, value)
-    with apply_output_options(Namespace(color=color, quiet=False)):
+    with apply_output_options(Namespace(color=color, quiet=False, verbose=False)):
         assert with_tone(Tone.GOOD, "x") == ("\x1b[32m✓ x\x1b[0m" if coloured else "✓ x")
 
 
 @pytest.mark.parametrize("color", ["always", "never"])
 def test_quiet_leaves_bad_verdicts_findings_and_errors(color: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with apply_output_options(Namespace(color=color, quiet=True)):
+    with apply_output_options(Namespace(color=color, quiet=True, verbose=False)):
         for tone in Tone:
             print_result(with_tone(tone, tone.name))
         print_result("    a finding")

@@ -130,7 +130,7 @@ def test_a_waiver_that_ended_or_is_for_something_else_changes_nothing(
         (WAIVER, "contractlog.toml:2: the waiver for `Money` needs a level to return to"),
         (SUBJECTS + WAIVER.replace("CHANGED", "CHANGE"), "did you mean `AVRO_TYPE_CHANGED`?"),
         (SUBJECTS + WAIVER.replace("{until}", '"2026-02-30"'), "`2026-02-30` is not a day of the calendar"),
-        (SUBJECTS + WAIVER.replace('by = "ana@example.com"\n', ""), '"by" is a required'),
+        (SUBJECTS + WAIVER.replace('by = "ana@example.com"\n', ""), "the key `by` is missing. Who accepts it"),
     ],
 )
 def test_a_waiver_that_cannot_be_used_is_refused(

@@ -254,6 +254,7 @@ def test_markdown_has_only_the_structure_that_we_write(report: Report) -> None:
     listed = [file for file in report.files if file.findings or file.outcome != "passed"]
     groups = sum(sum(bool(name) for name, _ in groupby(finding.group for finding in file.findings)) for file in listed)
     assert sum(token.type == "heading_open" for token in tokens) == 1 + len(listed) + groups
+    listed.sort(key=lambda file: file.outcome == "passed")  # rejected files first
     wanted = [finding.diff for file in listed for finding in file.findings if finding.diff]
     fences = [token for token in tokens if token.type == "fence"]
     assert len(fences) == len(wanted)

@@ -20,7 +20,7 @@ from contractlog.compatibility.schema import Reference, SchemaDraft
 @pytest.fixture
 def registry_of_pull(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> Registry:
     """Return the registry of this process, which the verb meets."""
-    monkeypatch.setattr("contractlog.clients.cli.pull.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.pull_runner.connect", lambda _: nullcontext(registry))
     return registry
 
 
