@@ -16,7 +16,7 @@ from contractlog.registry.access.watched_file import file_stamp, open_regular_fi
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
-__all__ = ["Certificates", "CertifiedProtocol"]
+__all__ = ["Certificates", "CertifiedProtocol", "handle_loop_error"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 _POLL_SECONDS: Final = 1.0
@@ -133,3 +133,15 @@ class CertifiedProtocol(BoundedProtocol):
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}  # type: ignore[dict-item]
+
+
+def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log a failed handshake in one line; leave other errors of the event loop to its default handler.
+
+    The certificate of a client may have names that cannot be decoded: then the connection is closed.
+    """
+    error = context.get("exception")
+    if "SSL" not in str(context.get("message")) or not isinstance(error, ssl.SSLError | ValueError):
+        loop.default_exception_handler(context)
+        return
+    _LOG.warning("a TLS handshake failed, and its connection was closed: %s", type(error).__name__)

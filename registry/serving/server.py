@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.app import create_app
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
-from contractlog.registry.http.tls import Certificates, CertifiedProtocol
+from contractlog.registry.http.tls import Certificates, CertifiedProtocol, handle_loop_error
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import id_counters
 from contractlog.registry.settings import Settings
@@ -123,6 +123,7 @@ class _Server(uvicorn.Server):
         """Listen, then greet."""
         await super().startup(sockets)
         if self._certificates is not None:
+            asyncio.get_running_loop().set_exception_handler(handle_loop_error)
             self._watching = asyncio.create_task(self._certificates.watch())
         self._greet()
 

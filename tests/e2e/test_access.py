@@ -166,6 +166,28 @@ def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority,
     assert listed == [("CN=svc,O=Acme\\, Inc",)]
 
 
+def test_a_certificate_with_names_that_cannot_be_decoded_is_one_line_of_the_log(
+    authority: Authority, database_url: str
+) -> None:
+    names = bytes((0x30, 4, 0x82, 2, 0xFF, 0xFE))  # a DNS name that is not UTF-8
+    unreadable = x509.UnrecognizedExtension(x509.SubjectAlternativeName.oid, names)
+    hostile = authority.sign_extension("hostile", unreadable)
+    process, url = start_server(
+        database_url, **settings(authority.server(), tls_client_ca=authority.certificate), log_level="warning"
+    )
+    try:
+        with client(url, authority, hostile) as stranger, pytest.raises(httpx2.TransportError):
+            stranger.get("/subjects")
+        with client(url, authority, authority.client("svc")) as svc:
+            assert svc.get("/subjects").status_code == 200
+        process.terminate()
+        _, log = process.communicate(timeout=WAIT_SECONDS)
+    finally:
+        process.kill()
+    assert "a TLS handshake failed, and its connection was closed: UnicodeDecodeError" in log
+    assert "Traceback" not in log
+
+
 def sqlite_rows(database_url: str, statement: str) -> list[tuple[Any, ...]]:
     with sqlite3.connect(database_url.removeprefix("sqlite:///")) as connection:
         return connection.execute(statement).fetchall()

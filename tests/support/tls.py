@@ -55,6 +55,10 @@ class Authority:
         """Sign a certificate of any subject, with alternative names."""
         return self._sign(file, parts, x509.SubjectAlternativeName(names) if names else None)
 
+    def sign_extension(self, name: str, extension: x509.ExtensionType) -> Pair:
+        """Sign a certificate for a client, with any extension."""
+        return self._sign(name, [(NameOID.COMMON_NAME, name)], extension)
+
     def _sign(self, name: str, parts: list[tuple[x509.ObjectIdentifier, str]], more: x509.ExtensionType | None) -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(x509.Name([x509.NameAttribute(*part) for part in parts]), key)
