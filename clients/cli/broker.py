@@ -31,6 +31,8 @@ PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
 _PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
 SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: two names of one librdkafka property
 _NO_CONSUMER_GROUP: Final = "contractlog reads by offset, without a consumer group"
+_LOADS_CODE: Final = "it would load code into this process"
+_NEEDS_PYTHON: Final = "its value is a Python object, which a file cannot have"
 #: Properties that are not accepted, with the reason.
 _REJECTED_PROPERTIES: Final[Mapping[str, str]] = {
     "group.id": _NO_CONSUMER_GROUP,
@@ -38,7 +40,10 @@ _REJECTED_PROPERTIES: Final[Mapping[str, str]] = {
     "auto.commit.enable": _NO_CONSUMER_GROUP,
     "auto.offset.reset": _NO_CONSUMER_GROUP,
     "enable.partition.eof": "contractlog needs it to find the end of a partition",
-    "plugin.library.paths": "it would load code into this process",
+    **dict.fromkeys(("plugin.library.paths", "ssl.engine.location", "ssl.providers"), _LOADS_CODE),
+    "sasl.kerberos.kinit.cmd": "it would run a command",
+    **dict.fromkeys(("default.topic.config", "logger", "on_commit", "on_delivery"), _NEEDS_PYTHON),
+    **dict.fromkeys(("error_cb", "log_cb", "oauth_cb", "stats_cb", "throttle_cb"), _NEEDS_PYTHON),
 }
 
 

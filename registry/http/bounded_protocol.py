@@ -34,13 +34,15 @@ class _Trailers(list[tuple[bytes, bytes]]):
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP protocol that closes connections with a request head that is too long, too slow or invalid.
 
-    Each gets an error response first, unless it sent nothing at all.
+    Each gets an error response first, unless it sent nothing at all. A body that goes on after its response has the
+    time of a body, too.
     """
 
     _head = 0  # bytes received of an incomplete head
     _may_be_too_long = False  # whether the bytes received together may contain a head that is too long
     _received_anything = False  # whether anything was received at all
     _head_timer: asyncio.TimerHandle | None = None
+    _body_timer: asyncio.TimerHandle | None = None  # for the rest of a body whose response is complete
     _writer: SingleWriteTransport
 
     def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
@@ -107,11 +109,23 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Flush a response that has no body, and go on to the next request."""
         self._writer.flush()
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.more_body and self._body_timer is None:
+            self._body_timer = self.loop.call_later(self.seconds, self.transport.close)
         super().on_response_complete()
 
+    def on_message_complete(self) -> None:
+        """Stop the timer of a body that is complete."""
+        if self._body_timer is not None:
+            self._body_timer.cancel()
+            self._body_timer = None
+        super().on_message_complete()
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timer."""
+        """Cancel the timers."""
         self._stop_waiting()
+        if self._body_timer is not None:
+            self._body_timer.cancel()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:

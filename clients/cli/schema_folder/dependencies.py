@@ -45,7 +45,7 @@ def link_files(
     for file in files:
         with collect(file.path):
             linked.append(linker.link(file))
-    linked = list(linker.unify_versions(linked))
+    linked = linker.unify_versions(linked)
     used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
     for file in linked:
         with collect(file.path):
@@ -117,27 +117,44 @@ class _Linker:
                 unresolved += self._describe_unresolved(file, external)
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
-    def unify_versions(self, linked: Sequence[SchemaFile]) -> Iterator[SchemaFile]:
-        """Yield linked files; an Avro file uses the version of a type that its other dependencies use.
+    def unify_versions(self, linked: Sequence[SchemaFile]) -> list[SchemaFile]:
+        """Return linked files; one whose dependencies use two versions of a type uses the last versions of all.
 
-        Only an earlier version of a subject can differ from them: the last versions use the last types.
+        Only an earlier version of a subject may do so: the last versions use the last types.
         """
         by_path = {file.path: file for file in linked}
-        for file in linked:
-            if file.draft.type is not SchemaType.AVRO or self._is_last(file):
-                yield file
-                continue
-            targets = [by_path[each.target] for each in file.dependencies if each.target in by_path]
-            inner = {self._subject(each): each.path for target in targets for each in _walk_targets(target, by_path)}
-            yield replace(
-                file,
-                dependencies=tuple(
-                    FileDependency(each.name, inner.get(self._subject(self.files[each.target]), each.target))
-                    if each.target in by_path and each.name not in file.pinned
-                    else each
-                    for each in file.dependencies
-                ),
-            )
+        conflicts = [path for path in by_path if self._mixes_versions(path, by_path)]
+        while conflicts:
+            for path in conflicts:
+                file = by_path[path]
+                dependencies = tuple(self._to_last(file, each) for each in file.dependencies)
+                by_path[path] = replace(file, dependencies=dependencies)
+            remaining = set(by_path) - set(conflicts)
+            conflicts = [path for path in remaining if self._mixes_versions(path, by_path)]
+        return [replace(file, dependencies=by_path[file.path].dependencies) for file in linked]
+
+    def _mixes_versions(self, path: Path, by_path: Mapping[Path, SchemaFile]) -> bool:
+        """Return whether the dependencies of a file have one name for two versions of a subject."""
+        targets: dict[tuple[str, str], Path] = {}
+        pending, visited = [path], {path}
+        while pending:
+            for each in by_path[pending.pop()].dependencies:
+                if each.target in by_path:
+                    key = each.name, self._subject(self.files[each.target])
+                    if targets.setdefault(key, each.target) != each.target:
+                        return True
+                    if each.target not in visited:
+                        visited.add(each.target)
+                        pending.append(each.target)
+        return False
+
+    def _to_last(self, file: SchemaFile, dependency: FileDependency) -> FileDependency:
+        """Return a dependency on the last version of its subject, unless it is pinned, or names the path of a file."""
+        target = self.files.get(dependency.target)
+        by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
+        if target is None or target in by_path or dependency.name in file.pinned:
+            return dependency
+        return FileDependency(dependency.name, self._last_files[self._subject(target)].path)
 
     def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
         """Yield a name that leads to no file, with a message.
@@ -161,14 +178,7 @@ class _Linker:
         """
         is_last = self._is_last(file)
         for dependency in file.dependencies:
-            target = self.files.get(dependency.target)
-            if target is None:  # it cannot be read
-                yield dependency
-                continue
-            by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
-            if is_last and target not in by_path and dependency.name not in file.pinned:
-                target = self._last_files[self._subject(target)]
-            yield FileDependency(dependency.name, target.path)
+            yield self._to_last(file, dependency) if is_last else dependency
 
     def _is_last(self, file: SchemaFile) -> bool:
         """Return whether a file is the last version of its subject."""
@@ -234,17 +244,6 @@ class _Linker:
             return []
         target = self._paths.get((file.path.parent / external.path).resolve())
         return [] if target is None or target is file else [target]
-
-
-def _walk_targets(file: SchemaFile, by_path: Mapping[Path, SchemaFile]) -> Iterator[SchemaFile]:
-    """Yield the direct and indirect dependencies of a file, each once."""
-    pending, visited = [file], {file.path}
-    while pending:
-        for each in pending.pop().dependencies:
-            if each.target in by_path and each.target not in visited:
-                visited.add(each.target)
-                pending.append(by_path[each.target])
-                yield by_path[each.target]
 
 
 def _own_folder(file: SchemaFile) -> Path:

@@ -228,3 +228,40 @@ def test_long_polling_is_not_cut_off(url: str) -> None:
     waited = httpx2.get(f"{url}/contractlog/v1/changes?since={since}&wait={2 * SECONDS}", timeout=60)
     assert waited.status_code == 200
     assert time.monotonic() - began >= 2 * SECONDS
+
+
+@pytest.mark.parametrize("request_line", ["GET /subjects", "POST /no/such/path"])
+def test_a_body_that_trickles_after_its_response_is_bounded_too(url: str, request_line: str) -> None:
+    with opened(url) as connection:
+        lines = (
+            f"{request_line} HTTP/1.1",
+            "Host: localhost",
+            "Content-Type: application/json",
+            "Content-Length: 9999",
+        )
+        connection.sendall("\r\n".join((*lines, "", "")).encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 ")
+        connection.settimeout(0.05)
+        deadline = time.monotonic() + 30 * SECONDS
+
+        def is_closed() -> bool:
+            try:
+                connection.sendall(b" ")
+                return connection.recv(1) == b""
+            except TimeoutError:
+                return False
+            except OSError:
+                return True
+
+        while not is_closed():
+            assert time.monotonic() < deadline
+
+
+def test_a_body_that_ends_after_its_response_leaves_the_connection_open(url: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"{}")
+        time.sleep(SECONDS * 1.5)
+        connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")

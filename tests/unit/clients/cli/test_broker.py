@@ -50,6 +50,12 @@ def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tm
         "topic.auto.commit.enable",
         "enable.partition.eof",
         "plugin.library.paths",
+        "ssl.engine.location",
+        "ssl.providers",
+        "sasl.kerberos.kinit.cmd",
+        "default.topic.config",
+        "error_cb",
+        "on_delivery",
     ],
 )
 def test_properties_that_reading_depends_on_are_refused_by_name_and_line(tmp_path: Path, name: str) -> None:

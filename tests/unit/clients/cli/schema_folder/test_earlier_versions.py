@@ -206,7 +206,7 @@ def _histories(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
         used = draw(st.lists(st.sampled_from([f"x.T{each}" for each in range(number)]), max_size=2)) if number else []
         is_event = number > 0 and draw(st.booleans())
         file, subject = (f"t{number}-value.avsc", f"t{number}-value") if is_event else (f"T{number}.avsc", name)
-        extras = sorted(draw(st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=not is_event)))
+        extras = sorted(draw(st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True)))
         folders = [f"{each}/" for each in range(1, len(extras) + 1)] if len(extras) > 1 else [draw(_FOLDERS)]
         subjects[subject] = {
             f"{place}{file}": record(name, *used, extra=extra) for place, extra in zip(folders, extras, strict=True)
