@@ -36,6 +36,7 @@ GLOBAL_CONTEXT: Final = ".__GLOBAL"
 
 _EVERY_CONTEXT: Final = ":*:"  #: prefix of a qualified name that means every context
 _RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
+_UNSTORABLE: Final = frozenset({"Cc", "Cs"})  #: categories of characters
 _BYTES_PER_CHARACTER: Final = 12  #: most that percent-encoding makes of a character: four bytes of UTF-8
 _MAX_SHOWN: Final = 60  #: characters of a subject that is too long, in a message
 
@@ -86,15 +87,15 @@ class Subject:
         """Return the subject itself if its name is valid.
 
         Raises:
-            InvalidSubject: a control character, a reserved name, a name in the default context whose plain form
-                means another subject or the wildcard, or a name too long for a URL.
+            InvalidSubject: a control character, half of a surrogate pair, a reserved name, a name in the default
+                context whose plain form means another subject or the wildcard, or a name too long for a URL.
         """
         if self.too_long:
             raise InvalidSubject(subject=f"{str(self)[:_MAX_SHOWN]}…")
         if (
             self.name in _RESERVED
             or self.ambiguous
-            or any(unicodedata.category(c) == "Cc" for c in self.context + self.name)
+            or any(unicodedata.category(c) in _UNSTORABLE for c in self.context + self.name)
         ):
             raise InvalidSubject(subject=str(self))
         return self

@@ -14,7 +14,8 @@ from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.diff_file import FileSide, find_schema_folder, own_folder, read_file_side
 from contractlog.clients.cli.git_revision import GIT, checked_out, git_top, is_git_revision
-from contractlog.clients.cli.options import connect, parse_version_name
+from contractlog.clients.cli.operations.lookups import qualify_subject
+from contractlog.clients.cli.options import connect, parse_version_name, select_context
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
@@ -39,7 +40,7 @@ class _PathSide:
 
     name: str  #: as the user wrote it
     path: Path  #: where it is; for a git revision, in a temporary folder
-    folder: Path | None = None  #: of a file: the folder with the manifest or the lock, if there is one
+    folder: Path | None = None  #: the nearest folder above with a manifest or a lock, if there is one
 
     def name_of(self, path: Path) -> str:
         """Return the name for users of a file below the path."""
@@ -64,6 +65,7 @@ class _VersionSide:
     name: str
     subject: str
     version: VersionLike
+    qualified: str = ""  #: the subject in the context of the environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,14 @@ def read_sides(options: Namespace) -> tuple[FileSide, FileSide] | tuple[FolderSi
     with ExitStack() as stack:
         sides = [_locate_side(text, stack) for text in texts]
         folders = [side for side in sides if isinstance(side, _PathSide) and side.path.is_dir()]
-        open_registry = cache(lambda: stack.enter_context(connect(options)))
+        context = cache(lambda: select_context(options))
+
+        @cache
+        def open_registry() -> Registry:
+            context()  # the registry of the environment
+            return stack.enter_context(connect(options))
+
+        sides = [_qualify(side, context()) if isinstance(side, _VersionSide) else side for side in sides]
         match folders:
             case [first, second]:
                 return _read_folder(first, open_registry), _read_folder(second, open_registry)
@@ -100,6 +109,10 @@ def read_sides(options: Namespace) -> tuple[FileSide, FileSide] | tuple[FolderSi
                 raise UsageError(f"`{folder.name}` is a folder: name two folders, or two schemas")
         earlier, later = _read_schemas(options, sides, open_registry)
         return earlier, later
+
+
+def _qualify(side: _VersionSide, context: str) -> _VersionSide:
+    return replace(side, qualified=qualify_subject(side.subject, context))
 
 
 def _locate_side(text: str, stack: ExitStack) -> _PathSide | _VersionSide:
@@ -156,7 +169,9 @@ def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> Fold
         return relative
 
     with side.named_errors():
-        manifest = load_manifest(side.path / MANIFEST) if (side.path / MANIFEST).is_file() else None
+        homes = (folder for folder in (side.path, side.folder) if folder is not None and (folder / MANIFEST).is_file())
+        home = next(homes, None)
+        manifest = None if home is None else load_manifest(home / MANIFEST)
         groups = collect_files([str(side.path)], manifest=manifest, unreadable=problems, name_subject=name_subject)
         files = [(file, side.name_of(file.path)) for file in order_files(groups, problems.collect)]
         baseline = Baseline.of_files(side.name, Level.NONE, files, normalize=False, open_registry=open_registry)
@@ -212,10 +227,10 @@ def _read_schema(
 
 def _fetch_side(registry: Registry, side: _VersionSide) -> DiffSide:
     try:
-        existing = registry.version(side.subject, side.version, deleted=True)
+        existing = registry.version(side.qualified, side.version, deleted=True)
     except VersionNotFound as error:
         raise UsageError(f"`{side.name}` is not registered: {error}") from None
-    referenced = registry.referenced(existing.draft, subject=side.subject)
+    referenced = registry.referenced(existing.draft, subject=side.qualified)
     return DiffSide(side.name, existing.text, parse_schema(existing.draft, referenced, strict=False))
 
 

@@ -45,7 +45,10 @@ def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if not (options.files or options.rules or options.explain):
-        parser.error("name a schema file or a folder, or pass --rules or --explain")
+        manifest = options.manifest or Path("contractlog.toml")
+        if not manifest.is_file():
+            parser.error("name a schema file or a folder, or pass --rules or --explain")
+        options.files = [str(manifest.parent)]
     from contractlog.clients.cli.lint_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):

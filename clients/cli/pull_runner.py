@@ -73,7 +73,7 @@ class MissingSubject:
 def run(options: Namespace) -> int:
     """Write versions of subjects to files, and return the exit code."""
     options.files, options.context = [str(options.out)], ""
-    if options.manifest is not None or options.environment is not None:
+    if options.environment is not None or find_manifest(options.manifest, options.files) is not None:
         select_environment(options)
     _require_context(options.out, options.context)
     with connect(options) as registry:

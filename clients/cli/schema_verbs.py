@@ -8,6 +8,7 @@ from pathlib import Path
 
 from contractlog.clients.cli.options import (
     REPORT_FORMATS,
+    add_environment,
     add_files,
     add_format,
     add_output,
@@ -188,6 +189,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a schema file that both schemas reference as NAME, in place of the types of their folders; list files "
         "without references of their own first",
     )
+    add_environment(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
     add_reports(parser)

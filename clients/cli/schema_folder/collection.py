@@ -259,7 +259,8 @@ def _validate_subject(subject: str, path: Path) -> None:
         Subject.parse(subject).validate()
     except InvalidSubject:
         raise UsageError(
-            f"{path}: `{subject}` cannot be a subject: the name is reserved or has a control character; rename the file"
+            f"{path}: `{subject}` cannot be a subject: the name is reserved, has a control character or is not UTF-8; "
+            "rename the file"
         ) from None
 
 

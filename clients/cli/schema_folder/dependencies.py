@@ -118,9 +118,9 @@ class _Linker:
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
     def unify_versions(self, linked: Sequence[SchemaFile]) -> list[SchemaFile]:
-        """Return linked files; one whose dependencies use two versions of a type uses the last versions of all.
+        """Return linked files, none of which depends on two versions of a type.
 
-        Only an earlier version of a subject may do so: the last versions use the last types.
+        One that would, an earlier version of its subject, gets the last versions of all types.
         """
         by_path = {file.path: file for file in linked}
         conflicts = [path for path in by_path if self._mixes_versions(path, by_path)]
@@ -149,7 +149,7 @@ class _Linker:
         return False
 
     def _to_last(self, file: SchemaFile, dependency: FileDependency) -> FileDependency:
-        """Return a dependency on the last version of its subject, unless it is pinned, or names the path of a file."""
+        """Return a dependency on the last version, unless it is pinned or names the path of a file."""
         target = self.files.get(dependency.target)
         by_path = self._find_by_path(file, ExternalName(dependency.name, dependency.name))
         if target is None or target in by_path or dependency.name in file.pinned:

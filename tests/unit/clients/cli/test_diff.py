@@ -442,3 +442,32 @@ def test_quiet_prints_nothing_about_a_change_that_the_level_allows(files: Files)
     code, told = files.diff(later, earlier, "--quiet")
     assert code == exit_codes.FINDINGS
     assert "AVRO_FIELD_DEFAULT_MISSING" in told
+
+
+def test_the_manifest_above_a_folder_gives_subjects_and_levels(
+    files: Files, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = '[[files]]\npath = "schemas/events/*"\nsubjects = ["shipping-{name}"]\n'
+    rules += '[[subjects]]\nname = "shipping-*"\nlevel = "FULL"\n'
+    (repository / "contractlog.toml").write_text(rules)
+    (repository / "schemas/events").mkdir(parents=True, exist_ok=True)
+    event = repository / "schemas/events/sent.avsc"
+    event.write_text(order(ID, TOTAL))
+    for command in (["add", "."], ["commit", "--quiet", "--message", "events"]):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    event.write_text(order(ID))
+    code, told = files.diff("git:HEAD:schemas", "schemas")
+    assert code == exit_codes.FINDINGS
+    assert "level FULL of `shipping-sent` rejects the change" in told
+
+
+def test_an_environment_gives_the_context_of_registered_versions(
+    files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contractlog.clients.cli.diff_sides.connect", lambda _: nullcontext(registry))
+    registry.register(":.prod:orders-value", SchemaDraft(order(ID)))
+    (repository / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://r"\ncontext = ".prod"\n')
+    later = files.put("orders-value.avsc", order(ID, TOTAL))
+    code, told = files.diff("--environment", "prod", "subject:orders-value:1", later)
+    assert code == exit_codes.FINDINGS
+    assert "level BACKWARD of `orders-value` rejects the change" in told

@@ -339,3 +339,15 @@ def test_a_waiver_for_something_else_or_one_that_ended_silences_nothing(folder: 
     assert (code, out.count("LINT_AVRO_ENUM_EMPTY")) == (exit_codes.FINDINGS, 1)
     ended = "contractlog.toml:1: the waiver of LINT_AVRO_ENUM_EMPTY by ana@example.com ended on 2020-12-31"
     assert (ended in err) == ("2020" in entry)
+
+
+def test_without_files_the_folder_of_the_manifest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lint"]) == exit_codes.USAGE
+    (tmp_path / "contractlog.toml").write_text("")
+    (tmp_path / "orders-value.avsc").write_text('{"type": "record", "name": "Order", "fields": []}')
+    capsys.readouterr()
+    main(["lint", "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["files"] == 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,24 @@ def test_an_alias_to_another_context_does_not_stop_the_pull_of_all_subjects(
     body = json.loads(capsys.readouterr().out)
     assert {file["subject"] for file in body["files"]} >= {"b-value", ":.other:x"}
     assert (tmp_path / "out" / LOCK).exists()
+
+
+def test_without_a_url_the_default_environment_of_the_manifest_is_pulled(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL"):
+        monkeypatch.delenv(name, raising=False)
+    urls: list[str] = []
+
+    def connect(options: Namespace) -> AbstractContextManager[Registry]:
+        urls.append(options.registry)
+        return nullcontext(registry)
+
+    monkeypatch.setattr("contractlog.clients.cli.pull_runner.connect", connect)
+    registry.register("a-value", SchemaDraft('"string"'))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_text('[environments.default]\nregistry = "http://ours:8081"\n')
+    assert main(["pull", "a-value", "--out", "out"]) == exit_codes.CLEAN
+    assert main(["pull", "a-value", "--out", "out", "--registry", "http://other:8081"]) == exit_codes.CLEAN
+    assert urls == ["http://ours:8081", "http://other:8081"]
