@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from contractlog.compatibility.change_classification import SchemaChange, classify_change_between
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding_positions import find_positions
 from contractlog.compatibility.fixes.fix_search import MAX_STEPS, FixSearch
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.compatibility.schema_change import SchemaChange, classify_change_between
 from contractlog.compatibility.step_budget import StepBudget
 
 __all__ = ["FORMAT", "MAX_FINDINGS_WITH_FIXES", "DiffSide", "SchemaDiff", "diff_schemas"]

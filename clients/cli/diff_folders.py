@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from contractlog.clients.cli.diff_sides import FolderSide
 from contractlog.clients.cli.output import count_noun
+from contractlog.compatibility.change_classification import ChangeKind
 from contractlog.compatibility.named_change import name_changes
-from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff
 
 __all__ = ["FolderDiff", "diff_body", "diff_folders"]

@@ -48,7 +48,7 @@ class OutermostMiddleware:
         meters: the metrics to write.
         routes: (method, template) of all routes; other requests are counted as ``other``.
         draining: whether connections should be closed.
-        at_once: returns the start and the body of a response that needs no other layer; None for all other requests.
+        try_cached: returns the start and the body of a response that needs no other layer; None for all other requests.
         unexpected: creates the response to an unexpected error if none was started; the error is raised again.
         new_id: creates an id for requests that have none.
     """

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, Unpack
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWriter, find_record_name
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
+from contractlog.serdes.confluent_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.serdes.builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
+from contractlog.serdes.confluent_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.json_schema.body_codec import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings

@@ -30,6 +30,7 @@ from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from contractlog.compatibility.change_classification import classify_change_between
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility, find_differences
 from contractlog.compatibility.errors import InvalidSchema
@@ -38,7 +39,6 @@ from contractlog.compatibility.formats import are_equivalent, format_schema, par
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
-from contractlog.compatibility.schema_change import classify_change_between
 
 from support.fix_search import find_fix
 from support.schema_texts import Texts

@@ -16,12 +16,12 @@ from contractlog.clients.cli.report_formats.check_report import (
     report_unreadable,
 )
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.compatibility.change_classification import ChangeKind
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.finding_positions import find_position
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.located_finding import locate_finding
 from contractlog.compatibility.named_change import NamedChange, Risk, name_changes
-from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import SchemaDiff
 
 __all__ = ["describe_change", "diff_report", "group_changes", "unreadable_side_report"]

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from contractlog.compatibility.change_classification import classify_change
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import STEP_LIMIT, ParsedVersion, check_compatibility
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.schema_change import classify_change
 from contractlog.compatibility.step_budget import StepBudget
 
 from support.deadlines import hang_guard
@@ -199,7 +199,7 @@ def test_comparisons_in_detail_share_the_steps_of_one_call(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("policy", Policy)
 def test_a_change_over_many_versions_shares_its_steps_too(monkeypatch: pytest.MonkeyPatch, policy: Policy) -> None:
-    monkeypatch.setattr("contractlog.compatibility.schema_change.detailed_step_budget", lambda _: 40)
+    monkeypatch.setattr("contractlog.compatibility.change_classification.detailed_step_budget", lambda _: 40)
     found = classify_change(
         choices(4, 11), [ParsedVersion(number, choices(4, 10)) for number in range(1, 11)], policy=policy
     )

@@ -11,13 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.avro.check_catalogue import AVRO_WARNINGS
+from contractlog.compatibility.change_classification import ChangeKind, classify_change, classify_change_between
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.schema_change import ChangeKind, classify_change, classify_change_between
 
 from support.avro_schemas import AvroSchemaGenerator, evolve_schema
 
