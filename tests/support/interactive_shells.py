@@ -1,5 +1,6 @@
 """Completion in zsh, on a terminal, and in fish.
 
+The registry has more time to respond than for users, because the machine may be busy.
 Tests that need a missing shell are skipped; in CI, skipped tests fail.
 """
 
@@ -29,7 +30,7 @@ Complete = Callable[[str, str], list[str]]
 #: TAB inserts all matches, and Control-X writes the words of the line to a file.
 _ZSHRC: Final = r"""
 autoload -Uz compinit && compinit -u -D
-source <(contractlog completion zsh)
+source <(contractlog completion zsh | sed 's/--timeout 1 /--timeout 20 /')
 insert-all-matches() { _main_complete; compstate[insert]=all; compstate[list]= }
 zle -C insert-all-matches complete-word insert-all-matches
 write-words() { print -rl -- "${(@Q)${(z)BUFFER}}" >written; mv written result; BUFFER= }
@@ -37,7 +38,7 @@ zle -N write-words
 bindkey '^I' insert-all-matches '^X' write-words
 : >ready
 """
-_FISH: Final = 'contractlog completion fish | source; complete -C "$argv[1]"'
+_FISH: Final = "contractlog completion fish | sed 's/--timeout 1 /--timeout 20 /' | source; complete -C \"$argv[1]\""
 
 
 @pytest.fixture
