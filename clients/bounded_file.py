@@ -13,7 +13,7 @@ __all__ = ["read_bounded_file"]
 _NON_BLOCKING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  #: a pipe without a writer blocks
 
 
-def read_bounded_file(path: Path, most: int) -> bytes:
+def read_bounded_file(path: Path, maximum: int) -> bytes:
     """Return the content of a regular file of at most ``most`` bytes; links are followed.
 
     Raises:
@@ -23,7 +23,7 @@ def read_bounded_file(path: Path, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
+        content = file.read(maximum + 1)
+    if len(content) > maximum:
+        raise OSError(errno.EFBIG, f"it is larger than {maximum:,} bytes", str(path))
     return content

@@ -628,7 +628,7 @@ class TooManyMembers(Unprocessable):
     """A batch request has too many members."""
 
     code = 42282
-    template = "The request has {count} members; at most {most} are allowed in one request."
+    template = "The request has {count} members; at most {maximum} are allowed in one request."
 
 
 class WorkLimitExceeded(Unprocessable):

@@ -69,8 +69,8 @@ class InlineTags:
                 del element[_TAGS_KEYWORD]
         return write_json(root, lambda number: number.text)
 
-    def _find_element(self, root: Any, wanted: Entity) -> dict[str, Any]:
+    def _find_element(self, root: Any, target: Entity) -> dict[str, Any]:
         for entity, element in self.list_entities(root):
-            if entity.type is wanted.type and wanted.path in self.names(entity):
+            if entity.type is target.type and target.path in self.names(entity):
                 return element
-        raise InvalidSchema(f"No matching path '{wanted.path}' found in the schema")
+        raise InvalidSchema(f"No matching path '{target.path}' found in the schema")

@@ -65,14 +65,14 @@ def _prepare(text: str, engines: Engines) -> None:
         if is_in_memory(url):
             create_tables(connection)
             return
-        revision, wanted = _read_revision(connection), newest_revision()
-        if revision == wanted or _is_served_by_later_release(connection, revision, wanted):
+        revision, expected = _read_revision(connection), newest_revision()
+        if revision == expected or _is_served_by_later_release(connection, revision, expected):
             return
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
         else:
             raise UsageError(
-                f"the database has the tables of revision {revision or 'none'}, this release needs {wanted}; "
+                f"the database has the tables of revision {revision or 'none'}, this release needs {expected}; "
                 f"run: contractlog db upgrade --database-url '{mask_url(text)}'"
             )
 
@@ -196,19 +196,19 @@ def _run_alembic(connection: Connection, direction: str, revision: str, **limits
         raise UsageError(f"{error}; `contractlog db current` shows the revision of the database") from error
 
 
-def _is_served_by_later_release(connection: Connection, revision: str | None, wanted: str) -> bool:
+def _is_served_by_later_release(connection: Connection, revision: str | None, expected: str) -> bool:
     """Return whether a later release made the tables and declared that this one can serve them.
 
     Raises:
         UsageError: a later release made the tables, and this one must not use them.
     """
-    if revision is None or revision <= wanted:
+    if revision is None or revision <= expected:
         return False
     oldest = connection.execute(select(tables.marks.c.sequence).where(tables.marks.c.name == _SERVED_FROM)).scalar()
-    if oldest is None or int(oldest) > int(wanted):
+    if oldest is None or int(oldest) > int(expected):
         raise UsageError(
             f"the database has the tables of revision {revision}, which releases from revision {oldest} on can serve; "
-            f"this one knows {wanted}: start the later release"
+            f"this one knows {expected}: start the later release"
         )
     return True
 

@@ -62,13 +62,13 @@ def _request_readiness(settings: Settings) -> str:
             connection.connect()  # without a client certificate, a client can only learn that the registry listens
             return ""
         connection.request("GET", _READY, headers={"Host": name} if name else {})
-        answer = connection.getresponse()
-        body = answer.read(_MAX_RESPONSE_BYTES).decode("utf-8", "replace")
+        response = connection.getresponse()
+        body = response.read(_MAX_RESPONSE_BYTES).decode("utf-8", "replace")
     except (OSError, UnicodeError, http.client.HTTPException) as error:  # UnicodeError: the host is no name
         return f"the registry does not answer on {host}:{settings.port}: {error}"
     finally:
         connection.close()
-    return "" if answer.status == _OK else f"the registry answers {answer.status}: {body}"
+    return "" if response.status == _OK else f"the registry answers {response.status}: {body}"
 
 
 def _local_address(host: str) -> str:

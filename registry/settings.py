@@ -30,8 +30,8 @@ _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": Fals
 class Bounds:
     """Smallest and largest value of a number; without them it is 0 at least."""
 
-    least: float = 0
-    most: float = sys.float_info.max
+    minimum: float = 0
+    maximum: float = sys.float_info.max
 
 
 class ClientCertificates(StrEnum):
@@ -48,7 +48,7 @@ class Settings:
     #: ``sqlite:///FILE``, ``sqlite://`` (in memory) or ``postgresql://…``
     database_url: str = "sqlite:///contractlog.db"
     host: str = "127.0.0.1"
-    port: Annotated[int, Bounds(most=65535)] = 8081  #: 0 selects a free port
+    port: Annotated[int, Bounds(maximum=65535)] = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
     max_body_bytes: Annotated[int, Bounds(1)] = 1024 * 1024  #: larger requests are answered with 413
     #: larger exports are rejected by a running registry
@@ -90,18 +90,18 @@ class Settings:
     kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ, **given: Any) -> Self:
+    def from_environment(cls, environment: Mapping[str, str] = os.environ, **overrides: Any) -> Self:
         """Read settings from ``CONTRACTLOG_*``; arguments that are not None take precedence.
 
         Raises:
             UsageError: a variable has an invalid value.
         """
-        given = {name: value for name, value in given.items() if value is not None}
+        overrides = {name: value for name, value in overrides.items() if value is not None}
         values: dict[str, Any] = {}
         for member, hint in _setting_types().items():
             variable = PREFIX + member.upper()
-            if member in given:
-                values[member] = _parse_setting(hint, given[member], f"--{member.replace('_', '-')}")
+            if member in overrides:
+                values[member] = _parse_setting(hint, overrides[member], f"--{member.replace('_', '-')}")
             elif environment.get(variable):
                 values[member] = _parse_setting(hint, environment[variable], variable)
         return cls(**values)
@@ -149,9 +149,9 @@ def _parse_setting(hint: Any, value: Any, name: str) -> Any:
         parsed = _convert(kind, value)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{name} cannot be `{value}`: it takes {_describe_type(kind)}") from None
-    if kind in {int, float} and not bounds.least <= parsed <= bounds.most:
-        upwards = "" if bounds.most == sys.float_info.max else f" to {bounds.most}"
-        raise UsageError(f"{name} cannot be {parsed}: it takes a number from {bounds.least:g}{upwards}")
+    if kind in {int, float} and not bounds.minimum <= parsed <= bounds.maximum:
+        upwards = "" if bounds.maximum == sys.float_info.max else f" to {bounds.maximum}"
+        raise UsageError(f"{name} cannot be {parsed}: it takes a number from {bounds.minimum:g}{upwards}")
     return parsed
 
 

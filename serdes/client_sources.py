@@ -77,8 +77,8 @@ def fetch_references(draft: SchemaDraft, subject: str | None) -> Steps[Mapping[s
         call = next(walk)
         while True:
             _, subject_name, _, number = call.segments
-            wanted = "latest" if number == "latest" else int(number)
-            version = yield request("version", subject_name, wanted, deleted=True)
+            requested = "latest" if number == "latest" else int(number)
+            version = yield request("version", subject_name, requested, deleted=True)
             call = walk.send(version)
     except StopIteration as done:
         texts: Mapping[str, str] = done.value

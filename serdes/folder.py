@@ -55,9 +55,9 @@ class FolderSource:
     ) -> RegisteredSchema:
         """Return the version of a subject that has this content; raise ``NotFound`` if there is none."""
         del deleted
-        wanted = fetch_and_parse(self, draft)
+        requested = fetch_and_parse(self, draft)
         for schema in reversed(self._versions_of(subject).values()):
-            if _has_same_content(wanted, fetch_and_parse(self, schema.draft), normalize=normalize):
+            if _has_same_content(requested, fetch_and_parse(self, schema.draft), normalize=normalize):
                 return schema
         message = f"`{self._folder}` contains no such schema of `{subject}`, and nothing can be registered there"
         raise SchemaNotUnderSubject(message)

@@ -47,7 +47,7 @@ class ReaderFormat(Protocol):
     def name(self, parsed: ParsedSchema) -> str | None:
         """Return the name of a schema for strategies that use record names."""
 
-    def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
+    def reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         """Prepare a schema, or a pair of schemas."""
 
 
@@ -139,8 +139,8 @@ class ReadPlanner:
         writer = yield from parse_steps(registered.draft, subject)
         if subject is None and context is not None:
             subject = yield from self._subject_by_name(writer, context)
-        wanted = yield from self._find_reader_schema(subject, registered)
-        reader = self._find_reader(writer, wanted)
+        reader_schema = yield from self._find_reader_schema(subject, registered)
+        reader = self._find_reader(writer, reader_schema)
         return ReadPlan(
             subject,
             int(registered.schema_id) or None,
@@ -248,10 +248,12 @@ class ReadPlanner:
         reader = self._find_reader(self._reader_schema, None)
         return ReadPlan(None, schema_id_in(head), None, reader.decode, reader.require_readable, None, 0)
 
-    def _find_reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        contents = schema_content(writer), None if wanted is None else schema_content(wanted)
+    def _find_reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
+        contents = schema_content(writer), None if reader_schema is None else schema_content(reader_schema)
         try:
-            return self._readers.get(contents) or self._readers.put(contents, self._format.reader(writer, wanted))
+            return self._readers.get(contents) or self._readers.put(
+                contents, self._format.reader(writer, reader_schema)
+            )
         except InvalidSchema as error:
             raise SchemaNotUsable(reason=error.message) from error
 

@@ -81,11 +81,11 @@ class TopicReader:
         if start >= end or limit == 0:
             return
         self._consumer.assign([TopicPartition(self._topic, partition, start)])
-        position, wanted, moved = start, limit, time.monotonic()
+        position, remaining, moved = start, limit, time.monotonic()
         while position < end:
             before = position
-            most = min(_BATCH, end - position, _BATCH if wanted is None else wanted)
-            for message in self._consumer.consume(most, _TICK):
+            batch_size = min(_BATCH, end - position, _BATCH if remaining is None else remaining)
+            for message in self._consumer.consume(batch_size, _TICK):
                 if message.error() is not None:
                     position = max(position, self._position_after(message))
                     continue
@@ -93,8 +93,8 @@ class TopicReader:
                 if position > end:
                     return
                 yield message
-                wanted = None if wanted is None else wanted - 1
-                if wanted == 0:
+                remaining = None if remaining is None else remaining - 1
+                if remaining == 0:
                     return
             if position > before:
                 moved = time.monotonic()

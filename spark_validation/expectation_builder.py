@@ -142,7 +142,9 @@ class ExpectationBuilder:
         return given is Kind.TOPIC or (given in {None, Kind.ASSOCIATED} and bool(self._associated.get((topic, part))))
 
     def _associations(self, topics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-        wanted = [topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)]
+        topics_with_associations = [
+            topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)
+        ]
 
         def fetch(topic: str) -> list[tuple[str, str]]:
             with suppress(NotFound):  # the registry has no associations
@@ -151,7 +153,9 @@ class ExpectationBuilder:
             return []
 
         subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for topic, parts in zip(wanted, _map_concurrently(fetch, wanted), strict=True):
+        for topic, parts in zip(
+            topics_with_associations, _map_concurrently(fetch, topics_with_associations), strict=True
+        ):
             for part, subject in parts:
                 subjects[topic, part].append(subject)
         return {key: tuple(sorted(set(names))) for key, names in subjects.items()}

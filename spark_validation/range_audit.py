@@ -124,8 +124,8 @@ def _batch_state(batch: pa.RecordBatch, offsets: OffsetRange, part: Part, checke
     times = to_milliseconds(batch.column("timestamp"))
     offset_numbers = np.asarray(batch.column("offset"))
     fields = sorted({column.field for column in checked.columns})
-    kept = frozenset(fields[:MAX_FIELDS])
-    columns = [column for column in checked.columns if column.field in kept]
+    stored_fields = frozenset(fields[:MAX_FIELDS])
+    columns = [column for column in checked.columns if column.field in stored_fields]
     samples = sample_fields(columns, np.where(times == NO_TIME, 0, times), offsets.partition, offset_numbers)
     return AuditState(
         cells=count_cells(offsets, part, checked, times),

@@ -88,17 +88,17 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     with _defer_interrupts() as interrupted, _redirect_stderr() as log:
         session = _start_session(master, name, LOCAL if local else CLUSTER, log)
-    wanted = False
+    log_needed = False
     try:
         if interrupted:
             raise KeyboardInterrupt
         yield session
     except SparkFailed as failed:
-        wanted = True
+        log_needed = True
         raise failed.logged_in(str(log)) from failed
     finally:
         _stop_session(session)
-        if not wanted:
+        if not log_needed:
             log.unlink(missing_ok=True)
 
 
@@ -155,12 +155,12 @@ def _redirect_stderr() -> Iterator[Path]:
     """Redirect the standard error of processes started in the block, and our own, to a file."""
     handle, path = tempfile.mkstemp(prefix="contractlog-spark-", suffix=".log")
     sys.stderr.flush()
-    kept = os.dup(2)
+    standard_error = os.dup(2)
     try:
         os.dup2(handle, 2)
         yield Path(path)
     finally:
         sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(standard_error, 2)
+        os.close(standard_error)
         os.close(handle)

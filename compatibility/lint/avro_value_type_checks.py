@@ -150,12 +150,12 @@ def check_decimal_size(_: AvroDocument, node: Primitive | Fixed) -> Problems:
 
 def check_decimal_fixed(_: AvroDocument, node: Fixed) -> Problems:
     precision = _digits(node, "precision") if _is_decimal(node) else None
-    most = max_decimal_digits(node.size)
-    if precision is not None and precision > most:
+    max_digits = max_decimal_digits(node.size)
+    if precision is not None and precision > max_digits:
         yield Problem(
             f"{node.at}/precision",
-            f"{node.size} bytes hold decimals of at most {most} digits, not {precision}, so the logical type has no "
-            "effect; enlarge the size or lower the precision",
+            f"{node.size} bytes hold decimals of at most {max_digits} digits, not {precision}, so the logical type has "
+            "no effect; enlarge the size or lower the precision",
         )
 
 

@@ -345,12 +345,12 @@ def check_default(_: JsonDocument, visit: SchemaVisit) -> Problems:
 
 
 def check_bounds(_: JsonDocument, visit: SchemaVisit) -> Problems:
-    for least, most in _BOUNDS:
-        lower, upper = visit.value.get(least), visit.value.get(most)
+    for minimum, maximum in _BOUNDS:
+        lower, upper = visit.value.get(minimum), visit.value.get(maximum)
         if isinstance(lower, Number) and isinstance(upper, Number) and lower.decimal > upper.decimal:
             yield Problem(
-                f"{visit.at}/{most}",
-                f'no value is valid: "{most}" {upper.text} is less than "{least}" {lower.text}',
+                f"{visit.at}/{maximum}",
+                f'no value is valid: "{maximum}" {upper.text} is less than "{minimum}" {lower.text}',
             )
 
 

@@ -73,8 +73,8 @@ def deviating_names(names: Iterable[str]) -> tuple[str, list[str]]:
     """
     cases = {name: _list_cases(name) for name in names}
     counts = Counter(case for matching in cases.values() for case in matching)
-    most = max(_CASES, key=lambda case: counts[case])
-    return most, [name for name, matching in cases.items() if most not in matching]
+    dominant_case = max(_CASES, key=lambda case: counts[case])
+    return dominant_case, [name for name, matching in cases.items() if dominant_case not in matching]
 
 
 def _list_cases(name: str) -> list[str]:

@@ -209,7 +209,7 @@ def limit_state(state: AuditState) -> AuditState:
     return AuditState(state.coverage, cells, violations, samples, unsampled)
 
 
-def limit_samples(state: AuditState, most: int = MAX_SAMPLED_VALUES) -> AuditState:
+def limit_samples(state: AuditState, maximum: int = MAX_SAMPLED_VALUES) -> AuditState:
     """Return the state with a limited number of sampled values.
 
     Fields are omitted from the part with the most values first, last name first.
@@ -218,7 +218,7 @@ def limit_samples(state: AuditState, most: int = MAX_SAMPLED_VALUES) -> AuditSta
     for (topic, part, name), sample in state.samples.items():
         sizes[topic, part][name] = len(sample.values)
     totals = {part_key: sum(fields.values()) for part_key, fields in sizes.items()}
-    excess = sum(totals.values()) - most
+    excess = sum(totals.values()) - maximum
     if excess <= 0:
         return state
     left_out: set[tuple[str, str, str]] = set()
@@ -277,8 +277,8 @@ def _counted_paths(keys: Iterable[ViolationKey]) -> Mapping[ViolationKey, frozen
     return {key: frozenset({("", ""), *nsmallest(MAX_PATHS, paths - {("", "")})}) for key, paths in by_key.items()}
 
 
-def _lowest_fields(names: Iterable[tuple[str, str, str]], most: int) -> Mapping[tuple[str, str], frozenset[str]]:
+def _lowest_fields(names: Iterable[tuple[str, str, str]], maximum: int) -> Mapping[tuple[str, str], frozenset[str]]:
     by_part: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for topic, part, name in names:
         by_part[topic, part].add(name)
-    return {key: frozenset(nsmallest(most, fields)) for key, fields in by_part.items()}
+    return {key: frozenset(nsmallest(maximum, fields)) for key, fields in by_part.items()}

@@ -98,12 +98,12 @@ def _add(path: Path, options: Namespace) -> int:
     password = None if options.no_password else _read_password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
     replaced = add_user(path, name, format_entry(name, hashed, options.read, options.write), replace=options.replace)
-    answer = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
+    report = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
-        answer["password"] = password or ""
+        report["password"] = password or ""
     permissions = f"reads {' '.join(options.read) or '-'}, writes {' '.join(options.write) or '-'}"
     done = f"replaced user `{name}` in `{path}`" if replaced else f"added user `{name}` to `{path}`"
-    _report(options, answer, f"{done}: {permissions}")
+    _report(options, report, f"{done}: {permissions}")
     if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:
@@ -146,15 +146,15 @@ def _read_piped_password(line: bytes) -> str:
 
 def _remove(path: Path, options: Namespace) -> int:
     remove_user(path, options.name)
-    answer = {"format": _FORMAT, "file": str(path), "name": options.name, "action": "removed"}
-    _report(options, answer, f"removed user `{options.name}` from `{path}`")
+    report = {"format": _FORMAT, "file": str(path), "name": options.name, "action": "removed"}
+    _report(options, report, f"removed user `{options.name}` from `{path}`")
     return 0
 
 
-def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
+def _report(options: Namespace, report: dict[str, str], sentence: str) -> None:
     """Print the result: JSON on stdout, or text on stderr, so that stdout has a generated password alone."""
     if options.format == "json":
-        print(escape_json_line(json.dumps(answer)))
+        print(escape_json_line(json.dumps(report)))
     else:
         print(escape_line(sentence), file=sys.stderr)
 

@@ -95,8 +95,8 @@ def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
         existing = name in users.by_name
         if existing and not replace:
             raise user_exists_error(path, name)
-        kept = _remove_entry(path, text, name) if existing else text
-        new = f"{kept.rstrip()}\n\n{entry}"
+        rest = _remove_entry(path, text, name) if existing else text
+        new = f"{rest.rstrip()}\n\n{entry}"
         _verify(path, new, users, name, present=True)
         _write(path, new)
     return existing

@@ -69,12 +69,12 @@ class AccessControl:
             scope["actor"] = caller.name
             self._require_permission(caller, scope)
         except RegistryError as error:
-            answer = error_response(error)
+            response = error_response(error)
             if isinstance(error, TooManyFailures):
-                answer.headers["Retry-After"] = str(error.seconds)
+                response.headers["Retry-After"] = str(error.seconds)
             if isinstance(error, Unauthorized):
-                answer.headers["WWW-Authenticate"] = _CHALLENGE
-            await answer(scope, receive, send)
+                response.headers["WWW-Authenticate"] = _CHALLENGE
+            await response(scope, receive, send)
             return
         actor_token, permissions_token = current_actor.set(caller.name), current_permissions.set(caller.permissions)
         try:

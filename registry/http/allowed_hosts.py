@@ -67,11 +67,11 @@ class AllowedHosts:
     """
 
     def __init__(self, names: str = "", listening: str = "") -> None:
-        given = frozenset(_normalize_name(name) for name in split_list(names))
+        configured = frozenset(_normalize_name(name) for name in split_list(names))
         own = f"[{listening}]" if ":" in listening else strip_final_dot(listening)
-        self._names = given or _LOOPBACK_NAMES | {own}
-        self._explicit = bool(given)
-        self._every = EVERY_HOST in given or (not given and is_wildcard(listening))
+        self._names = configured or _LOOPBACK_NAMES | {own}
+        self._explicit = bool(configured)
+        self._every = EVERY_HOST in configured or (not configured and is_wildcard(listening))
         self._allowed: set[tuple[bytes, str | None]] = set()
 
     @property

@@ -73,8 +73,8 @@ def _query_in_context(prefix: str, parts: Sequence[str], query: bytes, method: s
 def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = False) -> bytes:
     """Add the context to each value of a parameter, or replace them by it; keep the other parameters."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    given = [value for name, value in pairs if name == member] or [""]
-    values = [prefix] if replace else [value if value.startswith(_CONTEXTS) else prefix + value for value in given]
+    values = [value for name, value in pairs if name == member] or [""]
+    values = [prefix] if replace else [value if value.startswith(_CONTEXTS) else prefix + value for value in values]
     others = [(name, value) for name, value in pairs if name != member]
     return urlencode([*others, *((member, value) for value in values)]).encode()
 

@@ -55,8 +55,8 @@ def _environment() -> Environment:
 
 
 def _format_bounds(schema: dict[str, Any]) -> str:
-    least, most = schema["minimum"], schema["maximum"]
-    return f"{least:,g} to {most:,g}" if most < _MAX_SHOWN_BOUND else str(least)
+    minimum, maximum = schema["minimum"], schema["maximum"]
+    return f"{minimum:,g} to {maximum:,g}" if maximum < _MAX_SHOWN_BOUND else str(minimum)
 
 
 def _format_prose(text: str) -> Markup:

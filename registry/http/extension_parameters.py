@@ -43,7 +43,7 @@ _SECONDS: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)?")
 _LATEST: Final = frozenset({"latest", "-1"})
 
 
-def parse_integer(parameter: str, text: str, *, default: int, least: int, most: int) -> int:
+def parse_integer(parameter: str, text: str, *, default: int, minimum: int, maximum: int) -> int:
     """Parse an integer; empty means the default.
 
     Raises:
@@ -51,8 +51,8 @@ def parse_integer(parameter: str, text: str, *, default: int, least: int, most: 
     """
     if text == "":
         return default
-    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and least <= int(text) <= most):
-        raise InvalidQuery(parameter=parameter, detail=f"it must be an integer from {least} to {most}")
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and minimum <= int(text) <= maximum):
+        raise InvalidQuery(parameter=parameter, detail=f"it must be an integer from {minimum} to {maximum}")
     return int(text)
 
 
@@ -62,8 +62,8 @@ class BoundedInteger:
 
     parameter: str
     default: int
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def read(self, text: object) -> int:
         """Parse the parameter.
@@ -71,7 +71,9 @@ class BoundedInteger:
         Raises:
             InvalidQuery: it is not an integer within the bounds.
         """
-        return parse_integer(self.parameter, str(text), default=self.default, least=self.least, most=self.most)
+        return parse_integer(
+            self.parameter, str(text), default=self.default, minimum=self.minimum, maximum=self.maximum
+        )
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Make pydantic parse the value with ``read``."""
@@ -79,7 +81,7 @@ class BoundedInteger:
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Describe the parameter in ``openapi.yaml``."""
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def _parse_since(text: object) -> int | None:
     if str(text).lower() == "latest":
         return None
     try:
-        return parse_integer("since", str(text), default=0, least=0, most=MAX_INTEGER)
+        return parse_integer("since", str(text), default=0, minimum=0, maximum=MAX_INTEGER)
     except InvalidQuery:
         detail = f"it must be `latest`, or an integer from 0 to {MAX_INTEGER}"
         raise InvalidQuery(parameter="since", detail=detail) from None

@@ -59,15 +59,15 @@ class MetricsToken:
                 scope["actor"] = _ACTOR
                 scope["permitted"] = True
             elif self._required:
-                answer = error_response(Unauthorized())
-                answer.headers["WWW-Authenticate"] = _CHALLENGE
-                await answer(scope, receive, send)
+                response = error_response(Unauthorized())
+                response.headers["WWW-Authenticate"] = _CHALLENGE
+                await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
     def _matches(self, scope: Scope) -> bool:
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(given) != 1:
+        credentials = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(credentials) != 1:
             return False
-        scheme, _, token = given[0].partition(b" ")
+        scheme, _, token = credentials[0].partition(b" ")
         return scheme.lower() == _BEARER and hmac.compare_digest(token.strip(), self._token)

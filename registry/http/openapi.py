@@ -151,13 +151,13 @@ ANY_JSON: Final[dict[str, Any]] = {"description": "The text of the schema: any J
 
 
 def describe_route(
-    answer: dict[str, Any] | type,
+    response: dict[str, Any] | type,
     *errors: type[RegistryError],
     body: type | None = None,
     status: int = 200,
 ) -> dict[str, Any]:
     """Return the arguments of a route's decorator: its response, its errors, and its request body."""
-    schema = answer if isinstance(answer, dict) else body_reference(answer)
+    schema = response if isinstance(response, dict) else body_reference(response)
     responses: dict[int | str, Any] = {status: {"description": "Success", "content": {MEDIA_TYPE: {"schema": schema}}}}
     all_errors = errors if body is None else (*errors, UnsupportedMediaType)
     for http_status, codes in sorted(_group_by_status(all_errors).items()):

@@ -144,7 +144,7 @@ class _Batch(Struct):
     requests: list[msgspec.Raw] | None = None
 
 
-def parse_members(body: bytes, kind: type[B], most: int) -> list[B | BadRequest]:
+def parse_members(body: bytes, kind: type[B], maximum: int) -> list[B | BadRequest]:
     """Parse a batch, each member separately; an error takes the position of an invalid member.
 
     Raises:
@@ -155,8 +155,8 @@ def parse_members(body: bytes, kind: type[B], most: int) -> list[B | BadRequest]
     members = parse_body(body, _Batch).requests
     if not members:
         raise InvalidAssociation(property="requests", detail="cannot be null or empty")
-    if len(members) > most:
-        raise Unprocessable(f"A batch may have at most {most} requests")
+    if len(members) > maximum:
+        raise Unprocessable(f"A batch may have at most {maximum} requests")
     return [_parse_member(bytes(member), kind) for member in members]
 
 

@@ -46,14 +46,17 @@ _COUNTERS: Final = select(
     _NAMES.next_schema_id,
     _NAMES.deleted_at,
     *(
-        select(func.min(given)).where(context == _NAMES.name, given >= _NAMES.next_schema_id).scalar_subquery()
-        for context, given in ((_S.context, _S.id), (_R.context, _R.schema_id))
+        select(func.min(assigned)).where(context == _NAMES.name, assigned >= _NAMES.next_schema_id).scalar_subquery()
+        for context, assigned in ((_S.context, _S.id), (_R.context, _R.schema_id))
     ),
 ).where(in_texts(_NAMES.name, "names"))
 _WINDOW: Final = 1_000
 _ASSIGNED_IDS: Final = tuple(
-    select(given).where(context == bindparam("context"), given >= bindparam("start")).order_by(given).limit(_WINDOW)
-    for context, given in ((_S.context, _S.id), (_R.context, _R.schema_id))
+    select(assigned)
+    .where(context == bindparam("context"), assigned >= bindparam("start"))
+    .order_by(assigned)
+    .limit(_WINDOW)
+    for context, assigned in ((_S.context, _S.id), (_R.context, _R.schema_id))
 )
 _HIGHEST: Final = select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery()
 _STATES: Final = select(_U.id, _U.key, _U.revision, _HIGHEST.label("highest")).where(in_texts(_U.key, "keys"))
@@ -113,9 +116,9 @@ def read_states(
 
 def read_settings(connection: Connection, batch: Sequence[PendingAppend]) -> dict[Subject, ScopeSettings]:
     """Read the settings in force for each subject."""
-    wanted = {append.subject: scope_chain(append.subject) for append in batch}
-    by_scope = Snapshot(connection).read_settings({scope for chain in wanted.values() for scope in chain})
-    return {subject: ScopeSettings.merge(by_scope[scope] for scope in chain) for subject, chain in wanted.items()}
+    chains = {append.subject: scope_chain(append.subject) for append in batch}
+    by_scope = Snapshot(connection).read_settings({scope for chain in chains.values() for scope in chain})
+    return {subject: ScopeSettings.merge(by_scope[scope] for scope in chain) for subject, chain in chains.items()}
 
 
 def read_content_ids(connection: Connection, batch: Sequence[PendingAppend]) -> dict[tuple[str, str], int]:

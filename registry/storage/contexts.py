@@ -81,8 +81,8 @@ def forget_context(transaction: Transaction, context: str) -> int:
         transaction.hard_delete(subject, transaction.state(subject).id or 0, numbers)
     ids = {
         schema_id
-        for named, given in ASSIGNED_IDS
-        for schema_id in execute(select(given).where(named == context)).scalars()
+        for named, assigned in ASSIGNED_IDS
+        for schema_id in execute(select(assigned).where(named == context)).scalars()
     }
     transaction.touched.update((context, schema_id) for schema_id in ids)
     for table in _OF_A_CONTEXT:

@@ -124,7 +124,7 @@ class _Probe:
     """A probe of the database, and its start time."""
 
     began: float
-    answer: Future[None]
+    outcome: Future[None]
 
 
 class DatabaseHealth:
@@ -181,12 +181,12 @@ class DatabaseHealth:
         """
         self.require()
         try:
-            answers = self._responds_within(seconds)
+            responds = self._responds_within(seconds)
         except Exception as error:
             if not _is_server_response(error):
                 self.mark_unavailable()
             raise
-        if not answers:
+        if not responds:
             raise StoreError(detail=f"the database has not answered within {seconds:g} seconds")
 
     def _responds_within(self, seconds: float) -> bool:
@@ -194,9 +194,9 @@ class DatabaseHealth:
             return False
         probe, began = self._start_probe(), monotonic()
         try:
-            probe.answer.result(seconds)
+            probe.outcome.result(seconds)
         except TimeoutError:
-            if probe.answer.done():
+            if probe.outcome.done():
                 return self._responds_within(seconds)  # the response arrived just now
             if self._responses is not None and self._responses.last_response >= began:
                 return True  # other calls were answered meanwhile
@@ -208,21 +208,21 @@ class DatabaseHealth:
     def _start_probe(self) -> _Probe:
         """Start a probe, or join the running one."""
         with self._lock:
-            if self._probe_running is not None and not self._probe_running.answer.done():
+            if self._probe_running is not None and not self._probe_running.outcome.done():
                 return self._probe_running
             probe = self._probe_running = _Probe(monotonic(), Future())
             threading.Thread(
-                target=self._run_probe, args=(probe.answer,), name="contractlog-probe", daemon=True
+                target=self._run_probe, args=(probe.outcome,), name="contractlog-probe", daemon=True
             ).start()
             return probe
 
-    def _run_probe(self, answer: Future[None]) -> None:
+    def _run_probe(self, outcome: Future[None]) -> None:
         try:
             self._probe()
         except BaseException as error:  # noqa: BLE001 - raised again wherever the future is awaited
-            answer.set_exception(error)
+            outcome.set_exception(error)
         else:
-            answer.set_result(None)
+            outcome.set_result(None)
 
     def mark_unavailable(self) -> None:
         """Mark the database unavailable: calls fail from now on, until a probe succeeds."""

@@ -56,10 +56,12 @@ def find_counters_behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
     for name, next_id in read_counters(snapshot).items():
         above = [
             tuple(
-                snapshot.connection.execute(select(extreme(given)).where(named == name, given >= next_id)).scalar()
+                snapshot.connection.execute(
+                    select(extreme(assigned)).where(named == name, assigned >= next_id)
+                ).scalar()
                 for extreme in (func.min, func.max)
             )
-            for named, given in ASSIGNED_IDS
+            for named, assigned in ASSIGNED_IDS
         ]
         lowest = [low for low, _ in above if low is not None]
         if lowest and min(lowest) - next_id < MAX_ID_GAP:
@@ -85,8 +87,8 @@ def _ids_descending(snapshot: Snapshot, context: str, next_id: int) -> Iterator[
     """Yield the assigned ids of a context below the next one, highest first."""
     parts = (
         snapshot.connection.execute(
-            select(given).where(named == context, given < next_id).order_by(given.desc())
+            select(assigned).where(named == context, assigned < next_id).order_by(assigned.desc())
         ).scalars()
-        for named, given in ASSIGNED_IDS
+        for named, assigned in ASSIGNED_IDS
     )
     yield from merge(*parts, reverse=True)

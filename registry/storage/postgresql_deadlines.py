@@ -66,15 +66,15 @@ class _Connection(Connection[Any]):
                 raise  # the call itself failed; otherwise only ``probe_after_seconds`` is over
         poll = select.poll()
         try:
-            wanted = gen.send(Ready.NONE)
+            event = gen.send(Ready.NONE)
             while True:
                 reason = responses.reason_to_give_up(began, responses.limit)
                 if reason is not None:
                     self.pgconn.finish()
                     raise _NoResponse(reason)
-                poll.register(self.pgconn.socket, _EVENTS[wanted])
+                poll.register(self.pgconn.socket, _EVENTS[event])
                 events = poll.poll(responses.probe_after_seconds * 1000)
-                wanted = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
+                event = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
             return result

@@ -81,10 +81,10 @@ class PrefetchedSnapshot(Snapshot):
 
     def read_settings(self, scopes: Iterable[Subject]) -> dict[Subject, ScopeSettings]:
         """Return the settings of each scope."""
-        wanted = tuple(scopes)
-        if not self._configured.keys() >= set(wanted):
+        requested = tuple(scopes)
+        if not self._configured.keys() >= set(requested):
             raise NotPrefetched
-        return {scope: self._configured[scope] for scope in wanted}
+        return {scope: self._configured[scope] for scope in requested}
 
     def state(self, subject: Subject) -> SubjectState:
         """Return the subject's row."""

@@ -99,14 +99,14 @@ _WITH_QUALIFIED_REFERENCES = {
     for deleted in DeletedFilter
 }
 _BY_DEPENDENCE = {
-    (deleted, leaning): restrict_deleted(
+    (deleted, has_references): restrict_deleted(
         SELECT_REGISTERED.where(
-            _U.key == bindparam("key"), _S.references.is_not(None) if leaning else _S.references.is_(None)
+            _U.key == bindparam("key"), _S.references.is_not(None) if has_references else _S.references.is_(None)
         ).order_by(_V.version.desc()),
         deleted,
     )
     for deleted in DeletedFilter
-    for leaning in (True, False)
+    for has_references in (True, False)
 }
 _HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
 _STATE_AND_HIGHEST = _STATE.add_columns(

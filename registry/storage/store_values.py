@@ -277,9 +277,9 @@ class Page:
         """Return the page of a list."""
         return items[self.start : self.start + self.limit] if self.limit > 0 else items[self.start :]
 
-    def within(self, default: int, most: int) -> Page:
+    def within(self, default: int, maximum: int) -> Page:
         """Return the page with its limit if the server allows that, else with the default."""
-        return Page(self.offset, self.limit if 0 < self.limit <= most else default)
+        return Page(self.offset, self.limit if 0 < self.limit <= maximum else default)
 
 
 WHOLE_LIST: Final = Page()

@@ -23,7 +23,7 @@ class Job:
     """A waiting write, and the future of its outcome."""
 
     work: Any
-    answer: Future[Any] = field(default_factory=Future)
+    result: Future[Any] = field(default_factory=Future)
 
 
 class Writer:
@@ -66,7 +66,7 @@ class Writer:
                 if self.observer is not None:
                     self.observer.record_rejection()
                 raise Overloaded from None
-        return job.answer
+        return job.result
 
     def close(self) -> None:
         """Commit the waiting writes, and stop."""
@@ -99,7 +99,7 @@ class Writer:
         return batch, False
 
     def _answer(self, batch: Sequence[Job]) -> None:
-        jobs = [job for job in batch if job.answer.set_running_or_notify_cancel()]
+        jobs = [job for job in batch if job.result.set_running_or_notify_cancel()]
         if not jobs:
             return
         started = time.perf_counter()
@@ -113,6 +113,6 @@ class Writer:
             self.observer.record_queue(self._waiting.qsize())
         for job, outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, BaseException):
-                job.answer.set_exception(outcome)
+                job.result.set_exception(outcome)
             else:
-                job.answer.set_result(outcome)
+                job.result.set_result(outcome)

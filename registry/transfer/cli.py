@@ -245,7 +245,9 @@ def _follow_source(
     source: TransferSource, store: Any, before: RegistryContents, report: TransferReport, options: Namespace
 ) -> None:
     stop = threading.Event()
-    kept = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous_handlers = {
+        number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
 
     def poll_source() -> RegistryContents | None:
         changed = source.poll(report)
@@ -264,7 +266,7 @@ def _follow_source(
             allow_id_gap=options.allow_id_gap,
         )
     finally:
-        for number, handler in kept.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 

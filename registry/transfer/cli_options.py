@@ -201,9 +201,11 @@ def reject_unused_access(options: Namespace, live: str) -> None:
     Raises:
         UsageError: one of them is given.
     """
-    given = [f"source_{member}" for member in (*_MEMBERS, "header") if getattr(options, f"source_{member}")]
-    if given:
-        raise UsageError(f"--{given[0].replace('_', '-')} needs a live registry as the source, and {live} is not given")
+    options_in_use = [f"source_{member}" for member in (*_MEMBERS, "header") if getattr(options, f"source_{member}")]
+    if options_in_use:
+        raise UsageError(
+            f"--{options_in_use[0].replace('_', '-')} needs a live registry as the source, and {live} is not given"
+        )
 
 
 def _read_secret(member: str, file: str | None, environment: Mapping[str, str]) -> str | None:

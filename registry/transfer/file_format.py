@@ -195,7 +195,7 @@ class _LineReader:
 
     def _context(self, where: str, body: Mapping[str, Any]) -> None:
         name = import_parsers.read_context(body, "name")
-        self.contents.contexts[name] = import_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
+        self.contents.contexts[name] = import_parsers.read_number(body, "next_id", minimum=1, maximum=MAX_ID + 1)
         self.contents.positions[name] = where
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
@@ -300,8 +300,8 @@ class FileSource:
             with Path(self.path).open(encoding="utf-8") as file:
                 return read_lines(file, report)
         except UnicodeDecodeError:
-            what = f"`{self.path}` is not UTF-8 text, so it is not a file of `contractlog export`"
-            raise UsageError(what + ("" if self.path == "-" else _database_hint(self.path))) from None
+            message = f"`{self.path}` is not UTF-8 text, so it is not a file of `contractlog export`"
+            raise UsageError(message + ("" if self.path == "-" else _database_hint(self.path))) from None
         except OSError as error:
             live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
             raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None

@@ -61,7 +61,7 @@ class InvalidField(ValueError):
     """A member cannot be imported; the text names it and gives the reason."""
 
 
-def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -> int:
+def read_number(body: Mapping[str, Any], name: str, *, minimum: int, maximum: int) -> int:
     """Parse an integer within bounds.
 
     Raises:
@@ -69,24 +69,24 @@ def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -
         InvalidField: it is something else.
     """
     value = body[name]
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
-        raise InvalidField(f"`{name}`: {_shorten(value)} is not a number from {lowest} to {most}")
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+        raise InvalidField(f"`{name}`: {_shorten(value)} is not a number from {minimum} to {maximum}")
     return value
 
 
 def read_id(body: Mapping[str, Any], name: str = "id") -> int:
     """Parse a schema id."""
-    return read_number(body, name, lowest=0, most=MAX_ID)
+    return read_number(body, name, minimum=0, maximum=MAX_ID)
 
 
 def read_version(body: Mapping[str, Any], name: str = "version") -> int:
     """Parse a version number."""
-    return read_number(body, name, lowest=1, most=MAX_VERSION)
+    return read_number(body, name, minimum=1, maximum=MAX_VERSION)
 
 
 def read_time(body: Mapping[str, Any], name: str) -> int | None:
     """Parse milliseconds since 1970; None if absent."""
-    return None if body.get(name) is None else read_number(body, name, lowest=0, most=LATEST_TIME)
+    return None if body.get(name) is None else read_number(body, name, minimum=0, maximum=LATEST_TIME)
 
 
 def read_flag(body: Mapping[str, Any], name: str, default: object = _REQUIRED) -> bool:
@@ -105,14 +105,14 @@ def read_string(body: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *, longest: int | None = None) -> str:
+def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *, max_length: int | None = None) -> str:
     """Parse a string that every database can store."""
     value = _read_value(body, name, default)
     value = read_string({name: value}, name)
     if not is_storable(value):
         raise InvalidField(f"`{name}` contains a NUL or half of a surrogate pair, which databases cannot store")
-    if longest is not None and len(value) > longest:
-        raise InvalidField(f"`{name}` has {len(value)} characters, over the limit of {longest}")
+    if max_length is not None and len(value) > max_length:
+        raise InvalidField(f"`{name}` has {len(value)} characters, over the limit of {max_length}")
     return value
 
 
@@ -173,9 +173,9 @@ def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> Sto
     return StoredAssociation(
         guid=parse_guid(body["guid"]),
         subject=parse_subject(body["subject"]),
-        resource_id=read_text(body, "resourceId", longest=MAX_RESOURCE_CHARACTERS),
-        resource_name=read_text(body, "resourceName", longest=MAX_RESOURCE_CHARACTERS),
-        resource_namespace=read_text(body, "resourceNamespace", longest=MAX_RESOURCE_CHARACTERS),
+        resource_id=read_text(body, "resourceId", max_length=MAX_RESOURCE_CHARACTERS),
+        resource_name=read_text(body, "resourceName", max_length=MAX_RESOURCE_CHARACTERS),
+        resource_namespace=read_text(body, "resourceNamespace", max_length=MAX_RESOURCE_CHARACTERS),
         resource_type=kind,
         association_type=part,
         lifecycle=Lifecycle(lifecycle),

@@ -211,9 +211,9 @@ class _PlanBuilder:
         for context in sorted(self._source.contexts.keys() | every.keys()):
             highest = next_ids.get(context, 1) - 1
             above = [assigned for assigned in every.get(context, ()) if assigned > highest]
-            given = bulk_transfer.find_assigned_ids(self._snapshot, context, above)
+            assigned = bulk_transfer.find_assigned_ids(self._snapshot, context, above)
             for schema_id in above:
-                if schema_id in given:  # an isolated id that already exists here changes nothing
+                if schema_id in assigned:  # an isolated id that already exists here changes nothing
                     continue
                 if schema_id - highest > MAX_ID_GAP:
                     self.plan.conflicts.append(
@@ -224,10 +224,10 @@ class _PlanBuilder:
             if counter - 1 - highest > MAX_ID_GAP:
                 self.plan.conflicts.append(self._describe_gap(context, f"the next id {counter}", context, highest))
 
-    def _describe_gap(self, key: SchemaKey | str, what: str, context: str, highest: int) -> str:
+    def _describe_gap(self, key: SchemaKey | str, label: str, context: str, highest: int) -> str:
         return (
-            f"{self._position_prefix(key)}{what} of context {context} is more than {MAX_ID_GAP:,} above {highest}, the "
-            "next lower id: new ids would continue from there. If that is intended, pass --allow-id-gap (a running "
+            f"{self._position_prefix(key)}{label} of context {context} is more than {MAX_ID_GAP:,} above {highest}, "
+            "the next lower id: new ids would continue from there. If that is intended, pass --allow-id-gap (a running "
             "registry needs CONTRACTLOG_ALLOW_ID_GAP=true)"
         )
 

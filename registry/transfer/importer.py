@@ -98,8 +98,8 @@ def _identify(
 def _report_plan(plan: ImportPlan, report: TransferReport) -> None:
     report.conflicts += plan.conflicts
     if not plan.conflicts:
-        for what, number in plan.counts():
-            report.done[what] += number
+        for name, number in plan.counts():
+            report.done[name] += number
 
 
 def _write(transaction: Transaction, plan: ImportPlan) -> None:

@@ -113,7 +113,7 @@ class TransferReport:
 
 
 def _count_lines(title: str, counts: Counter[str]) -> Iterator[str]:
-    summary = ", ".join(f"{what} {number:,}" for what, number in counts.items() if number)
+    summary = ", ".join(f"{name} {number:,}" for name, number in counts.items() if number)
     yield f"{title}: {summary or 'nothing'}"
 
 

@@ -130,11 +130,11 @@ class RestReader:
         subjects = [self._fits("a subject", import_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
-    def _read_list(self, answer: Any, where: str) -> list[Any]:
+    def _read_list(self, response: Any, where: str) -> list[Any]:
         """Return a list from a response; anything else is reported as an oddity."""
-        if answer is None or isinstance(answer, list):
-            return answer or []
-        self._report.odd(OddityKind.UNREADABLE, where, f"{type(answer).__name__} instead of a list")
+        if response is None or isinstance(response, list):
+            return response or []
+        self._report.odd(OddityKind.UNREADABLE, where, f"{type(response).__name__} instead of a list")
         return []
 
     def _fits(self, where: str, read: Callable[[Any], T], value: Any) -> T | None:
@@ -268,15 +268,15 @@ class RestReader:
         settings = read_config(config, where, self._report) if isinstance(config, dict) else {}
         if settings and settings != inherited:
             self.contents.settings[scope] = settings
-        answer = await self._maybe(get_scope_call("mode", scope))
-        if isinstance(answer, dict) and answer.get("mode"):
-            mode = read_mode(answer["mode"], where, self._report)
+        response = await self._maybe(get_scope_call("mode", scope))
+        if isinstance(response, dict) and response.get("mode"):
+            mode = read_mode(response["mode"], where, self._report)
             if mode is not None and mode != inherited_mode:
                 self.contents.modes[scope] = mode
 
     async def _associations(self) -> None:
-        answer = await self._maybe(get_call("associations", "resources", "-", "-"))
-        for body in self._read_list(answer, "associations"):
+        response = await self._maybe(get_call("associations", "resources", "-", "-"))
+        for body in self._read_list(response, "associations"):
             association = self._fits("an association", _parse_association, body)
             if association is not None:
                 self.contents.associations[association.guid] = association

@@ -148,17 +148,17 @@ def _read_text(body: Mapping[str, Any], name: str) -> str:
         raise UnreadableRecord(f"a key of which {error}") from None
 
 
-def _parse_json(raw: bytes, what: str) -> dict[str, Any]:
+def _parse_json(raw: bytes, part: str) -> dict[str, Any]:
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        raise UnreadableRecord(f"a {what} that is not JSON") from None
+        raise UnreadableRecord(f"a {part} that is not JSON") from None
     if not isinstance(body, dict):
-        raise UnreadableRecord(f"a {what} that is not a JSON object")
+        raise UnreadableRecord(f"a {part} that is not a JSON object")
     try:
         import_parsers.require_unicode(body)
     except InvalidField as error:
-        raise UnreadableRecord(f"a {what} that cannot be stored: {error}") from None
+        raise UnreadableRecord(f"a {part} that cannot be stored: {error}") from None
     return body
 
 

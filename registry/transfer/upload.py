@@ -64,10 +64,10 @@ def upload_export(
                         break
         except side.httpx2.RequestError as error:
             raise Unreachable(f"registry {address.url}: {side.failure_of(error).reason}") from None
-    answer = body.response()
-    if answer.fault:
-        raise Unreachable(f"registry {address.url}: its answer {answer.fault}")
-    _merge_response(address.url, answer.status, answer.body, report)
+    response = body.response()
+    if response.fault:
+        raise Unreachable(f"registry {address.url}: its answer {response.fault}")
+    _merge_response(address.url, response.status, response.body, report)
 
 
 def _encode_chunks(lines: Iterable[str]) -> Iterator[bytes]:

@@ -126,8 +126,8 @@ class _Verification:
         self._result.differences.sort()
         return self._result
 
-    async def _answer(self, what: str, call: Call[Any]) -> Mapping[str, Any] | None:
-        self._result.compared[what] += 1
+    async def _answer(self, kind: str, call: Call[Any]) -> Mapping[str, Any] | None:
+        self._result.compared[kind] += 1
         try:
             body = await self._transport.send(call)
         except RegistryError as error:
@@ -325,7 +325,7 @@ def _compare_times(database_url: str, state: RegistryContents, verified: Verific
 
 
 def _print_result(verified: VerificationResult) -> None:
-    compared = ", ".join(f"{number:,} {what}" for what, number in verified.compared.items())
+    compared = ", ".join(f"{number:,} {kind}" for kind, number in verified.compared.items())
     print_result(f"compared: {compared or 'nothing'}")
     print_result(f"{len(verified.differences):,} differences" if verified.differences else "no differences")
     for difference in verified.differences[:_MAX_SHOWN]:

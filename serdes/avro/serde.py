@@ -66,9 +66,9 @@ class AvroFormat:
             return StrictWriter(parsed, self.limits, or_default=self.or_default)
         return AvroWriter(parsed, self.limits, lenient=self.lenient)
 
-    def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
+    def reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         """Prepare a pair of schemas for reading."""
-        return AvroReader(writer, wanted, limits=self.limits, named_records=self.named_records)
+        return AvroReader(writer, reader_schema, limits=self.limits, named_records=self.named_records)
 
 
 def _check_limits(given: Any) -> Limits:

@@ -52,13 +52,13 @@ class AvroFileReader:
         except ContractlogError as error:
             raise UsageError(f"the schema of `{name}` cannot be used: {error}") from error
 
-    def values(self, wanted: ParsedSchema | None = None) -> Iterator[tuple[int, Any]]:
+    def values(self, reader_schema: ParsedSchema | None = None) -> Iterator[tuple[int, Any]]:
         """Yield the number of each record, from 1, and its value, resolved to another schema if given.
 
         Raises:
             UsageError: a block or a record is damaged, or the other schema cannot read it; with the record's number.
         """
-        reader = InterpretedReader(self.parsed, wanted, named_records=wanted is not None)
+        reader = InterpretedReader(self.parsed, reader_schema, named_records=reader_schema is not None)
         number = 0
         for block in self._read_blocks():
             source = ByteCursor(block.bytes_.getvalue())

@@ -135,8 +135,8 @@ def _open_records(
         schema = file.draft
     reader = reading(schema=schema)
     values = file.values(reader.parsed if reader.parsed.type is SchemaType.AVRO else None)
-    wanted = takewhile(lambda _: not interruption.happened, values)
-    return (reader.encode_value(number, value) for number, value in wanted)
+    uninterrupted = takewhile(lambda _: not interruption.happened, values)
+    return (reader.encode_value(number, value) for number, value in uninterrupted)
 
 
 @contextlib.contextmanager

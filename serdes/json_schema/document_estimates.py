@@ -22,11 +22,11 @@ _MEMBER_KEYWORDS: Final = ("additionalProperties", "unevaluatedProperties", "pro
 _ITEM_KEYWORDS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains")
 
 
-def count_parts(value: Any, most: int = _NO_LIMIT) -> int:
+def count_parts(value: Any, maximum: int = _NO_LIMIT) -> int:
     """Count the parts of a document, with long names and strings as several; stop soon after ``most``."""
     counted = 0
     waiting = [value]
-    while waiting and counted <= most:
+    while waiting and counted <= maximum:
         inner = waiting.pop()
         counted += 1
         if isinstance(inner, dict):

@@ -79,9 +79,9 @@ class JsonFormat:
             return CustomJsonWriter(parsed, self.validation, self.encode)
         return JsonWriter(parsed, self.validation)
 
-    def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
+    def reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         """Prepare a pair of schemas for reading."""
-        return JsonReader(writer, wanted, self.validation, decode=self.decode)
+        return JsonReader(writer, reader_schema, self.validation, decode=self.decode)
 
 
 class _JSONSerializerBase(SerializerBase):

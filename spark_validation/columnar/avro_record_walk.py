@@ -58,8 +58,8 @@ class RecordWalk:
         if not path.node.empty:
             _READERS[path.node.kind](self, path)
 
-    def varint(self, path: ValuePath, longest: int) -> int:
-        """Read a zigzag integer of at most ``longest`` bytes."""
+    def varint(self, path: ValuePath, max_bytes: int) -> int:
+        """Read a zigzag integer of at most ``max_bytes`` bytes."""
         start = pos = self.pos
         raw = shift = 0
         while True:
@@ -71,9 +71,9 @@ class RecordWalk:
             shift += 7
             if byte < _MORE:
                 break
-            if pos - start == longest:
+            if pos - start == max_bytes:
                 raise RuleViolated(Outcome.BAD_VARINT, path, start)
-        if longest == INT_BYTES and raw >= _UINT32:
+        if max_bytes == INT_BYTES and raw >= _UINT32:
             raise RuleViolated(Outcome.INT_OUT_OF_RANGE, path, start)
         if raw >= _UINT64:
             raise RuleViolated(Outcome.BAD_VARINT, path, start)

@@ -148,14 +148,14 @@ class VectorizedWalk:
             # The lowest int64 has no positive counterpart; the highest is just as impossible as a count.
             counts = np.where(counts == np.iinfo(np.int64).min, np.iinfo(np.int64).max, np.abs(counts))
             if sized.size != before.size:
-                kept = tally.codes[going.rows] == 0
-                going.keep(kept)
-                counts, stops = counts[kept], stops[kept]
+                valid = tally.codes[going.rows] == 0
+                going.keep(valid)
+                counts, stops = counts[valid], stops[valid]
         if not RecordWalk.items_are_empty(path):
             short = counts > going.end - going.pos
             if short.any():
-                kept = tally.fail(path, going, short, Outcome.TRUNCATED)
-                counts, stops = counts[kept], stops[kept]
+                valid = tally.fail(path, going, short, Outcome.TRUNCATED)
+                counts, stops = counts[valid], stops[valid]
         return counts, stops
 
     def _items(self, path: ValuePath, cursors: Cursors, counts: NDArray[np.int64]) -> None:
@@ -195,7 +195,7 @@ class VectorizedWalk:
     def _one_by_one(self, cursors: Cursors, step: Callable[[RecordWalk, int], None]) -> None:
         """Advance each cursor with the scalar walker."""
         ends = cursors.pos.copy()
-        kept = np.ones(cursors.size, np.bool_)
+        valid = np.ones(cursors.size, np.bool_)
         scalar = self.scalar
         for nth, (row, pos, end) in enumerate(
             zip(cursors.rows.tolist(), cursors.pos.tolist(), cursors.end.tolist(), strict=True)
@@ -205,11 +205,11 @@ class VectorizedWalk:
                 step(scalar, row)
             except RuleViolated as broken:
                 self.tally.fail_one(broken.path, row, broken.code, broken.at)
-                kept[nth] = False
+                valid[nth] = False
             ends[nth] = scalar.pos
         cursors.pos = ends
-        if not kept.all():
-            cursors.keep(kept)
+        if not valid.all():
+            cursors.keep(valid)
 
     def _collect(self, path: ValuePath, start: int, value: int) -> None:
         if self.tally.wants(path):

@@ -37,9 +37,9 @@ class Cursors:
         """Return some of the cursors as a new set."""
         return Cursors(self.rows[where], self.pos[where], self.end[where])
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
+    def keep(self, mask: NDArray[np.bool_]) -> None:
         """Drop all cursors except those selected by the mask."""
-        self.rows, self.pos, self.end = self.rows[kept], self.pos[kept], self.end[kept]
+        self.rows, self.pos, self.end = self.rows[mask], self.pos[mask], self.end[mask]
 
 
 class BatchTally:
@@ -79,9 +79,9 @@ class BatchTally:
         self.codes[rows] = code if isinstance(code, Outcome) else code[bad]
         self.where[rows] = self.number(path)
         self.at[rows] = (cursors.pos if at is None else at)[bad]
-        kept = ~bad
-        cursors.keep(kept)
-        return kept
+        valid = ~bad
+        cursors.keep(valid)
+        return valid
 
     def fail_one(self, path: ValuePath, row: int, code: Outcome, at: int) -> None:
         """Set the outcome of one record."""

@@ -33,11 +33,11 @@ def build_pieces(tally: BatchTally) -> Iterator[ColumnPiece]:
             continue
         rows, starts, values = _join_chunks(chunks)
         if broken.any():
-            kept = ~broken[rows]
-            rows, starts, values = rows[kept], starts[kept], values[kept]
+            valid = ~broken[rows]
+            rows, starts, values = rows[valid], starts[valid], values[valid]
         if path.node.logical is not None and path.node.logical.name == "timestamp-millis":
-            kept = (values <= _MAX_MILLIS) & (values >= -_MAX_MILLIS)  # others overflow microseconds: left out
-            rows, starts, values = rows[kept], starts[kept], values[kept]
+            valid = (values <= _MAX_MILLIS) & (values >= -_MAX_MILLIS)  # others overflow microseconds: left out
+            rows, starts, values = rows[valid], starts[valid], values[valid]
         if rows.size:
             yield ColumnPiece(path.field, rows, starts, _build_array(tally, path, starts, values))
 

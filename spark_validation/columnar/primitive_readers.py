@@ -34,14 +34,14 @@ _MORE: Final = 0x80
 _MAX_BYTES: Final = 1 << 20  # processed together; more would cost memory and gain nothing
 
 
-def read_integers(tally: BatchTally, path: ValuePath, cursors: Cursors, longest: int) -> Integers:
-    """Read a zigzag integer of at most ``longest`` bytes with each cursor."""
-    values, after, codes = read_varints(tally.data, cursors.pos, cursors.end, longest)
+def read_integers(tally: BatchTally, path: ValuePath, cursors: Cursors, max_bytes: int) -> Integers:
+    """Read a zigzag integer of at most ``max_bytes`` bytes with each cursor."""
+    values, after, codes = read_varints(tally.data, cursors.pos, cursors.end, max_bytes)
     if codes is not None:
         bad = codes > 0
         if bad.any():
-            kept = tally.fail(path, cursors, bad, codes)
-            values, after = values[kept], after[kept]
+            valid = tally.fail(path, cursors, bad, codes)
+            values, after = values[valid], after[valid]
     starts, cursors.pos = cursors.pos, after
     return values, starts
 
@@ -51,8 +51,8 @@ def read_lengths(tally: BatchTally, path: ValuePath, cursors: Cursors) -> NDArra
     lengths, starts = read_integers(tally, path, cursors, LONG_BYTES)
     bad = (lengths < 0) | (lengths > tally.limits.length)
     if bad.any():
-        kept = tally.fail(path, cursors, bad, Outcome.BAD_LENGTH, starts)
-        lengths, starts = lengths[kept], starts[kept]
+        valid = tally.fail(path, cursors, bad, Outcome.BAD_LENGTH, starts)
+        lengths, starts = lengths[valid], starts[valid]
     short = lengths > cursors.end - cursors.pos
     if short.any():
         lengths = lengths[tally.fail(path, cursors, short, Outcome.TRUNCATED, starts)]
@@ -64,8 +64,8 @@ def read_index(tally: BatchTally, path: ValuePath, cursors: Cursors, size: int, 
     indexes, starts = read_integers(tally, path, cursors, INT_BYTES)
     bad = (indexes < 0) | (indexes >= size)
     if bad.any():
-        kept = tally.fail(path, cursors, bad, outcome, starts)
-        indexes, starts = indexes[kept], starts[kept]
+        valid = tally.fail(path, cursors, bad, outcome, starts)
+        indexes, starts = indexes[valid], starts[valid]
     return indexes, starts
 
 
@@ -86,15 +86,15 @@ def _read_boolean(tally: BatchTally, path: ValuePath, cursors: Cursors) -> None:
     if tally.limits.strict_booleans:
         bad = byte > 1
         if bad.any():
-            kept = tally.fail(path, cursors, bad, Outcome.BAD_BOOLEAN, starts)
-            byte, starts = byte[kept], starts[kept]
+            valid = tally.fail(path, cursors, bad, Outcome.BAD_BOOLEAN, starts)
+            byte, starts = byte[valid], starts[valid]
     if tally.wants(path):
         tally.collect(path, cursors.rows, starts, (byte != 0).astype(np.int64))
 
 
 def _read_integer(tally: BatchTally, path: ValuePath, cursors: Cursors) -> None:
-    longest = INT_BYTES if path.node.kind is AvroKind.INT else LONG_BYTES
-    values, starts = read_integers(tally, path, cursors, longest)
+    max_bytes = INT_BYTES if path.node.kind is AvroKind.INT else LONG_BYTES
+    values, starts = read_integers(tally, path, cursors, max_bytes)
     if tally.wants(path):
         tally.collect(path, cursors.rows, starts, values)
 
@@ -118,8 +118,8 @@ def _read_string(tally: BatchTally, path: ValuePath, cursors: Cursors) -> None:
     starts, cursors.pos = cursors.pos, cursors.pos + lengths
     bad = find_invalid_utf8(tally.buffer, starts, lengths)
     if bad is not None:
-        kept = tally.fail(path, cursors, bad, Outcome.BAD_UTF8, starts)
-        starts, lengths = starts[kept], lengths[kept]
+        valid = tally.fail(path, cursors, bad, Outcome.BAD_UTF8, starts)
+        starts, lengths = starts[valid], lengths[valid]
     if tally.wants(path):
         tally.collect(path, cursors.rows, starts, lengths)
 
@@ -163,25 +163,25 @@ def skip_integer_items(
     tally: BatchTally, item: ValuePath, cursors: Cursors, counts: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Skip integers; return which cursors were not moved because one of their integers is invalid."""
-    longest = INT_BYTES if item.node.kind is AvroKind.INT else LONG_BYTES
-    groups = np.cumsum(np.minimum(cursors.end - cursors.pos, counts * longest)) // _MAX_BYTES
+    max_bytes = INT_BYTES if item.node.kind is AvroKind.INT else LONG_BYTES
+    groups = np.cumsum(np.minimum(cursors.end - cursors.pos, counts * max_bytes)) // _MAX_BYTES
     stay = np.zeros(cursors.size, np.bool_)
     for group in np.unique(groups).tolist():
         where = np.flatnonzero(groups == group)
         some = cursors.pick(where)
-        stay[where] = _skip_group(tally, item, some, counts[where], longest)
+        stay[where] = _skip_group(tally, item, some, counts[where], max_bytes)
         cursors.pos[where] = some.pos
     return stay
 
 
 def _skip_group(
-    tally: BatchTally, item: ValuePath, cursors: Cursors, counts: NDArray[np.int64], longest: int
+    tally: BatchTally, item: ValuePath, cursors: Cursors, counts: NDArray[np.int64], max_bytes: int
 ) -> NDArray[np.bool_]:
     """Skip the integers of one group of cursors; return which were not moved.
 
     An integer ends with a byte below 128, so the n-th such byte after a cursor ends its n-th integer.
     """
-    spans = np.minimum(cursors.end - cursors.pos, counts * longest)
+    spans = np.minimum(cursors.end - cursors.pos, counts * max_bytes)
     bytes_at = expand_ranges(cursors.pos, spans, 1)
     lasts = bytes_at[tally.data[bytes_at] < _MORE]  # positions where integers end, ascending
     first = np.searchsorted(lasts, cursors.pos)
@@ -193,7 +193,7 @@ def _skip_group(
     starts[1:] = ends[:-1] + 1
     heads = np.flatnonzero(np.diff(owner, prepend=-1))
     starts[heads] = cursors.pos[owner[heads]]
-    values, _, codes = read_varints(tally.data, starts, cursors.end[owner], longest)
+    values, _, codes = read_varints(tally.data, starts, cursors.end[owner], max_bytes)
     if codes is not None:
         stay[owner[codes > 0]] = True
     if tally.wants(item):

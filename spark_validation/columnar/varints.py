@@ -22,7 +22,7 @@ _ONE_BYTE: Final = np.array([(n >> 1) ^ -(n & 1) for n in range(_MORE)], np.int6
 
 
 def read_varints(
-    data: NDArray[np.uint8], pos: NDArray[np.int64], end: NDArray[np.int64], longest: int
+    data: NDArray[np.uint8], pos: NDArray[np.int64], end: NDArray[np.int64], max_bytes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8] | None]:
     """Read one zigzag integer at each position.
 
@@ -30,7 +30,7 @@ def read_varints(
         data: all bytes; not empty.
         pos: start of each integer.
         end: end of each record.
-        longest: ``INT_BYTES`` or ``LONG_BYTES``.
+        max_bytes: ``INT_BYTES`` or ``LONG_BYTES``.
 
     Returns:
         The integers, the positions after them, and an outcome for each, or None if all are valid.
@@ -44,7 +44,7 @@ def read_varints(
     else:
         raw = byte.astype(np.uint64)
         raw &= np.uint64(_MORE - 1)
-        codes = _read_rest(data, raw, after, np.flatnonzero(long), longest)
+        codes = _read_rest(data, raw, after, np.flatnonzero(long), max_bytes)
         values = (raw >> np.uint64(1)).view(np.int64) ^ -(raw & np.uint64(1)).view(np.int64)
     short = after > end
     if short.any():
@@ -54,16 +54,16 @@ def read_varints(
 
 
 def _read_rest(
-    data: NDArray[np.uint8], raw: NDArray[np.uint64], after: NDArray[np.int64], going: NDArray[np.intp], longest: int
+    data: NDArray[np.uint8], raw: NDArray[np.uint64], after: NDArray[np.int64], going: NDArray[np.intp], max_bytes: int
 ) -> NDArray[np.uint8] | None:
     """Read the bytes after the first; update ``raw`` and ``after`` in place."""
-    for nth in range(1, longest):
+    for nth in range(1, max_bytes):
         at = after[going]
         byte = data.take(at, mode="clip")
         after[going] = at + 1
         raw[going] |= (byte & np.uint8(_MORE - 1)).astype(np.uint64) << np.uint64(nth * _GROUP)
-        if nth == longest - 1:
-            return _check_last_byte(byte, going, raw.size, longest)
+        if nth == max_bytes - 1:
+            return _check_last_byte(byte, going, raw.size, max_bytes)
         more = byte >= _MORE
         if not more.all():
             going = going[more]
@@ -73,14 +73,14 @@ def _read_rest(
 
 
 def _check_last_byte(
-    byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int
+    byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, max_bytes: int
 ) -> NDArray[np.uint8] | None:
     """Return the outcomes of integers of maximum length, by their last byte; None if all are valid."""
-    most = _LAST_OF_INT if longest == INT_BYTES else _LAST_OF_LONG
-    over = byte > most
+    maximum = _LAST_OF_INT if max_bytes == INT_BYTES else _LAST_OF_LONG
+    over = byte > maximum
     if not over.any():
         return None
     codes = np.zeros(size, np.uint8)
-    codes[going[over]] = Outcome.INT_OUT_OF_RANGE if longest == INT_BYTES else Outcome.BAD_VARINT
+    codes[going[over]] = Outcome.INT_OUT_OF_RANGE if max_bytes == INT_BYTES else Outcome.BAD_VARINT
     codes[going[byte >= _MORE]] = Outcome.BAD_VARINT
     return codes

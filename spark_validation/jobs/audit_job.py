@@ -199,14 +199,14 @@ def _replace_folder(out: Path) -> Iterator[Path]:
 def _swap_folders(target: Path, fresh: Path) -> None:
     """Replace a folder by another; if that is interrupted half-way, the former one is restored."""
     former = Path(mkdtemp(prefix=f".{target.name}.former-", dir=target.parent))
-    kept = former / target.name
+    backup = former / target.name
     try:
         if target.exists():
-            target.rename(kept)
+            target.rename(backup)
         fresh.rename(target)
     finally:
-        if kept.exists() and not target.exists():
-            kept.rename(target)
+        if backup.exists() and not target.exists():
+            backup.rename(target)
         shutil.rmtree(former, ignore_errors=True)
 
 

@@ -35,11 +35,11 @@ class Alignment:
         """Distinct source rows per pair: 1 if no source row is paired with two target rows."""
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
 
-    def thin(self, most: int) -> Alignment:
+    def thin(self, maximum: int) -> Alignment:
         """Return at most ``most`` of the pairs, evenly spaced."""
-        if len(self.targets) <= most:
+        if len(self.targets) <= maximum:
             return self
-        chosen = np.arange(most) * len(self.targets) // most
+        chosen = np.arange(maximum) * len(self.targets) // maximum
         return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.matched)
 
 
@@ -143,7 +143,7 @@ def _count_equal(source_cells: Cells, target_cells: Cells) -> Integers:
 def pool_alignments(alignments: list[Alignment]) -> Alignment:
     """Return the pairs of several alignments together; if they differ on a target row, the first one wins."""
     targets = np.concatenate([alignment.targets for alignment in alignments])
-    kept, firsts = np.unique(targets, return_index=True)
+    unique_targets, firsts = np.unique(targets, return_index=True)
     sources = np.concatenate([alignment.sources for alignment in alignments])[firsts]
     controls = np.concatenate([alignment.controls for alignment in alignments])[firsts]
-    return Alignment(sources, kept, controls, max(alignment.matched for alignment in alignments))
+    return Alignment(sources, unique_targets, controls, max(alignment.matched for alignment in alignments))

@@ -45,7 +45,7 @@ class TopicCopy:
     """Fields of a target that were copied from a source."""
 
     matched: float  #: share of target rows that have a counterpart in the source
-    kept: float  #: approximate number of target rows per source row
+    row_ratio: float  #: approximate number of target rows per source row
     fields: dict[str, CopiedField]  #: by target field
 
 
@@ -71,7 +71,7 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
     fields = _copied_fields(source, target, pool_alignments(best))
     matched = float(np.median([alignment.matched for alignment in best]))
-    return TopicCopy(matched, min(kept for _, _, kept in proven), fields) if fields else None
+    return TopicCopy(matched, min(row_ratio for _, _, row_ratio in proven), fields) if fields else None
 
 
 def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:

@@ -125,12 +125,12 @@ def _nearest_source(sources: list[str], target: str, copies: Copies) -> str | No
     """
     if not sources:
         return None
-    most = max(copies[source, target].matched for source in sources)
-    equal = sorted(source for source in sources if most - copies[source, target].matched <= CLEAR_DIFFERENCE)
+    max_matched = max(copies[source, target].matched for source in sources)
+    equal = sorted(source for source in sources if max_matched - copies[source, target].matched <= CLEAR_DIFFERENCE)
     nearest = equal[0]
     for source in equal[1:]:
         chain, back = copies.get((nearest, source)), copies.get((source, nearest))
-        if (chain and chain.kept < 1 - CLEAR_DIFFERENCE) or (back and back.kept >= 1 - CLEAR_DIFFERENCE):
+        if (chain and chain.row_ratio < 1 - CLEAR_DIFFERENCE) or (back and back.row_ratio >= 1 - CLEAR_DIFFERENCE):
             nearest = source
     return nearest
 

@@ -86,8 +86,8 @@ def sample_fields(
     """
     hashed = [_hash_column(column, design.key) for column in columns if len(column.values)]
     chosen = [_select_sample(column, timestamps_ms, offsets, design) for column in hashed]
-    wanted = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
-    cells = _encode_rows(hashed, wanted)
+    sampled_rows = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
+    encoded_rows = _encode_rows(hashed, sampled_rows)
     samples: dict[str, FieldSample] = {}
     for column, ranks in chosen:
         at = column.rows
@@ -98,7 +98,7 @@ def sample_fields(
             timestamps_ms[at].tolist(),
             [partition] * len(at),
             offsets[at].tolist(),
-            map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
+            map(encoded_rows.__getitem__, np.searchsorted(sampled_rows, at).tolist()),
         )
         sample = FieldSample(design, tuple(values))
         existing = samples.get(column.field)  # a field with values of several types has several columns
@@ -121,9 +121,9 @@ def _select_sample(
 ) -> tuple[_HashedColumn, Words]:
     """Return the sampled occurrences, in order, and their ranks; ``select_sample`` on arrays."""
     distinct = np.unique(column.hashes)
-    most = max(design.breadth, design.depth)
-    if len(distinct) > most:  # values with higher hashes cannot be sampled
-        low = column.hashes <= distinct[most - 1]
+    max_values = max(design.breadth, design.depth)
+    if len(distinct) > max_values:  # values with higher hashes cannot be sampled
+        low = column.hashes <= distinct[max_values - 1]
         column = _HashedColumn(column.field, column.rows[low], column.hashes[low])
     ranks = _compute_sampling_ranks(column.hashes, timestamps_ms[column.rows])
     order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], ranks, column.hashes))
@@ -148,15 +148,15 @@ def _compute_sampling_ranks(hashes: Words, timestamps_ms: npt.NDArray[np.int64])
     return np.asarray((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32), np.uint64)
 
 
-def _encode_rows(columns: list[_HashedColumn], wanted: Rows) -> list[bytes]:
+def _encode_rows(columns: list[_HashedColumn], rows_to_encode: Rows) -> list[bytes]:
     """Return each wanted row as cells, ascending by field; of repeated values, the first is used."""
     columns = sorted(columns, key=lambda column: field_id(column.field))
-    table = np.zeros((len(wanted), len(columns), 2), "<u4")
-    present = np.zeros((len(wanted), len(columns)), bool)
+    table = np.zeros((len(rows_to_encode), len(columns), 2), "<u4")
+    present = np.zeros((len(rows_to_encode), len(columns)), bool)
     for index, column in enumerate(columns):
         rows, firsts = np.unique(column.rows, return_index=True)
-        indexes = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
-        here = rows[indexes] == wanted
+        indexes = np.minimum(np.searchsorted(rows, rows_to_encode), len(rows) - 1)
+        here = rows[indexes] == rows_to_encode
         present[:, index] = here
         table[here, index, 0] = field_id(column.field)
         table[here, index, 1] = column.hashes[firsts[indexes[here]]] >> np.uint64(32)

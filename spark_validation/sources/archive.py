@@ -100,11 +100,13 @@ def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.Record
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}.parquet"
     unfinished = target.with_name(f".{target.name}.unfinished")
-    kept = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
+    stored_schema = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
     range_text = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
-    with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE_KEY: range_text}), compression="zstd") as writer:
+    with pq.ParquetWriter(
+        unfinished, stored_schema.with_metadata({RANGE_KEY: range_text}), compression="zstd"
+    ) as writer:
         for batch in batches:
-            writer.write_batch(batch.select(kept.names))
+            writer.write_batch(batch.select(stored_schema.names))
     return unfinished.replace(target)
 
 
@@ -154,12 +156,12 @@ def _file_ranges(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
 def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, read_offsets: np.ndarray) -> Iterator[pa.RecordBatch]:
     indexes = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
     _, first = np.unique(indexes, return_index=True)
-    kept = np.sort(first[~read_offsets[indexes[first]]])
+    unread = np.sort(first[~read_offsets[indexes[first]]])
     read_offsets[indexes] = True
-    if len(kept) == batch.num_rows:
+    if len(unread) == batch.num_rows:
         yield batch
-    elif len(kept):
-        yield batch.take(pa.array(kept))
+    elif len(unread):
+        yield batch.take(pa.array(unread))
 
 
 def _convert_batch(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
@@ -189,9 +191,9 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
             raise UsageError("the archive has integer timestamps without a unit; set it with --timestamp-unit")
         column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
     if pa.types.is_timestamp(column.type):
-        least, most = (pa.scalar(at, pa.int64()) for at in _time_limits(column.type.unit))
+        minimum, maximum = (pa.scalar(at, pa.int64()) for at in _time_limits(column.type.unit))
         numbers = column.cast(pa.int64())
-        within = pc.and_(pc.greater_equal(numbers, least), pc.less(numbers, most))
+        within = pc.and_(pc.greater_equal(numbers, minimum), pc.less(numbers, maximum))
         column = pc.if_else(within, column, pa.scalar(None, column.type))
     return pc.cast(column, kind, safe=False)
 

@@ -29,9 +29,9 @@ class ArrayConstraints:
         self.at_least: list[ContainsItems] = []
         self.fewer: list[ContainsItems] = []
         self.unique: set[bool] = set()
-        for constraint, wanted in signed_constraints:
+        for constraint, positive in signed_constraints:
             match constraint:
-                case ItemValues() if wanted:
+                case ItemValues() if positive:
                     self.everywhere.append((constraint.start, constraint.stop, (constraint.body, True)))
                 case ItemValues() if constraint.stop == constraint.start + 1:
                     self.everywhere.append((constraint.start, constraint.stop, (constraint.body, False)))
@@ -39,7 +39,7 @@ class ArrayConstraints:
                 case ItemValues():
                     self.somewhere.append((constraint.start, constraint.stop, (constraint.body, False)))
                     self.min_size = max(self.min_size, constraint.start + 1)
-                case ContainsItems() if wanted:
+                case ContainsItems() if positive:
                     self.at_least.append(constraint)
                     self.min_size = max(self.min_size, constraint.size)
                 case ContainsItems() if constraint.size == 1:
@@ -47,7 +47,7 @@ class ArrayConstraints:
                 case ContainsItems():
                     self.fewer.append(constraint)
                 case UniqueItems():
-                    self.unique.add(wanted)
+                    self.unique.add(positive)
                 case _:
                     pass
         if False in self.unique:
@@ -104,10 +104,10 @@ def is_unsatisfiable(signed_constraints: list[SignedConstraint], seems_closed: C
 
 
 def _fits_nowhere(
-    constraints: ArrayConstraints, start: int, stop: int | None, wanted: SignedConstraint, seems_closed: ClosedCheck
+    constraints: ArrayConstraints, start: int, stop: int | None, positive: SignedConstraint, seems_closed: ClosedCheck
 ) -> bool:
     """Return True if no item in the range can satisfy the signed constraint."""
-    return all(seems_closed([*constraints.at(index), wanted]) for index in constraints.starts(start, stop))
+    return all(seems_closed([*constraints.at(index), positive]) for index in constraints.starts(start, stop))
 
 
 def _has_too_many(constraints: ArrayConstraints, fewer: ContainsItems, seems_closed: ClosedCheck) -> bool:

@@ -313,8 +313,8 @@ class FindingReporter:
         writer = tuple(signed_constraint for signed_constraint in value if signed_constraint != excluded)
         pointers = [
             constraint.at
-            for constraint, wanted in writer
-            if isinstance(constraint, SchemaConstraint) and wanted and constraint.owner == "writer"
+            for constraint, positive in writer
+            if isinstance(constraint, SchemaConstraint) and positive and constraint.owner == "writer"
         ]
         return _WriterPosition(writer, min(pointers, key=len, default=position.writer_at), lift)
 

@@ -60,7 +60,9 @@ class ValueSearch:
 
     def satisfies(self, value: Any, signed_constraints: Iterable[SignedConstraint]) -> bool:
         """Return True if a value certainly satisfies all signed constraints."""
-        return all(self._evaluator.evaluate(value, constraint) is wanted for constraint, wanted in signed_constraints)
+        return all(
+            self._evaluator.evaluate(value, constraint) is positive for constraint, positive in signed_constraints
+        )
 
     def candidate_values(self, branch: Branch, depth: int) -> Iterator[Any]:
         """Yield candidate values for a branch; they need not satisfy it."""

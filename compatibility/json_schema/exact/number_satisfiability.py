@@ -32,19 +32,21 @@ class _Interval:
         self.excluded_steps: list[Fraction] = []
         self.integer_notations: set[bool] = set()
         self.listed_values: list[Fraction] = []
-        for constraint, wanted in signed_constraints:
-            self._add_constraint(constraint, wanted=wanted)
+        for constraint, positive in signed_constraints:
+            self._add_constraint(constraint, positive=positive)
 
-    def _add_constraint(self, constraint: Constraint, *, wanted: bool) -> None:
+    def _add_constraint(self, constraint: Constraint, *, positive: bool) -> None:
         match constraint:
             case NumericLimit():
-                self._add_limit(constraint.limit, upper=constraint.upper is wanted, excluded=constraint.open is wanted)
-            case MultipleOf() if wanted:
+                self._add_limit(
+                    constraint.limit, upper=constraint.upper is positive, excluded=constraint.open is positive
+                )
+            case MultipleOf() if positive:
                 self._add_step(constraint.step)
             case MultipleOf():
                 self.excluded_steps.append(constraint.step)
             case IntegerNotation():
-                self.integer_notations.add(wanted)
+                self.integer_notations.add(positive)
             case ValueIn():
                 self.listed_values += [number for kind, number in constraint.keys if kind == "number"]
 
@@ -111,10 +113,10 @@ def _cost(signed_constraints: list[SignedConstraint], charge: Callable[[int], No
 def _fits(number: Fraction, signed_constraints: list[SignedConstraint], cost: Callable[[], None]) -> bool:
     """Return True if a number violates no constraint that can be decided."""
     cost()
-    return all(_holds(number, constraint, wanted=wanted) for constraint, wanted in signed_constraints)
+    return all(_holds(number, constraint, positive=positive) for constraint, positive in signed_constraints)
 
 
-def _holds(number: Fraction, constraint: Constraint, *, wanted: bool) -> bool:
+def _holds(number: Fraction, constraint: Constraint, *, positive: bool) -> bool:
     match constraint:
         case NumericLimit():
             holds = (
@@ -126,7 +128,7 @@ def _holds(number: Fraction, constraint: Constraint, *, wanted: bool) -> bool:
             holds = ("number", number) in constraint.keys
         case _:
             return True
-    return holds is wanted
+    return holds is positive
 
 
 def candidate_numbers(signed_constraints: list[SignedConstraint], charge: Callable[[int], None]) -> Iterator[Fraction]:

@@ -69,13 +69,13 @@ class ObjectConstraints:
     def of(cls, signed_constraints: list[SignedConstraint]) -> ObjectConstraints:
         """Combine the constraints."""
         contents = cls(*size_limits(signed_constraints))
-        for constraint, wanted in signed_constraints:
+        for constraint, positive in signed_constraints:
             match constraint:
-                case HasMember() if wanted:
+                case HasMember() if positive:
                     contents.required[constraint.name] = None
                 case HasMember():
                     contents.everywhere.append((NameSet(frozenset({constraint.name})), (FALSE, True)))
-                case MemberValues() if wanted:
+                case MemberValues() if positive:
                     contents.everywhere.append((constraint.names, (constraint.body, True)))
                 case MemberValues() if (name := single_name(constraint.names)) is not None:
                     contents.required[name] = None  # a name has one member, so all constraints on the name apply to it
@@ -84,7 +84,7 @@ class ObjectConstraints:
                     contents.required_members.append(
                         RequiredMember(constraint.names, value=((constraint.body, False),))
                     )
-                case MemberNames() if wanted:
+                case MemberNames() if positive:
                     contents.name_constraints.append((constraint.body, True))
                 case MemberNames():
                     contents.required_members.append(RequiredMember(_ANY_NAME, name=((constraint.body, False),)))

@@ -98,7 +98,7 @@ class ProofEngine:
         if (
             len(goal) == 1
             and not self.thorough
-            and all(wanted and _is_assumed_satisfiable(constraint) for constraint, wanted in goal)
+            and all(positive and _is_assumed_satisfiable(constraint) for constraint, positive in goal)
         ):
             return False  # an unsatisfiable schema is not searched for
         return self.is_closed(goal) if self._goals.current is None else self._goals.holds(goal)
@@ -149,11 +149,11 @@ class ProofEngine:
         self,
         constraints: object_satisfiability.ObjectConstraints,
         constraint: Constraint,
-        wanted: bool,  # noqa: FBT001 - a signed constraint
+        positive: bool,  # noqa: FBT001 - a signed constraint
     ) -> bool:
         """Return True if the signed constraint requires a violation that no member can have."""
         if (
-            wanted
+            positive
             or not isinstance(constraint, MemberValues)
             or (name := object_satisfiability.single_name(constraint.names)) is None
         ):
@@ -184,25 +184,25 @@ class ProofEngine:
                 return True
 
     def _split(self, branch: Branch, signed_constraint: SignedConstraint, pending: list[SignedConstraint]) -> bool:
-        constraint, wanted = signed_constraint
+        constraint, positive = signed_constraint
         match constraint:
             case SchemaConstraint():
                 self._add_combination(
-                    branch, [(part.constraint, wanted) for part in constraint.parts], pending, every=wanted
+                    branch, [(part.constraint, positive) for part in constraint.parts], pending, every=positive
                 )
             case Conjunction() | Disjunction():
-                every = isinstance(constraint, Conjunction) is wanted
-                self._add_combination(branch, [(part, wanted) for part in constraint.parts], pending, every=every)
+                every = isinstance(constraint, Conjunction) is positive
+                self._add_combination(branch, [(part, positive) for part in constraint.parts], pending, every=every)
             case Negation():
-                pending.append((constraint.body, not wanted))
+                pending.append((constraint.body, not positive))
             case ExactlyOne():
                 self.step(2 * len(constraint.parts) ** 2)
-                branch.choices.append(tuple(_exactly_one(constraint) if wanted else _not_exactly_one(constraint)))
+                branch.choices.append(tuple(_exactly_one(constraint) if positive else _not_exactly_one(constraint)))
             case TypeIn():
-                pending.append((MultipleOf(Fraction(1)), wanted))
+                pending.append((MultipleOf(Fraction(1)), positive))
             case ValueIn():
                 branch.atoms.append(signed_constraint)
-                if wanted:
+                if positive:
                     keys = constraint.keys if branch.keys is None else branch.keys
                     branch.keys = OrderedSet(key for key in keys if key in constraint.keys)
             case Undecidable():
@@ -294,14 +294,14 @@ class ProofEngine:
     def _is_empty_rejected(self, branch: Branch, empty: Any) -> bool:
         if not any(isinstance(constraint, (MinSize, MaxSize)) for constraint, _ in branch.atoms):
             return False
-        max_size = min((_max_size(constraint, wanted=wanted) for constraint, wanted in branch.atoms), default=1)
+        max_size = min((_max_size(constraint, positive=positive) for constraint, positive in branch.atoms), default=1)
         return max_size == 0 and self._reject_listed_values(branch, [empty])
 
 
-def _max_size(constraint: Constraint, *, wanted: bool) -> int:
-    if isinstance(constraint, MaxSize) and wanted:
+def _max_size(constraint: Constraint, *, positive: bool) -> int:
+    if isinstance(constraint, MaxSize) and positive:
         return constraint.size
-    return constraint.size - 1 if isinstance(constraint, MinSize) and not wanted else 1
+    return constraint.size - 1 if isinstance(constraint, MinSize) and not positive else 1
 
 
 def _is_assumed_satisfiable(constraint: Constraint) -> bool:

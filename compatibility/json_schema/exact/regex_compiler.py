@@ -85,12 +85,12 @@ class _PatternParser:
 
     def repeat(self, start: int, first: int, last: int) -> int:
         """Apply the quantifier of a term; each further copy parses the term's text again."""
-        least, most = self.quantifier()
+        minimum, maximum = self.quantifier()
         after = self.position
-        if (least, most) == (1, 1):
+        if (minimum, maximum) == (1, 1):
             return last
         out = self.automaton.add_state()
-        copies = max(least, 1 if most is None else most)
+        copies = max(minimum, 1 if maximum is None else maximum)
         current, ends = (first, last), []
         for number in range(copies):
             if number:
@@ -98,9 +98,9 @@ class _PatternParser:
                 here_first, here_last = self.term()
                 self.automaton.empty_transitions[current[1]].append(("", here_first))
                 current = (here_first, here_last)
-            if number >= least:
+            if number >= minimum:
                 ends.append(current[0])
-        if most == 0:
+        if maximum == 0:
             self.position = after
             skip = self.automaton.add_state()
             self.automaton.transitions[first], self.automaton.empty_transitions[first] = [], [("", skip)]
@@ -109,7 +109,7 @@ class _PatternParser:
         for end in ends:
             self.automaton.empty_transitions[end].append(("", out))
         self.automaton.empty_transitions[current[1]].append(("", out))
-        if most is None:
+        if maximum is None:
             self.automaton.empty_transitions[current[1]].append(("", current[0]))
         return out
 
@@ -135,11 +135,11 @@ class _PatternParser:
         if end < 0 or not low.isascii() or not low.isdecimal() or (high and not (high.isascii() and high.isdecimal())):
             raise NotRegular
         self.position = end + 1
-        least = int(low[:6])
-        most = least if not comma else int(high[:6]) if high else None
-        if most is not None and (most < least or most > MAX_STATES):
+        minimum = int(low[:6])
+        maximum = minimum if not comma else int(high[:6]) if high else None
+        if maximum is not None and (maximum < minimum or maximum > MAX_STATES):
             raise NotRegular
-        return self.skip_lazy_mark((least, most))
+        return self.skip_lazy_mark((minimum, maximum))
 
     def skip_lazy_mark(self, limits: tuple[int, int | None]) -> tuple[int, int | None]:
         if self.peek() == "?":

@@ -38,13 +38,17 @@ def build_string(
     if max_length is not None and min_length > max_length:
         return NoString.NONE
     excluded = frozenset(
-        text for constraint, wanted in signed_constraints if isinstance(constraint, ValueIn) and not wanted
+        text for constraint, positive in signed_constraints if isinstance(constraint, ValueIn) and not positive
         for kind, text in constraint.keys if kind == "string"
     )  # fmt: skip
     patterns = [
-        (constraint.text, wanted) for constraint, wanted in signed_constraints if isinstance(constraint, MatchesPattern)
+        (constraint.text, positive)
+        for constraint, positive in signed_constraints
+        if isinstance(constraint, MatchesPattern)
     ]
-    supported = tuple((compiled, wanted) for text, wanted in sorted(patterns) if (compiled := compile_pattern(text)))
+    supported = tuple(
+        (compiled, positive) for text, positive in sorted(patterns) if (compiled := compile_pattern(text))
+    )
     if not supported:
         return _string_of_length(min_length, max_length, excluded)
     search = (supported, min_length, max_length, excluded)
@@ -57,13 +61,13 @@ def build_string(
 def size_limits(signed_constraints: list[SignedConstraint]) -> tuple[int, int | None]:
     """Return the minimum and maximum size that the constraints allow."""
     min_size, max_size = 0, None
-    for constraint, wanted in signed_constraints:
-        if isinstance(constraint, MinSize) and wanted:
+    for constraint, positive in signed_constraints:
+        if isinstance(constraint, MinSize) and positive:
             min_size = max(min_size, constraint.size)
-        elif isinstance(constraint, MaxSize) and not wanted:
+        elif isinstance(constraint, MaxSize) and not positive:
             min_size = max(min_size, constraint.size + 1)
         elif isinstance(constraint, (MinSize, MaxSize)):
-            limit = constraint.size if wanted else constraint.size - 1
+            limit = constraint.size if positive else constraint.size - 1
             max_size = limit if max_size is None else min(max_size, limit)
     return min_size, max_size
 
@@ -174,14 +178,14 @@ def _extend_prefix(prefix: str | None, character: str, prefixes: set[str]) -> st
 def _satisfies_all(patterns: Sequence[tuple[Automaton, bool]], state: _SearchState, *, start: bool) -> bool:
     """Return True if a string that ends here satisfies all patterns."""
     return all(
-        automaton.accepts(states, start=start) is wanted
-        for (automaton, wanted), states in zip(patterns, state.states, strict=True)
+        automaton.accepts(states, start=start) is positive
+        for (automaton, positive), states in zip(patterns, state.states, strict=True)
     )
 
 
 def _has_excluded_match(patterns: Sequence[tuple[Automaton, bool]], state: _SearchState) -> bool:
     """Return True if a pattern that must not match has already been found."""
-    return any(1 in states and not wanted for (_, wanted), states in zip(patterns, state.states, strict=True))
+    return any(1 in states and not positive for (_, positive), states in zip(patterns, state.states, strict=True))
 
 
 def _representatives(automata: Iterable[Automaton], prefixes: Iterable[str]) -> list[int]:

@@ -106,7 +106,7 @@ def check_member_count(members: Sequence[T]) -> Sequence[T]:
         TooManyMembers: there are more than a request may have.
     """
     if len(members) > MAX_MEMBERS:
-        raise TooManyMembers(count=len(members), most=MAX_MEMBERS)
+        raise TooManyMembers(count=len(members), maximum=MAX_MEMBERS)
     return members
 
 

@@ -160,6 +160,6 @@ async def _set_config(request: Request, levels: ConfigDependency, scope: Subject
 
 
 async def _set_mode(request: Request, levels: ConfigDependency, scope: Subject, *, force: bool) -> ApiResponse:
-    wanted = parse_body(await request.body(), ModeRequest).mode
-    mode = Mode.parse(wanted) if wanted is not None else None
+    requested = parse_body(await request.body(), ModeRequest).mode
+    mode = Mode.parse(requested) if requested is not None else None
     return ApiResponse(ModeBody(await levels.set_mode(scope, mode, force=force)))

@@ -41,7 +41,7 @@ async def _parse_version(
 ) -> str:
     if version in {"-1", "latest"}:
         return "latest"
-    return version and str(parse_integer("version", version, default=1, least=1, most=MAX_VERSION))
+    return version and str(parse_integer("version", version, default=1, minimum=1, maximum=MAX_VERSION))
 
 
 async def _parse_direction(

@@ -30,7 +30,7 @@ _DAY: Final = 86_400
 async def _parse_id(
     id: Annotated[str, Query(description=f"An id, from 0 to {MAX_ID}.")] = "",  # noqa: A002 - the name in the request
 ) -> int | None:
-    return parse_integer("id", id, default=0, least=0, most=MAX_ID) if id else None
+    return parse_integer("id", id, default=0, minimum=0, maximum=MAX_ID) if id else None
 
 
 _Id = Annotated[int | None, Depends(_parse_id)]

@@ -109,7 +109,7 @@ async def get_schema(
     counts.count((rendered.schema.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
     max_id = await schemas.max_id(subject) if fetch_max_id else None
     body = SchemaStringBody.of(rendered.schema, max_id=max_id, qualified=qualified, tags=rendered.tags)
-    answer = ApiResponse(profile.shape(body))
+    response = ApiResponse(profile.shape(body))
     requested = subject or _DEFAULT_SCOPE
     if (
         view.plain
@@ -118,9 +118,11 @@ async def get_schema(
         and (not requested.name or requested == rendered.schema.subject)
     ):
         # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
-        cache.put((requested.context, schema_id), bytes(answer.body), start=start, form=requested.name)
+        cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
     return (
-        answer if may_read_everything() else ApiResponse(redact_subject(bytes(answer.body), current_permissions.get()))
+        response
+        if may_read_everything()
+        else ApiResponse(redact_subject(bytes(response.body), current_permissions.get()))
     )
 
 

@@ -123,8 +123,8 @@ def read_schemas(snapshot: Snapshot, keys: Collection[Key]) -> list[SearchableSc
 def store_terms(transaction: Transaction, terms_by_key: Mapping[Key, Iterable[Term]]) -> None:
     """Store the words of schemas that still exist, and that were not indexed meanwhile."""
     lock_background_jobs(transaction.connection)
-    wanted = {schema.key for schema in read_schemas(transaction, terms_by_key.keys())}
-    rows = [row for key in sorted(wanted) for row in _rows(key, terms_by_key[key])]
+    keys = {schema.key for schema in read_schemas(transaction, terms_by_key.keys())}
+    rows = [row for key in sorted(keys) for row in _rows(key, terms_by_key[key])]
     if rows:
         transaction.connection.execute(insert(tables.search_terms), rows)
 

@@ -74,8 +74,8 @@ async def search_schemas(
     property; the schema contains the others in any place. The index follows the change log: it contains every change
     up to ``indexed_to``.
     """
-    given = zip(TermKind, (field, type, tag, property), strict=True)
-    words = [SearchWord(kind, word) for kind, word in given if word]
+    words_by_kind = zip(TermKind, (field, type, tag, property), strict=True)
+    words = [SearchWord(kind, word) for kind, word in words_by_kind if word]
     results = await search.find(words, prefix=match, context=context, after=after, limit=limit)
     return ApiResponse(
         HitsBody(

@@ -236,8 +236,8 @@ class CachedVersion:
                 scope["template"] = "/subjects/{subject}/versions/{version}"
                 body = None if self._path_cache is None else self._path_cache.get(match[0])
                 if body is None:
-                    answer = await self._read_version(match)
-                    await answer(scope, receive, send)
+                    response = await self._read_version(match)
+                    await response(scope, receive, send)
                 else:
                     self._telemetry.hits.add()
                     await _send(send, body)
@@ -251,14 +251,14 @@ class CachedVersion:
             result = await self._versions.version(subject, int(match[2]) if match[2] else None)
         except RegistryError as error:
             return error_response(error)
-        answer = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))
+        response = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))
         found_subject = result.schema.subject
         same_context = (
             found_subject is not None and found_subject.context == subject.context
         )  # reading another context may not be permitted
         if self._path_cache is not None and same_context:
-            self._path_cache.put(match[0], bytes(answer.body), generation=generation)
-        return answer
+            self._path_cache.put(match[0], bytes(response.body), generation=generation)
+        return response
 
 
 async def _send(send: Send, body: bytes, *more: tuple[bytes, bytes]) -> None:

@@ -39,12 +39,12 @@ class IntegerLane:
 
     Args:
         size: bytes of a lane.
-        most: bytes of the longest number.
+        max_bytes: bytes of the longest number.
         bits: range of its numbers, in bits; longer ones are rejected.
     """
 
-    def __init__(self, size: int, most: int, bits: int) -> None:
-        self.size, self.max_bytes = size, most
+    def __init__(self, size: int, max_bytes: int, bits: int) -> None:
+        self.size, self.max_bytes = size, max_bytes
         self._lane_bits = 8 * size
         self._value_limit = 1 << bits - 1
         self._number = min(self._lane_bits, 64)  # bits of a number, zig-zag encoded or not
@@ -64,7 +64,9 @@ class IntegerLane:
         low = (1 << 7 * min(size, 8)) - 1  # the payload of half a lane of 16 bytes, or of a whole lane of other sizes
         self._low, self._high = self._repeat_per_lane(low), self._repeat_per_lane(0xFF << 56)
         self._upper = self._repeat_per_lane(0x3FFF << 56) if size > 8 else 0  # noqa: PLR2004
-        self._out_of_range_bits = self._repeat_per_lane((1 << self._lane_bits) - (1 << bits)) if bits < 7 * most else 0
+        self._out_of_range_bits = (
+            self._repeat_per_lane((1 << self._lane_bits) - (1 << bits)) if bits < 7 * max_bytes else 0
+        )
         self._excess_bits = self._repeat_per_lane((1 << self._lane_bits) - 1 - low)
         self._letter = "i" if size == 4 else "q"  # noqa: PLR2004 -- bytes of an int
 
@@ -154,9 +156,9 @@ def _widen(packed: bytes, count: int) -> bytes:
 
 
 @lru_cache(None)
-def _lane_layout(size: int, most: int, count: int) -> tuple[re.Pattern[bytes], struct.Struct]:
+def _lane_layout(size: int, max_bytes: int, count: int) -> tuple[re.Pattern[bytes], struct.Struct]:
     """Return the pattern that matches ``count`` numbers, and the layout that packs them into lanes."""
-    number = rb"([\x80-\xff]{0,%d}+[\x00-\x7f])" % (most - 1)
+    number = rb"([\x80-\xff]{0,%d}+[\x00-\x7f])" % (max_bytes - 1)
     return re.compile(number * count), struct.Struct(f"{size}s" * count)
 
 

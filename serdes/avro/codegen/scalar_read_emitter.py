@@ -92,7 +92,7 @@ class ScalarReadEmitter(CodeEmitter):
     def _emit_unscaled(self, node: DecimalCodec, raw: ValueReader) -> str:
         """Read the bytes of a decimal: at least one, and no more than its digits need."""
         if isinstance(raw, BytesCodec):
-            value = self._emit_slice_after(self._emit_length(most=node.longest))
+            value = self._emit_slice_after(self._emit_length(maximum=node.longest))
             self.emit_fallback_if(f"not {value}")
         else:
             value = self.assign(self.emit_scalar(raw))
@@ -125,21 +125,21 @@ class ScalarReadEmitter(CodeEmitter):
             line(f"{value}, p = {self.constant(longer)}(d, p)")
         return value
 
-    def _emit_length(self, most: int | None = None) -> str:
+    def _emit_length(self, maximum: int | None = None) -> str:
         """Read a length; return the name of the position where the value ends.
 
         ``p`` is left one byte before the beginning of the value.
 
         Args:
-            most: reject greater lengths, unless the length takes one byte.
+            maximum: reject greater lengths, unless the length takes one byte.
         """
         line, end = self.source.line, self.assign(f"{self.constant(read_runtime.SHORT_STRING_SIZES)}[d[p]]")
         with self.source.block(f"if {end}"):
             line(f"{end} += p")
         with self.source.block("else"):
             line(f"{end}, p = {self.constant(read_runtime.read_length)}(d, p)")
-            if most is not None:
-                self.emit_fallback_if(f"{end} > {most}")
+            if maximum is not None:
+                self.emit_fallback_if(f"{end} > {maximum}")
             line(f"{end} += p")
             line("p -= 1")
         return end
@@ -192,8 +192,8 @@ class ScalarReadEmitter(CodeEmitter):
 
 def _reader_symbols(node: SymbolReader) -> dict[int, str]:
     """Return the reader's symbol for each symbol of the writer; those without one are left out."""
-    if not isinstance(node.written, EnumCodec):
+    if not isinstance(node.writer_codec, EnumCodec):
         raise NotGenerated
-    default = node.wanted.default
-    symbols = (symbol if symbol in node.wanted.symbols else default for symbol in node.written.symbols)
+    default = node.reader_enum.default
+    symbols = (symbol if symbol in node.reader_enum.symbols else default for symbol in node.writer_codec.symbols)
     return {index: symbol for index, symbol in enumerate(symbols) if symbol is not None}

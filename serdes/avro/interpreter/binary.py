@@ -109,18 +109,18 @@ class ByteCursor:
         if stop is not None and stop != self.at:
             raise CodecFailure(Outcome.BAD_LENGTH, f"a block ends {self.at - stop:+d} bytes from where its size says")
 
-    def _varint(self, most: int) -> int:
+    def _varint(self, max_bytes: int) -> int:
         raw = 0
-        for index in range(most):
+        for index in range(max_bytes):
             byte = self.read_byte()
             raw |= (byte & 0x7F) << (7 * index)
             if byte < _MORE:
                 return raw
-        raise CodecFailure(Outcome.BAD_VARINT, f"a variable-length number is longer than {most} bytes")
+        raise CodecFailure(Outcome.BAD_VARINT, f"a variable-length number is longer than {max_bytes} bytes")
 
-    def _truncation_failure(self, wanted: int) -> CodecFailure:
+    def _truncation_failure(self, expected: int) -> CodecFailure:
         left = self.end - self.at
-        return CodecFailure(Outcome.TRUNCATED, f"{wanted} byte{'s' * (wanted != 1)} expected and {left} left")
+        return CodecFailure(Outcome.TRUNCATED, f"{expected} byte{'s' * (expected != 1)} expected and {left} left")
 
 
 class OutputBuffer(bytearray):

@@ -313,15 +313,15 @@ class UnionCodec(Codec):
     def _find_best_branch(self, out: OutputBuffer, fitting: list[int], value: Any, depth: int) -> int:
         if not isinstance(value, Mapping):
             return self._prefer_double(fitting)
-        best, most = fitting[0], -1
+        best, most_fields = fitting[0], -1
         for index in fitting:
             branch = self.branches[index]
             if not self._can_write(branch, out, value, depth):
                 continue
             if not isinstance(branch, RecordCodec):
                 return index
-            if branch.count_given_fields(value) > most:
-                best, most = index, branch.count_given_fields(value)
+            if branch.count_given_fields(value) > most_fields:
+                best, most_fields = index, branch.count_given_fields(value)
         return best
 
     def _prefer_double(self, fitting: list[int]) -> int:

@@ -97,16 +97,18 @@ class InterpretedReader:
         limits: Limits = DEFAULT_LIMITS,
         named_records: bool = False,
     ) -> None:
-        written = avro_schema_of(writer)
-        self._writer_schema = written
+        writer_schema = avro_schema_of(writer)
+        self._writer_schema = writer_schema
         self._limits = limits
-        self._has_bare_bytes = is_bytes_schema(written)
+        self._has_bare_bytes = is_bytes_schema(writer_schema)
         self.reader: ValueReader
         if reader is None or (reader.canonical, reader.referenced) == (writer.canonical, writer.referenced):
-            self.reader = _build(lambda: CodecBuilder(written, named_records=named_records).codec(written.root))
+            self.reader = _build(
+                lambda: CodecBuilder(writer_schema, named_records=named_records).codec(writer_schema.root)
+            )
         else:
-            wanted = avro_schema_of(reader)
-            self.reader = _build(lambda: Resolver(written, wanted, named_records=named_records).reader())
+            reader_schema = avro_schema_of(reader)
+            self.reader = _build(lambda: Resolver(writer_schema, reader_schema, named_records=named_records).reader())
         self._raw_reader: ValueReader | None = None
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:

@@ -96,18 +96,19 @@ class WriterUnionReader(ValueReader):
 class SymbolReader(ValueReader):
     """A symbol as the reader's enum has it."""
 
-    def __init__(self, written: Codec, wanted: Enum) -> None:
-        self.written = written
-        self.wanted = wanted
+    def __init__(self, writer_codec: Codec, reader_enum: Enum) -> None:
+        self.writer_codec = writer_codec
+        self.reader_enum = reader_enum
 
     def read(self, source: ByteCursor, depth: int) -> str:
         """Return the symbol, or the default of the reader's enum."""
-        symbol: str = self.written.read(source, depth)
-        if symbol in self.wanted.symbols:
+        symbol: str = self.writer_codec.read(source, depth)
+        if symbol in self.reader_enum.symbols:
             return symbol
-        if self.wanted.default is None:
-            raise SchemaMismatch(f"the reader's enum {self.wanted.name} has neither the symbol {symbol} nor a default")
-        return self.wanted.default
+        if self.reader_enum.default is None:
+            enum_name = self.reader_enum.name
+            raise SchemaMismatch(f"the reader's enum {enum_name} has neither the symbol {symbol} nor a default")
+        return self.reader_enum.default
 
 
 class RecordReader(ValueReader):

@@ -64,8 +64,8 @@ class Resolver:
         """Return the reader of a whole record."""
         return self._resolve_pair(self._writer.root, self._reader.root)
 
-    def _resolve_pair(self, written: AvroType, wanted: AvroType) -> ValueReader:
-        writer, reader = self._writer.resolve(written), self._reader.resolve(wanted)
+    def _resolve_pair(self, writer_type: AvroType, reader_type: AvroType) -> ValueReader:
+        writer, reader = self._writer.resolve(writer_type), self._reader.resolve(reader_type)
         if isinstance(writer, Union):
             return WriterUnionReader([self._resolve_pair(branch, reader) for branch in writer.branches])
         if isinstance(reader, Union):
@@ -142,13 +142,13 @@ class Resolver:
         if key not in self._matching_records:
             self._matching_records[key] = True  # assumed while the pair is open, as in Java
             self._matching_records[key] = all(
-                field.has_default if written is None else self._has_similar_type(written.type, field.type)
-                for field, written in ((field, _find_writer_field(writer, field)) for field in reader.fields)
+                field.has_default if writer_field is None else self._has_similar_type(writer_field.type, field.type)
+                for field, writer_field in ((field, _find_writer_field(writer, field)) for field in reader.fields)
             )
         return self._matching_records[key]
 
-    def _has_similar_type(self, written: AvroType, wanted: AvroType) -> bool:
-        writer, reader = self._writer.resolve(written), self._reader.resolve(wanted)
+    def _has_similar_type(self, writer_type: AvroType, reader_type: AvroType) -> bool:
+        writer, reader = self._writer.resolve(writer_type), self._reader.resolve(reader_type)
         match writer, reader:
             case Union(), _:
                 return True
@@ -214,10 +214,10 @@ class Resolver:
         return default
 
 
-def _make_logical_reader(wanted: AvroType, raw: Codec, convert: Callable[[Any], Any] | None = None) -> ValueReader:
+def _make_logical_reader(reader_type: AvroType, raw: Codec, convert: Callable[[Any], Any] | None = None) -> ValueReader:
     """Return a reader of raw values as the reader's logical type, whatever the writer's was."""
     reader: ValueReader = raw if convert is None else ConvertedReader(raw, convert)
-    logical = wrap_logical_type(wanted, raw)
+    logical = wrap_logical_type(reader_type, raw)
     return ConvertedReader(reader, logical.to_logical) if isinstance(logical, LogicalCodec) else reader
 
 
