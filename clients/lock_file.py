@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
@@ -52,11 +53,23 @@ class PulledSchema:
 
 @dataclass(frozen=True, slots=True)
 class LockedFile:
-    """A file as it was pulled."""
+    """A file as it was pulled for a subject.
+
+    Metadata and rules are empty, not None, if an earlier version in the lock has some: registries copy them to a
+    version that is registered without.
+    """
 
     subject: str
     version: int
     references: tuple[Reference, ...] = ()
+    digest: str = ""  #: SHA-256 of the file
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+
+    @property
+    def has_contract(self) -> bool:
+        """True if the version has metadata or rules, or an earlier one had."""
+        return self.metadata is not None or self.rule_set is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +124,8 @@ def file_digests(folder: Path) -> dict[str, str]:
     return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
 
 
-def list_locked_files(folder: Path) -> dict[str, LockedFile]:
-    """Return what the index says about each file, by relative path; empty without an index.
+def list_locked_files(folder: Path) -> dict[str, list[LockedFile]]:
+    """Return the entries of each file, one for each subject, by relative path; empty without an index.
 
     Raises:
         UsageError: the lock is invalid.
@@ -123,11 +136,33 @@ def list_locked_files(folder: Path) -> dict[str, LockedFile]:
         if lock_path(folder).name == LOCK:
             raise
         return {}  # another program's file of this name
-    return {
-        entry["file"]: LockedFile(entry["subject"], entry["version"], _parse_references(entry))
-        for entry in entries
-        if "file" in entry
-    }
+    files: dict[str, list[LockedFile]] = {}
+    earlier: dict[str, LockedFile] = {}  # by subject
+    for entry in sorted(entries, key=lambda entry: int(entry["version"])):
+        locked = _parse_locked_file(folder, entry, earlier.get(entry["subject"]))
+        earlier[locked.subject] = locked
+        if "file" in entry:
+            files.setdefault(entry["file"], []).append(locked)
+    return files
+
+
+def _parse_locked_file(folder: Path, entry: Mapping[str, Any], earlier: LockedFile | None) -> LockedFile:
+    metadata, rule_set = entry.get("metadata"), entry.get("ruleSet")
+    if metadata is None and earlier is not None and earlier.metadata is not None:
+        metadata = {}
+    if rule_set is None and earlier is not None and earlier.rule_set is not None:
+        rule_set = {}
+    try:
+        return LockedFile(
+            entry["subject"],
+            entry["version"],
+            tuple(map(Reference.from_body, entry.get("references") or ())),
+            str(entry.get("sha256", "")),
+            None if metadata is None else Metadata.from_body(metadata),
+            None if rule_set is None else RuleSet.from_body(rule_set),
+        )
+    except (TypeError, ValueError, AttributeError):
+        raise _entry_error(folder, entry) from None
 
 
 def update_lock(folder: Path, pulled: Iterable[PulledSchema], context: str = "") -> None:
@@ -248,10 +283,6 @@ def _build_entry(folder: Path, pulled: PulledSchema) -> dict[str, Any]:
 
 def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return ("file", entry["file"]) if "file" in entry else _version_key(entry)
-
-
-def _parse_references(entry: Mapping[str, Any]) -> tuple[Reference, ...]:
-    return tuple(map(Reference.from_body, entry.get("references") or ()))
 
 
 def _version_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -38,8 +38,12 @@ def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, cont
 
 def _list_locked(out: Path, context: str) -> set[tuple[str, int]]:
     """Return the versions that the lock has with a file."""
-    entries = (entry for file, entry in list_locked_files(out).items() if (out / file).exists())
-    return {(add_context(entry.subject, context), entry.version) for entry in entries}
+    return {
+        (add_context(entry.subject, context), entry.version)
+        for file, entries in list_locked_files(out).items()
+        if (out / file).exists()
+        for entry in entries
+    }
 
 
 def add_context(subject: str, context: str) -> str:

@@ -68,7 +68,11 @@ def print_drift(plan: Plan) -> None:
 
 
 def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
-    drift = [{"subject": subject, "file": file, "latest": latest} for subject, file, latest in plan.drift()]
+    drift = [
+        {"subject": subject, "file": file, "latest": latest}
+        | ({"differs_in": list(plan.differences[subject])} if subject in plan.differences else {})
+        for subject, file, latest in plan.drift()
+    ]
     refused = [each.check.body() for each in plan.refused if each.check is not None]
     steps = [body for step in plan.steps() for body in step.output_bodies()]
     impact = [

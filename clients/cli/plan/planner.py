@@ -10,6 +10,7 @@ from contractlog.clients.cli.associations.bindings import association_key, descr
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
 from contractlog.clients.cli.associations.problems import summarize_folder
 from contractlog.clients.cli.check_runner import find_manifest_warnings, find_usages
+from contractlog.clients.cli.contract_differences import declares_contract, describe_differences, list_differences
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
@@ -36,7 +37,7 @@ from contractlog.clients.cli.subject_settings import find_setting_changes, plan_
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, Version
 from contractlog.compatibility.mode import Mode
 
 __all__ = ["Plan", "make_plan", "require_prunable"]
@@ -58,6 +59,8 @@ class Plan:
     associations: AssociationComparison = field(default_factory=AssociationComparison)
     unbindings: tuple[UnbindSubject, ...] = ()
     manifest_warnings: tuple[ManifestWarning, ...] = ()
+    #: drifted subject whose latest version has the text of its file -> in what else it differs
+    differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def refused(self) -> list[FileRegistration]:
@@ -124,6 +127,8 @@ class Plan:
         """Yield drifted subjects, each with a sentence for people."""
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
+            if subject in self.differences:
+                text += f": it has the same text, and {describe_differences(self.differences[subject])}"
             deletion = registry_command("delete", f"{subject}:{latest}")
             advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
             yield subject, f"`{subject}`: {text}; {advice}"
@@ -185,6 +190,7 @@ def make_plan(
     )
     associations = compare_associations(registry, manifest, options.context, folder, prune=options.prune)
     plan = Plan(manifest, settings, tuple(steps), latest, associations=associations)
+    plan = replace(plan, differences=dict(_find_differences(registry, plan)))
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
     if owner is not None and is_whole:
         plan = _compare_subjects(options, registry, owner, plan)
@@ -192,6 +198,18 @@ def make_plan(
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
     return registration, replace(plan, manifest_warnings=tuple(warnings))
+
+
+def _find_differences(registry: Registry, plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield drifted subjects whose latest version differs from the file only in metadata or rules."""
+    files = {(each.file.subject, each.schema.version): each for each in plan.registrations if each.schema is not None}
+    for subject, version, latest in plan.drift():
+        each = files.get((subject, Version(version)))
+        if each is None or each.schema is None or not declares_contract(each.file.draft):
+            continue
+        existing, newest = (registry.version(subject, number) for number in (version, latest))
+        if (newest.text, newest.references) == (existing.text, existing.references):
+            yield subject, list_differences(each.file.draft, newest)
 
 
 def _is_other(step: SetConfig) -> bool:

@@ -23,6 +23,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.plan.file_registration import (
     FileRegistration,
+    RegistrationOutcome,
     all_unpermitted,
     print_step,
     report_interruption,
@@ -203,7 +204,8 @@ class Registration:
         if check.registered is not None:
             return FileRegistration(file, "unchanged", check.registered, check)
         refused = check.outcome in {*FAILED, "refused"}
-        return FileRegistration(file, "refused" if refused else "would register", check=check)
+        outcome: RegistrationOutcome = "refused" if refused else "would register"
+        return FileRegistration(file, outcome, check=check, same_text=resolved.same_text)
 
     def _register(self, file: SchemaFile) -> FileRegistration:
         resolved = self.resolved[file.key]

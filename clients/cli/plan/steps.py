@@ -159,7 +159,13 @@ class Register(Step):
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
-        file = self.planned.file
+        file, same_text = self.planned.file, self.planned.same_text
+        draft = file.draft
+        optional = {
+            "metadata": None if draft.metadata is None else draft.metadata.body(),
+            "rule_set": None if draft.rule_set is None else draft.rule_set.body(),
+            "same_text_as": None if same_text is None else same_text.version,
+        }
         return {
             "action": self.action,
             "subject": self.subject,
@@ -167,7 +173,7 @@ class Register(Step):
             "file": str(file.path),
             "sha256": _digest(file),
             "references": file.reference_bodies(),
-        }
+        } | {name: value for name, value in optional.items() if value is not None}
 
     def describe(self) -> str:
         """Return one line for people."""
@@ -180,7 +186,9 @@ class Register(Step):
     def continues(self, saved: Mapping[str, Any], done: Counter[str]) -> bool:
         """Return whether only steps of the saved plan have been made since."""
         after_version: int = saved["after_version"]
-        return self.after_version == after_version + done[self.subject]
+        body = self.body()
+        is_same = all(body.get(name) == saved.get(name) for name in ("metadata", "rule_set"))
+        return is_same and self.after_version == after_version + done[self.subject]
 
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from hashlib import sha256
+from itertools import chain, pairwise
 from pathlib import Path
 
 from contractlog.clients.calls.schemas import resolve_subject
@@ -136,7 +137,7 @@ class _FileReader:
         self._manifest = manifest
         self._subject = subject
         self._references = references
-        self._locks: dict[Path, Mapping[str, LockedFile]] = {}
+        self._locks: dict[Path, Mapping[str, list[LockedFile]]] = {}
         self._latest: dict[Path, dict[str, int]] = {}
         self._known_paths = frozenset(paths)
 
@@ -148,24 +149,25 @@ class _FileReader:
         """
         rule = self._manifest.find_rule(path) if self._manifest else None
         given = self._references + (rule.references if rule else ())
-        file = self._add_index_entry(read_file(path, self._subject, given))
+        folder, locked = self._find_lock_entries(path)
+        file = read_file(path, self._subject, given)
+        if locked:
+            file = self._apply_lock_entry(file, folder, locked[-1])
         if not file.subject or (rule is not None and rule.names_subjects):
             _reject_syntax_error(file)  # its subject may follow from its text
         if rule is None or self._subject is not None or not rule.names_subjects:
-            return [file]
+            return [_add_contract(file, locked)]
         names = list_names(file.draft.type, file.draft.text)
-        return [replace(file, subject=subject) for subject in rule.list_subjects(path, names)]
+        return [_add_contract(replace(file, subject=subject), locked) for subject in rule.list_subjects(path, names)]
 
-    def _add_index_entry(self, file: SchemaFile) -> SchemaFile:
-        """Add subject and references of a file from the index of `contractlog pull`, if it lists the file."""
-        path = file.path
+    def _find_lock_entries(self, path: Path) -> tuple[Path, Sequence[LockedFile]]:
+        """Return the nearest folder above a file with an index of `contractlog pull`, and its entries there."""
         for folder in path.parents:
             if self._locked_files(folder):
-                entry = self._locked_files(folder).get(path.relative_to(folder).as_posix())
-                return file if entry is None else self._apply_lock_entry(file, folder, entry)
-        return file
+                return folder, self._locked_files(folder).get(path.relative_to(folder).as_posix(), ())
+        return path.parent, ()
 
-    def _locked_files(self, folder: Path) -> Mapping[str, LockedFile]:
+    def _locked_files(self, folder: Path) -> Mapping[str, list[LockedFile]]:
         if folder not in self._locks:
             self._locks[folder] = list_locked_files(folder)
         return self._locks[folder]
@@ -173,7 +175,8 @@ class _FileReader:
     def _pulled_latest(self, folder: Path) -> Mapping[str, int]:
         """Return the latest pulled version of each subject in an index."""
         if folder not in self._latest:
-            ascending = sorted(self._locked_files(folder).values(), key=lambda entry: entry.version)
+            entries = chain.from_iterable(self._locked_files(folder).values())
+            ascending = sorted(entries, key=lambda entry: entry.version)
             self._latest[folder] = {entry.subject: entry.version for entry in ascending}
         return self._latest[folder]
 
@@ -208,10 +211,21 @@ class _FileReader:
 
     def _find_file(self, folder: Path, subject: str, version: int) -> Path | None:
         """Return the file of this command that is a pulled version of a subject."""
-        for name, entry in self._locked_files(folder).items():
-            if (entry.subject, entry.version) == (subject, version) and folder / name in self._known_paths:
+        for name, entries in self._locked_files(folder).items():
+            versions = ((entry.subject, entry.version) for entry in entries)
+            if (subject, version) in versions and folder / name in self._known_paths:
                 return folder / name
         return None
+
+
+def _add_contract(file: SchemaFile, locked: Sequence[LockedFile]) -> SchemaFile:
+    """Add the metadata and rules of the version that a file was pulled as, if it still has that text."""
+    entry = next((each for each in locked if each.subject == file.subject and each.has_contract), None)
+    if entry is None:
+        return file
+    if sha256(file.path.read_bytes()).hexdigest() != entry.digest:
+        return replace(file, edited=entry)
+    return replace(file, draft=replace(file.draft, metadata=entry.metadata, rule_set=entry.rule_set))
 
 
 def _reject_syntax_error(file: SchemaFile) -> None:

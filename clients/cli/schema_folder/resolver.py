@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.contract_differences import declares_contract
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -55,6 +56,7 @@ class ResolvedFile:
     parsed: ParsedSchema
     texts: Mapping[str, str]  #: name -> text of its direct and indirect dependencies
     registered: RegisteredSchema | None = None  #: the version with this content
+    same_text: RegisteredSchema | None = None  #: a version with this text, and other metadata or rules
     #: name -> subject of its dependencies, of the indirect ones as far as files have them
     subjects: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,6 +72,7 @@ class FileResolver:
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
     _normalized: dict[str, bool] = field(default_factory=dict)  #: by subject, as the manifest has it
     _has_batches: bool = True
+    _new_subjects: set[str] = field(default_factory=set)  #: without a version when they were looked up
 
     def normalizes(self, subject: str) -> bool:
         """Return whether normalized texts of a subject are compared and stored."""
@@ -134,9 +137,25 @@ class FileResolver:
         self._store(replace(self._resolved[file.key], registered=registered))
 
     def _store(self, resolved: ResolvedFile) -> ResolvedFile:
+        if resolved.registered is None:
+            resolved = self._complete_contract(resolved)
         key = resolved.file.key
         self._first_keys.setdefault(resolved.file.path, key)
         self._resolved[key] = resolved
+        return resolved
+
+    def _complete_contract(self, resolved: ResolvedFile) -> ResolvedFile:
+        """Return a file that is not registered, with metadata and rules if its subject has no version yet.
+
+        Else the registry copies those of the latest version, unless the file has some of its own.
+        """
+        file = resolved.file
+        if file.edited is not None and file.subject in self._new_subjects:
+            draft = replace(file.draft, metadata=file.edited.metadata, rule_set=file.edited.rule_set)
+            return replace(resolved, file=replace(file, draft=draft))
+        if declares_contract(file.draft) and not file.planned and file.subject not in self._new_subjects:
+            plain = replace(file, draft=replace(file.draft, metadata=None, rule_set=None))
+            return replace(resolved, same_text=self._look_up(plain))
         return resolved
 
     def _resolve_independent(
@@ -218,7 +237,8 @@ class FileResolver:
         try:
             registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalizes(file.subject))
             return _require_context(file, registered)
-        except (SubjectNotFound, SchemaNotFound):
+        except (SubjectNotFound, SchemaNotFound) as error:
+            self._take_note_of_missing(file, error)
             return None
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
@@ -237,7 +257,12 @@ class FileResolver:
                 if isinstance(result, RegisteredSchema):
                     yield file.key, _require_context(file, result)
                 elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
+                    self._take_note_of_missing(file, result)
                     yield file.key, None
+
+    def _take_note_of_missing(self, file: SchemaFile, error: RegistryError) -> None:
+        if isinstance(error, SubjectNotFound):
+            self._new_subjects.add(file.subject)
 
     def _look_up_all(self, files: Sequence[SchemaFile]) -> dict[FileKey, RegisteredSchema | None]:
         """Return the registered version of each file; none for a file that the registry rejects."""

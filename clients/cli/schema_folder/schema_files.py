@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
+from contractlog.clients.lock_file import LockedFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import find_syntax_error, position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
@@ -80,6 +81,7 @@ class SchemaFile:
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
     unresolved: tuple[tuple[str, str], ...] = ()  #: each `$ref` that leads to no file, and a message about it
+    edited: LockedFile | None = None  #: the pulled version with metadata or rules that the file was, if it was edited
 
     @property
     def key(self) -> FileKey:
