@@ -14,7 +14,7 @@ from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = ["CachedLookups", "Caching", "ClientCaches", "TtlCache"]
@@ -223,5 +223,4 @@ class CachedLookups:
         return schema
 
     def _qualify(self, subject: SubjectLike) -> str:
-        parsed = Subject.parse(str(subject))
-        return str(parsed if str(subject).startswith(":.") else Subject(self._context, parsed.name))
+        return str(Subject.parse(qualify_subject(str(subject), self._context)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contractlog.compatibility.level import Direction, Level
 
@@ -21,6 +21,8 @@ class Finding:
     message: str = ""
     fix: str = ""  #: suggested fix, as a sentence for the author of the candidate
     writer_fix: str = ""  #: the same if the candidate is the writer; ``find_differences`` copies it to ``fix``
+    #: further messages of the reference that come next, about other positions that fail for a reason reported before
+    later_messages: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ __all__ = [
     "SchemaId",
     "Subject",
     "Version",
+    "qualify_subject",
     "topic_subject",
 ]
 
@@ -99,6 +100,20 @@ class Subject:
         ):
             raise InvalidSubject(subject=str(self))
         return self
+
+
+def qualify_subject(subject: str, context: str) -> str:
+    """Return a subject in a context, unless it names its own; an empty context is the default one.
+
+    >>> qualify_subject("orders", ".eu"), qualify_subject(":.us:orders", ".eu"), qualify_subject("orders", "")
+    (':.eu:orders', ':.us:orders', 'orders')
+
+    A colon alone names no context:
+
+    >>> qualify_subject(":orders", ".eu")
+    ':.eu::orders'
+    """
+    return subject if subject.startswith(":.") or context in {"", DEFAULT_CONTEXT} else f":{context}:{subject}"
 
 
 def topic_subject(topic: str, suffix: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final, Generic, TypeVar
 
 from contractlog.compatibility.check_spec import WORK_LIMIT_EXCEEDED
@@ -67,6 +68,10 @@ class Walk(Generic[N]):
 
     def findings(self, reader: N, writer: N) -> Iterator[Finding]:
         """Yield the reasons why the pair is not readable; exceeding the step limit is one."""
+        return _attach_messages(self._compare(reader, writer))
+
+    def _compare(self, reader: N, writer: N) -> Iterator[Finding | str]:
+        """Yield findings, and messages that belong after the finding before them."""
         limit, decided = self.limit, 0
         shared = self.shared or StepBudget(2 * limit)
         self.limit = shared.allow(limit)
@@ -122,10 +127,11 @@ class Walk(Generic[N]):
         self._step()
         return not (isinstance(item, SubPair) and self.reads(item.reader, item.writer))
 
-    def _list_findings(self, reader: N, writer: N) -> Iterator[Finding]:
+    def _list_findings(self, reader: N, writer: N) -> Iterator[Finding | str]:
         """Yield the findings of all failed pairs, from the root down, each pair once.
 
-        Findings that only follow from a failed pair above are omitted.
+        Findings that only follow from a failed pair above are omitted. A finding whose causes were all reported before
+        is not one of its own: only its message is yielded.
         """
         root = (reader, writer)
         stack = [_Frame(root, self.checks(self, *root))]
@@ -140,8 +146,8 @@ class Walk(Generic[N]):
                 reported[frame.pair] = frame.reported
                 if frame.reported and stack:
                     stack[-1].reported = True
-                if frame.reported and frame.opened is not None and not frame.opened.reported:
-                    yield frame.opened.report(frame.opened.finding)
+                if frame.reported and frame.opened is not None:
+                    yield from frame.opened.message_alone()
             elif isinstance(item, Finding):
                 frame.reported = True
                 yield item if frame.replaced is None else frame.replaced.report(item)
@@ -155,7 +161,7 @@ class Walk(Generic[N]):
                 elif reported[inner.pair]:
                     frame.reported = True
                     if inner.opened is not None:
-                        yield inner.opened.report(inner.opened.finding)
+                        yield from inner.opened.message_alone()
 
     def _enter(self, item: SubPair[N] | CausedFinding[N], frame: _Frame[N]) -> _Frame[N]:
         sub_pair = item.reason if isinstance(item, CausedFinding) else item
@@ -184,6 +190,12 @@ class _ReplacedFinding:
         reported_finding = replace(finding, message=message)
         return reported_finding if self.outer is None else self.outer.report(reported_finding)
 
+    def message_alone(self) -> Iterator[str]:
+        """Yield the message if no finding carries it, because the causes were reported before."""
+        message = "" if self.reported else self.report(self.finding).message
+        if message:
+            yield message
+
 
 @dataclass(slots=True)
 class _Frame(Generic[N]):
@@ -195,6 +207,19 @@ class _Frame(Generic[N]):
     replaced: _ReplacedFinding | None = None
     opened: _ReplacedFinding | None = None
     reported: bool = False  #: True if findings were reported for this pair, now or earlier
+
+
+def _attach_messages(items: Iterable[Finding | str]) -> Iterator[Finding]:
+    """Yield the findings, each with the messages that come after it."""
+    finding: Finding | None = None
+    messages: list[str] = []
+    for item in chain(items, (None,)):
+        if isinstance(item, str):
+            messages.append(item)
+            continue
+        if finding is not None:
+            yield replace(finding, later_messages=tuple(messages)) if messages else finding
+        finding, messages = item, []
 
 
 def work_limit_exceeded(limit: int) -> Finding:

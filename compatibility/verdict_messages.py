@@ -40,7 +40,8 @@ def format_details(verdict: Verdict, *, validate_fields: bool = False, extra_mes
 
 def _format_comparison(comparison: Comparison, verdict: Verdict) -> Iterator[str]:
     sides = _SIDES[comparison.direction]
-    yield from (finding.message.format(**sides) for finding in comparison.findings if finding.message)
+    for finding in comparison.findings:
+        yield from (text.format(**sides) for text in (finding.message, *finding.later_messages) if text)
     last = comparison.direction is verdict.level.directions[-1]
     if last and comparison.findings[0].check != SCHEMA_TYPE_CHANGED.id:
         yield from _format_earlier_version(comparison)

@@ -22,7 +22,7 @@ from contractlog.clients.calls.call import (
 )
 from contractlog.clients.calls.subjects import version
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, qualify_subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
 __all__ = [
@@ -231,5 +231,4 @@ def referenced(draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Cal
 
 def resolve_subject(subject: str, context: str) -> Subject:
     """Return the subject of a reference in a schema of this context."""
-    parsed = Subject.parse(subject)
-    return parsed if subject.startswith(":.") else Subject(context, parsed.name)
+    return Subject.parse(qualify_subject(subject, context))

@@ -14,7 +14,6 @@ from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.diff_file import FileSide, find_schema_folder, own_folder, read_file_side
 from contractlog.clients.cli.git_revision import GIT, checked_out, git_top, is_git_revision
-from contractlog.clients.cli.operations.lookups import qualify_subject
 from contractlog.clients.cli.options import connect, parse_version_name, select_context
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
@@ -24,6 +23,7 @@ from contractlog.clients.cli.schema_folder.schema_files import format_of, read_f
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import qualify_subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_diff import DiffSide

@@ -11,10 +11,10 @@ from contractlog.clients.cli.pulled_files import PulledFile
 from contractlog.clients.lock_file import LOCK, PulledSchema, list_locked_files, update_lock
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UnreadableResponse, UsageError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["add_context", "remove_context", "write_lock"]
+__all__ = ["remove_context", "write_lock"]
 
 
 def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, context: str = "") -> None:
@@ -39,16 +39,11 @@ def write_lock(registry: Registry, pulled: Iterable[PulledFile], out: Path, cont
 def _list_locked(out: Path, context: str) -> set[tuple[str, int]]:
     """Return the versions that the lock has with a file."""
     return {
-        (add_context(entry.subject, context), entry.version)
+        (qualify_subject(entry.subject, context), entry.version)
         for file, entries in list_locked_files(out).items()
         if (out / file).exists()
         for entry in entries
     }
-
-
-def add_context(subject: str, context: str) -> str:
-    """Return a subject in a context, unless it names its own."""
-    return f":{context}:{subject}" if context and not subject.startswith(":.") else subject
 
 
 def remove_context(subject: str, context: str) -> str:
@@ -90,8 +85,8 @@ def _fetch_dependencies(
             if number > MAX_REFERENCED:
                 raise UnreadableResponse(
                     f"version {root.schema.version} of `{root.subject}` depends on more than {MAX_REFERENCED:,} other "
-                    f"versions, the last of them version {reference.version} of `{home}`; the answers of this registry "
-                    "may not end: pull the other subjects by name"
+                    f"versions, the last of them version {reference.version} of `{home}`; the responses of this "
+                    "registry may not end: pull the other subjects by name"
                 )
             dependency = replace(registry.version(home, reference.version, deleted=True), subject=home)
             written.add((str(home), reference.version))

@@ -22,7 +22,7 @@ from contractlog.clients.lock_file import (
 )
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 
 __all__ = ["find_lock_folder", "read_locked_files"]
 
@@ -77,9 +77,8 @@ def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict
         schema = replace(each.schema, text=texts[position])
         subject, version = _key(each)
         file = SchemaFile(paths[_key(each)], subject, schema.draft, version, _dependencies(each, paths))
-        if context and not subject.startswith(":."):
-            file = replace(file, subject=f":{context}:{subject}")
-        groups.setdefault(file.subject, []).append(file)
+        name = qualify_subject(subject, context)
+        groups.setdefault(name, []).append(replace(file, subject=name))
     for versions in groups.values():
         versions.sort(key=lambda file: file.version or 0)
     return groups
@@ -124,8 +123,7 @@ def _fetch_text(registry: Registry, folder: Path, locked: LockedSchema) -> str:
     """
     schema, path = locked.schema, _path(folder, locked)
     subject = schema.subject or Subject.parse("")
-    context = locked_context(folder)
-    home = Subject(context, subject.name) if context and not str(subject).startswith(":.") else subject
+    home = Subject.parse(qualify_subject(str(subject), locked_context(folder)))
     texts: tuple[str, ...] = ()
     guid = None
     try:

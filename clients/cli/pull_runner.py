@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.lock_writer import add_context, remove_context, write_lock
+from contractlog.clients.cli.lock_writer import remove_context, write_lock
 from contractlog.clients.cli.manifest_import import import_associations, import_subject_rules
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
@@ -48,7 +48,7 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     UsageError,
 )
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -122,7 +122,7 @@ def _list_subjects(registry: Registry, context: str) -> list[str]:
 
 
 def _name_subjects(options: Namespace) -> list[str]:
-    return [add_context(subject, options.context) for subject in dict.fromkeys(options.subjects)]
+    return [qualify_subject(subject, options.context) for subject in dict.fromkeys(options.subjects)]
 
 
 def _pull_subjects(

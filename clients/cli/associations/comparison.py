@@ -18,7 +18,7 @@ from contractlog.clients.cli.schema_folder.association_entries import Associatio
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Resource
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 
 __all__ = ["AssociationComparison", "compare_associations"]
 
@@ -73,9 +73,8 @@ def compare_associations(
 
 def _make_change(entry: AssociationEntry, manifest: Manifest, context: str) -> PlannedAssociation:
     namespace = entry.namespace or manifest.default_namespace
-    scope = f":{context}:" if context and not entry.subject.startswith(":.") else ""
     return PlannedAssociation(
-        str(Subject.parse(f"{scope}{entry.subject}")),
+        str(Subject.parse(qualify_subject(entry.subject, context))),
         Resource(entry.topic, namespace, entry.topic_id),
         entry.part,
         entry.lifecycle,

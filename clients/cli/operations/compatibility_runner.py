@@ -12,7 +12,6 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.operations.compatibility import FORMAT
-from contractlog.clients.cli.operations.lookups import qualify_subject
 from contractlog.clients.cli.options import connect, select_context
 from contractlog.clients.cli.output import print_json
 from contractlog.clients.cli.registry_check import check_by_registry
@@ -27,6 +26,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import FORMATS, parse_schema
+from contractlog.compatibility.identifiers import qualify_subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.schema_diff import DiffSide, diff_schemas

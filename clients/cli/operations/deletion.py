@@ -16,7 +16,6 @@ from contractlog.clients.cli.operations.lookups import (
     fetch_if_supported,
     list_live,
     parse_subject_version,
-    qualify_subject,
 )
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.options import (
@@ -48,7 +47,7 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 
 __all__ = ["delete"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import fetch_if_supported, qualify_subject
+from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -21,6 +21,7 @@ from contractlog.clients.cli.output import apply_output_options, print_json, pri
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, Security, registry_url
 from contractlog.compatibility.errors import Forbidden
+from contractlog.compatibility.identifiers import qualify_subject
 
 __all__ = ["whoami"]
 

@@ -15,7 +15,6 @@ from contractlog.clients.cli.operations.lookups import (
     list_live,
     missing_versions_error,
     qualify_context,
-    qualify_subject,
     require_registry,
     version_body,
 )
@@ -38,7 +37,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, SubjectNotFound, UsageError, VersionNotFound
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 
 __all__ = ["contexts", "subjects", "versions"]
 

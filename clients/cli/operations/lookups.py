@@ -32,7 +32,6 @@ __all__ = [
     "missing_versions_error",
     "parse_subject_version",
     "qualify_context",
-    "qualify_subject",
     "require_registry",
     "require_supported",
     "state_of",
@@ -74,15 +73,6 @@ def qualify_context(context: str) -> str:
     if ":" in context or not context:
         raise UsageError(f"`{context}` is not a context: pass a name such as `.eu`, or `.` for the default context")
     return f":{context}:" if context.startswith(".") else f":.{context}:"
-
-
-def qualify_subject(subject: str, context: str) -> str:
-    """Return a subject with the context of an environment, unless it has one.
-
-    >>> qualify_subject("orders", ".eu"), qualify_subject(":.us:orders", ".eu"), qualify_subject("orders", "")
-    (':.eu:orders', ':.us:orders', 'orders')
-    """
-    return f":{context}:{subject}" if context and not subject.startswith(":") else subject
 
 
 def fetch_if_supported(operation: Callable[[], T]) -> T | None:

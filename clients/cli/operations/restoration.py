@@ -14,7 +14,6 @@ from contractlog.clients.cli.operations.lookups import (
     fetch_if_supported,
     list_live,
     parse_subject_version,
-    qualify_subject,
     require_supported,
 )
 from contractlog.clients.cli.options import (
@@ -42,6 +41,7 @@ from contractlog.compatibility.errors import (
     UsageError,
     VersionNotFound,
 )
+from contractlog.compatibility.identifiers import qualify_subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 

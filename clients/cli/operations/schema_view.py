@@ -17,7 +17,6 @@ from contractlog.clients.cli.operations.lookups import (
     missing_versions_error,
     parse_subject_version,
     qualify_context,
-    qualify_subject,
     version_body,
 )
 from contractlog.clients.cli.options import (
@@ -32,7 +31,7 @@ from contractlog.clients.cli.output import apply_output_options, print_json, pri
 from contractlog.clients.cli.pulled_text import format_text
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError
-from contractlog.compatibility.identifiers import MAX_ID
+from contractlog.compatibility.identifiers import MAX_ID, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["show"]

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import qualify_subject, require_supported
+from contractlog.clients.cli.operations.lookups import require_supported
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -39,7 +39,7 @@ from contractlog.compatibility.errors import (
     ServerError,
     UsageError,
 )
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, qualify_subject
 from contractlog.compatibility.mode import Mode
 
 __all__ = ["config", "mode"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["Note", "PromotedVersion", "Refusal", "RefusalKind", "RefusedError", "Side"]
@@ -24,7 +24,7 @@ class Side:
 
     def qualify(self, subject: str) -> str:
         """Return the subject of this environment for a name that both environments share."""
-        return subject if subject.startswith(":.") else str(Subject(self.context, subject))
+        return qualify_subject(subject, self.context)
 
     def shared_name(self, subject: Subject) -> str:
         """Return the name that both environments share; of a subject in another context, the qualified one."""

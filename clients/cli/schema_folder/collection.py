@@ -30,7 +30,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
 from contractlog.clients.lock_file import LockedFile, list_locked_files
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import Reference
 
 __all__ = ["UnreadableFiles", "collect_files", "list_files"]
@@ -111,7 +111,7 @@ def collect_files(
         files = list(link_files(files, problems.collect, name_subject))
     groups: dict[str, list[SchemaFile]] = {}
     for file in files:
-        name = f":{context}:{file.subject}" if context and not file.subject.startswith(":.") else file.subject
+        name = qualify_subject(file.subject, context)
         with problems.collect(file.path):
             _validate_subject(name, file.path)
             groups.setdefault(name, []).append(replace(file, subject=name))

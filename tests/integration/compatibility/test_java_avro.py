@@ -106,6 +106,28 @@ PLACES = {
         {"type": "array", "items": ["null", {"type": "map", "values": ["int", "string"]}]},
         [("MISSING_UNION_BRANCH", "/items/1")],
     ),
+    "a changed type, then unions with it": (
+        record("R", ("f", record("G", ("a", "int"))), ("n", "int"), ("g", ["null", "G"]),
+               ("h", {"type": "map", "values": {"type": "array", "items": ["null", "G"]}})),
+        record("R", ("f", record("G")), ("n", "string"), ("g", ["null", "G"]),
+               ("h", {"type": "map", "values": {"type": "array", "items": ["null", "G"]}})),
+        [("READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/0/type/fields/0"), ("TYPE_MISMATCH", "/fields/1/type"),
+         ("MISSING_UNION_BRANCH", "/fields/2/type/1"), ("MISSING_UNION_BRANCH", "/fields/3/type/values/items/1")],
+    ),
+    "a changed type inside another, then unions with both, one renamed by alias": (
+        record("R", ("f", record("Y", ("x", record("G", ("a", "int"))), aliases=["X"])), ("g", ["null", "Y"]),
+               ("h", ["null", {"type": "array", "items": "Y"}]), ("i", ["null", "G"])),
+        record("R", ("f", record("X", ("x", record("G")))), ("g", ["null", "X"]),
+               ("h", ["null", {"type": "array", "items": "X"}]), ("i", ["null", "G"])),
+        [("READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/0/type/fields/0/type/fields/0"),
+         *(("MISSING_UNION_BRANCH", f"/fields/{index}/type/1") for index in (1, 2, 3))],
+    ),
+    "a changed recursive type, then a union with it": (
+        record("R", ("f", record("G", ("n", ["null", "G"]), ("a", "int"))), ("g", ["null", "G"])),
+        record("R", ("f", record("G", ("n", ["null", "G"]))), ("g", ["null", "G"])),
+        [("READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/0/type/fields/1"),
+         ("MISSING_UNION_BRANCH", "/fields/1/type/1")],
+    ),
 }  # fmt: skip
 
 

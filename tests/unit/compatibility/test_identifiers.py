@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import MAX_ENCODED_SUBJECT, Subject
+from contractlog.compatibility.identifiers import MAX_ENCODED_SUBJECT, Subject, qualify_subject
 
 
 @given(
@@ -64,3 +64,17 @@ def test_a_subject_too_long_for_a_url_is_invalid(letter: str, encoded: int) -> N
     with pytest.raises(InvalidSubject) as caught:
         Subject.parse(letter * (MAX_ENCODED_SUBJECT // encoded + 1)).validate()
     assert len(caught.value.message) < 200
+
+
+@given(
+    st.sampled_from(["", ".", ".eu"]), st.lists(st.sampled_from([":", ".", "*", "a", ":.us:"]), max_size=5).map("".join)
+)
+@settings(deadline=None)
+def test_a_subject_without_a_context_is_one_of_the_context_that_is_given(context: str, text: str) -> None:
+    """A colon alone names no context, nor does `:*:`."""
+    subject = Subject.parse(qualify_subject(text, context))
+    if text.startswith(":."):
+        assert subject == Subject.parse(text)
+    else:
+        assert subject == Subject(context or ".", text)
+    assert qualify_subject(qualify_subject(text, context), context) == qualify_subject(text, context)

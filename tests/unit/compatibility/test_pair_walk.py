@@ -12,11 +12,15 @@ import pytest
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.check_spec import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.formats import compare_schemas, parse_schema
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.verdict_messages import format_messages
 
+from support.avro_codecs import parse
 from support.deadlines import hang_guard
 
 
@@ -51,6 +55,48 @@ def test_findings_caused_by_a_parent_pair_are_omitted() -> None:
     old = record("T", ("self", ["null", "T"]), ("n", "long"))
     new = record("T", ("self", ["null", "T"]), ("n", "int"))
     assert [finding.reader_at for finding in findings(new, old)] == ["/fields/1/type"]
+
+
+CHANGED = record("G", ("a", "int"), ("b", "int"))
+EARLIER = record("G", ("a", "int"))
+USES_AGAIN = {
+    "union": (lambda g: [("f", g), ("g", ["null", "G"])], 2),
+    "union first": (lambda g: [("g", ["null", g]), ("f", "G")], 1),
+    "two unions": (lambda g: [("f", ["null", g]), ("g", ["null", "G"])], 2),
+    "map of unions": (lambda g: [("f", g), ("g", {"type": "map", "values": ["null", "G"]})], 2),
+    "array in a union": (lambda g: [("f", g), ("g", ["null", {"type": "array", "items": "G"}])], 2),
+    "union in a type in a union": (lambda g: [("f", g), ("g", ["null", record("X", ("x", ["null", "G"]))])], 2),
+    "three unions": (lambda g: [("f", g), *((name, ["null", "G"]) for name in "ghi")], 4),
+}
+
+
+@pytest.mark.parametrize("case", USES_AGAIN)
+def test_a_type_that_changed_is_the_only_finding_however_often_unions_use_it(case: str) -> None:
+    """The reference has a message about each union, too."""
+    fields, messages = USES_AGAIN[case]
+    new, old = (record("R", *fields(used)) for used in (CHANGED, EARLIER))
+    (finding,) = findings(new, old)
+    assert finding.check == "AVRO_FIELD_DEFAULT_MISSING"
+    assert 1 + len(finding.later_messages) == messages
+    assert all("MISSING_UNION_BRANCH" in text for text in finding.later_messages)
+
+
+def test_messages_about_unions_come_where_the_reference_has_them() -> None:
+    new, old = (
+        record("R", ("f", used), ("g", ["null", "G"]), ("h", number))
+        for used, number in ((CHANGED, "int"), (EARLIER, "string"))
+    )
+    verdict = check_compatibility(parse(new), [ParsedVersion(1, parse(old))], Level.BACKWARD)
+    kinds = [text.split("'")[1] for text in format_messages(verdict) if text.startswith("{errorType")]
+    assert kinds == ["READER_FIELD_MISSING_DEFAULT_VALUE", "MISSING_UNION_BRANCH", "TYPE_MISMATCH"]
+
+
+def test_a_compatible_change_of_a_type_leaves_every_union_with_it_readable() -> None:
+    longer = record("G", ("a", "int")) | {
+        "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "int", "default": 1}]
+    }
+    for fields, _ in USES_AGAIN.values():
+        assert findings(record("R", *fields(longer)), record("R", *fields(EARLIER))) == []
 
 
 def test_recursive_schemas_that_agree_are_compatible() -> None:
