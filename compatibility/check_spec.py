@@ -8,6 +8,7 @@ from typing import Final
 __all__ = [
     "COMMON_CHECKS",
     "DATA_UNREADABLE",
+    "LATEST_VERSION_UNKNOWN",
     "SCHEMA_TYPE_CHANGED",
     "WORK_LIMIT_EXCEEDED",
     "CheckExample",
@@ -55,4 +56,12 @@ DATA_UNREADABLE: Final = CheckSpec(
     "previous version can. The level does not compare with that version. `contractlog check` and `plan` report an "
     "error if the level is backward compatible, else a warning. There is no example: the check is about records.",
 )
-COMMON_CHECKS: Final = (SCHEMA_TYPE_CHANGED, WORK_LIMIT_EXCEEDED, DATA_UNREADABLE)
+LATEST_VERSION_UNKNOWN: Final = CheckSpec(
+    "LATEST_VERSION_UNKNOWN",
+    "The latest version was registered elsewhere, and the file would replace it",
+    "The latest version of the subject is neither in contractlog.lock nor an earlier text of the file in git: somebody "
+    "registered it without the folder. `contractlog check` and `plan` warn of it if the file was edited, because the "
+    "new version would silently revert it. There is no example: the check is about the registry, not about two "
+    "schemas.",
+)
+COMMON_CHECKS: Final = (SCHEMA_TYPE_CHANGED, WORK_LIMIT_EXCEEDED, DATA_UNREADABLE, LATEST_VERSION_UNKNOWN)

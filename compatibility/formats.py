@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
-from contractlog.compatibility.check_spec import COMMON_CHECKS, DATA_UNREADABLE
+from contractlog.compatibility.check_spec import COMMON_CHECKS, DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
@@ -66,9 +66,9 @@ ALLOWED_CHECKS: Final[Mapping[Policy, frozenset[str]]] = {
     policy: frozenset[str]().union(*(entry.allowed_checks[policy] for entry in FORMATS.values())) for policy in Policy
 }
 #: checks whose findings a registry admits under at least one policy, or does not look for
-OPTIONAL_CHECKS: Final = frozenset[str]({DATA_UNREADABLE.id, JSON_SCHEMA_NONCONFORMING.id}).union(
-    *ALLOWED_CHECKS.values()
-)
+OPTIONAL_CHECKS: Final = frozenset[str](
+    {DATA_UNREADABLE.id, LATEST_VERSION_UNKNOWN.id, JSON_SCHEMA_NONCONFORMING.id}
+).union(*ALLOWED_CHECKS.values())
 _NO_DEPENDENCIES: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_TAGS: Final[TagsByEntity] = MappingProxyType({})
 

@@ -41,6 +41,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver, Resolve
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.clients.cli.subject_settings import PlannedSettings, find_setting_changes, plan_settings
+from contractlog.clients.cli.unknown_versions import KnownVersions
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.terminal_text import escape_line
@@ -155,6 +156,7 @@ def check_files(
     resolver = FileResolver(registry, options.normalize, options.manifest)
     resolved_files = resolver.resolve_all(files, unreadable.collect)
     usages = find_usages(options, registry, resolved_files)
+    known = KnownVersions(options.context)
     for resolved in resolved_files:
         subject = resolved.file.subject
         if subject not in checkers:
@@ -167,6 +169,7 @@ def check_files(
                 options.manifest,
                 usages.get(subject),
                 reported,
+                known,
             )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)

@@ -13,12 +13,13 @@ from typing import Final
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["GIT", "checked_out", "git_top", "is_git_revision"]
+__all__ = ["GIT", "checked_out", "git_top", "is_git_revision", "list_earlier_texts"]
 
 GIT: Final = "git:"
 _READ_SUFFIXES: Final = (".avsc", ".json", ".contractlogignore", "contractlog.toml")
 _REGULAR_FILE_MODES: Final = (b"100644", b"100755")
 _MAX_BYTES: Final = 256 * 1024 * 1024  #: of the files of a revision
+_MAX_COMMITS: Final = 100  #: of the history of a file
 
 
 def is_git_revision(name: str) -> bool:
@@ -62,6 +63,31 @@ def git_top(folder: Path) -> Path:
         UsageError: there is no repository.
     """
     return Path(_git(_find_repository(folder), "rev-parse", "--show-toplevel").decode().rstrip("\n"))
+
+
+def list_earlier_texts(path: Path) -> Iterator[str]:
+    """Yield the texts that a file had in its last commits, newest first; none outside of git."""
+    try:
+        folder = _find_repository(path.parent)
+        name = str(path.resolve().relative_to(folder.resolve()))
+        history = ("log", f"--max-count={_MAX_COMMITS}", "--follow", "--raw", "--no-abbrev", "-z", "--format=")
+        changes = _git(folder, "--literal-pathspecs", *history, "--", name).decode("utf-8", "replace")
+        ids = [
+            each
+            for facts in changes.split("\0")
+            if facts.lstrip("\n").startswith(":")
+            for each in facts.split()[3:1:-1]
+        ]
+        objects = [each for each in dict.fromkeys(ids) if each.strip("0")]
+        blobs = BytesIO(_git(folder, "cat-file", "--batch", stdin="".join(f"{each}\n" for each in objects).encode()))
+        for _ in objects:
+            kind, _, size = blobs.readline().partition(b" ")[2].partition(b" ")
+            if kind == b"blob":
+                yield blobs.read(int(size) + 1)[:-1].decode("utf-8-sig", "replace")
+            elif size:
+                blobs.read(int(size) + 1)
+    except (UsageError, ValueError):
+        return
 
 
 def _find_repository(folder: Path) -> Path:

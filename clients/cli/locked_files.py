@@ -24,9 +24,14 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 
-__all__ = ["find_lock_folder", "read_locked_files"]
+__all__ = ["find_lock_folder", "find_nearest_lock", "read_locked_files"]
 
 Connect = Callable[[], AbstractContextManager[Registry]]
+
+
+def find_nearest_lock(path: Path) -> Path | None:
+    """Return the nearest folder above a file with a lock."""
+    return next((above for above in path.parents if lock_path(above).is_file()), None)
 
 
 def find_lock_folder(paths: Iterable[Path]) -> Path:

@@ -26,8 +26,9 @@ from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_history import SubjectHistory
 from contractlog.clients.cli.subject_settings import PlannedSettings
+from contractlog.clients.cli.unknown_versions import KnownVersions
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.check_spec import DATA_UNREADABLE
+from contractlog.compatibility.check_spec import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
@@ -60,12 +61,14 @@ class SubjectChecker:
     manifest: Manifest | None = None  #: with checks that are turned on or off, and waivers
     usage: RecordedUsage | None = None  #: None: unknown
     reported: ReportedChanges = field(default_factory=ReportedChanges)  #: shared by the subjects of a command
+    known: KnownVersions | None = None  #: None: versions that were registered elsewhere are not looked for
     _versions: SubjectHistory | None = None
     _level: Level | None = None
     _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
     _impact: ImpactCheck | None = None
+    _in_files: set[int] = field(default_factory=set)  #: versions that files are
 
     def check(self, resolved: ResolvedFile) -> FileCheck:
         """Check a file; if it is compatible, it is part of the history of the files after it.
@@ -84,7 +87,8 @@ class SubjectChecker:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
         if self.usage is not None:
             result = replace(result, impact=self._check_impact(result, parsed, self.usage, severities))
-        optional = self.reported.omit_known(self.subject, result.optional_findings, resolved.subjects)
+        unknown = self._find_unknown_version(resolved, severities)
+        optional = self.reported.omit_known(self.subject, (*unknown, *result.optional_findings), resolved.subjects)
         result = self._apply_waivers(replace(result, optional_findings=tuple(optional)), resolved.subjects)
         if result.outcome in {"compatible", "waived"}:
             if refusal:
@@ -108,6 +112,8 @@ class SubjectChecker:
 
     def _describe_registered(self, resolved: ResolvedFile, severities: Mapping[str, Severity | None]) -> FileCheck:
         """Return the check of a version that exists: its findings prevent nothing, so none is an error."""
+        if resolved.registered is not None:
+            self._in_files.add(int(resolved.registered.version or 0))
         findings = list_nonconformities(resolved.file, resolved.parsed, severities)
         check = FileCheck(
             resolved.file,
@@ -123,6 +129,19 @@ class SubjectChecker:
             return check
         waived = apply_waivers(check, self.manifest.waivers, resolved.subjects)
         return replace(waived, outcome=check.outcome)
+
+    def _find_unknown_version(
+        self, resolved: ResolvedFile, severities: Mapping[str, Severity | None]
+    ) -> Iterator[OptionalFinding]:
+        """Yield a finding, once, if the file would replace a version that was registered elsewhere."""
+        severity = severities.get(LATEST_VERSION_UNKNOWN.id, Severity.WARNING)
+        if self.known is None or isinstance(self.registry, Baseline) or severity is None:
+            return
+        known, self.known = self.known, None
+        policy = self._find_policy(resolved.parsed)
+        finding = known.find_unknown(self.registry, resolved, self._in_files, policy)
+        if finding is not None:
+            yield OptionalFinding(finding, severity)
 
     def _find_severities(self, file: SchemaFile) -> Mapping[str, Severity | None]:
         """Return the severities that the manifest gives checks of a file."""

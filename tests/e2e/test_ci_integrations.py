@@ -33,6 +33,15 @@ ACTION: Final = yaml.safe_load((INTEGRATIONS / "github" / "action.yml").read_tex
 HOOKS: Final = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
 AUTHOR: Final = "github-actions[bot]"
 MARKER: Final = "<!-- contractlog check -->\n"
+PAGE: Final = (ROOT / "docs" / "ci.md").read_text("utf-8")
+#: the workflow, the pipeline and the hooks of the page
+WORKFLOW, PIPELINE, HOOK_CONFIGURATION = map(
+    yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+)
+TEMPLATE: Final = yaml.safe_load((INTEGRATIONS / "gitlab" / "contractlog.gitlab-ci.yml").read_text("utf-8"))
+HOSTILE: Final = "$(touch pwned)`touch pwned`;touch pwned;\"'::error::pwned ${{ secrets.PASSWORD }}"
+#: the only expressions that the action may use: in variables of steps, never in scripts
+EXPRESSIONS: Final = r"inputs\.[a-z-]+|github\.(token|action_path)|steps\.run\.outputs\.[a-z-]+"
 
 
 @dataclass
@@ -138,7 +147,14 @@ class Job:
         self.github = github
         self.temporary = temporary
         temporary.mkdir()
-        (temporary / "event.json").write_text(json.dumps({"pull_request": {"number": 7}}))
+        request = {"number": 7, "title": HOSTILE, "body": HOSTILE, "head": {"ref": HOSTILE}}
+        (temporary / "event.json").write_text(json.dumps({"pull_request": request}))
+
+    def run_event(self, event: str) -> JobRun:
+        """Run the job of the documented workflow that an event starts, in this repository."""
+        (started,) = (each for each in WORKFLOW["jobs"].values() if condition(each["if"], {"github.event_name": event}))
+        inputs = started["steps"][-1]["with"]
+        return self.run(event=event, **{**inputs, "registry": self.gate.url})
 
     def run(self, *, event: str = "pull_request", **inputs: str) -> JobRun:
         """Run the steps of the action as the runner does: conditions, variables, files for outputs and summary."""
@@ -158,6 +174,7 @@ class Job:
             "GITHUB_API_URL": self.github.url,
             "GITHUB_REPOSITORY": "owner/schemas",
             "GITHUB_EVENT_PATH": str(self.temporary / "event.json"),
+            "GITHUB_HEAD_REF": HOSTILE,
         }
         log, code = "", 0
         for step in ACTION["runs"]["steps"]:
@@ -177,8 +194,13 @@ class Job:
 
 
 def expand(text: str, context: dict[str, str]) -> str:
-    """Evaluate the expressions of a workflow that our action uses: names of the context."""
-    return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", lambda match: context[match[1]], text)
+    """Evaluate the expressions of a workflow that our action uses: names of the context, and outputs of steps."""
+
+    def evaluate(match: re.Match[str]) -> str:
+        is_output = match[1].startswith("steps.")  # empty if the step did not set it
+        return context.get(match[1], "") if is_output else context[match[1]]
+
+    return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", evaluate, text)
 
 
 def condition(text: str, context: dict[str, str]) -> bool:
@@ -326,23 +348,167 @@ def test_what_the_action_installs_from_is_in_its_repository() -> None:
     assert (Path(source) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
 
 
-def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate) -> None:
-    document = yaml.safe_load((INTEGRATIONS / "gitlab" / "contractlog.gitlab-ci.yml").read_text("utf-8"))
-    job = document["contractlog-check"]
-    name = repository.put("schemas/{}-value.avsc", order(TOTAL))
-    variables = {name: str(value) for name, value in job["variables"].items()}
-    variables |= {"CONTRACTLOG_REGISTRY_URL": repository.url, "CONTRACTLOG_FILES": "schemas", "CI": "true"}
+def test_merges_are_applied_with_a_summary_and_without_a_comment(job: Job, server: Registry, github: GitHub) -> None:
+    job.gate.put("schemas/{}-value.avsc", order(NOTE))
+    run = job.run_event("push")
+    assert (run.code, run.commands, github.writes) == (0, [], []), run.log
+    assert run.summary.startswith("### contractlog apply: 1 version registered")
+    assert server.versions(job.gate.subject) == [1, 2]
+    again = job.run_event("push")
+    assert (again.code, server.versions(job.gate.subject)) == (0, [1, 2])
+    assert again.summary.startswith("### contractlog apply: nothing to change")
+
+
+def test_a_rejected_merge_is_annotated_and_nothing_is_applied(job: Job, server: Registry) -> None:
+    name = job.gate.put("schemas/{}-value.avsc", order(TOTAL))
+    other = job.gate.put("schemas/{}-key.avsc", '"string"')
+    run = job.run_event("push")
+    assert (run.code, run.outputs["exit-code"]) == (1, "1")
+    assert [(command.name, command.file) for command in run.commands] == [("error", name)]
+    assert name in run.summary
+    assert not server.subjects(prefix=Path(other).stem)
+    assert server.versions(job.gate.subject) == [1]
+
+
+def test_drift_fails_the_nightly_job_and_nothing_is_written(job: Job, server: Registry, github: GitHub) -> None:
+    quiet = job.run_event("schedule")
+    assert (quiet.code, quiet.commands) == (0, []), quiet.log
+    server.register(job.gate.subject, SchemaDraft(order(NOTE)))
+    drifted = job.run_event("schedule")
+    assert drifted.code == 1
+    by_hand, summary = drifted.commands
+    assert (by_hand.name, by_hand.properties["title"].partition(":")[0]) == ("warning", "PLAN_DRIFT")
+    assert by_hand.file == f"schemas/{job.gate.subject}.avsc"
+    assert (summary.name, summary.properties["title"]) == ("error", "contractlog drift")
+    assert f"| {job.gate.subject} | 1 | 2 |" in drifted.summary.replace("`", "")
+    job.gate.put("schemas/{}-key.avsc", '"string"')  # a file that nobody applied
+    assert job.run_event("schedule").code == 1
+    assert not server.subjects(prefix=f"{job.gate.topic}-key")
+    assert github.writes == []
+
+
+@pytest.mark.parametrize("command", ["", "register", HOSTILE])
+def test_an_unknown_command_is_an_error_that_runs_nothing(job: Job, command: str) -> None:
+    run = job.run(command=command)
+    assert run.code == 2
+    assert [(each.name, each.message) for each in run.commands] == [
+        ("error", "the input `command` is none of check, apply, drift")
+    ]
+    assert not list(job.gate.folder.rglob("pwned*"))
+
+
+@pytest.mark.parametrize("event", ["pull_request", "push", "schedule"])
+def test_hostile_names_of_branches_files_and_requests_are_not_run(job: Job, server: Registry, event: str) -> None:
+    folder = "schemas/$(touch pwned) `touch pwned`;touch pwned"
+    subprocess.run(
+        ["git", "checkout", "-qb", "$(touch${IFS}pwned);`touch${IFS}pwned`"],
+        cwd=job.gate.folder,
+        check=True,
+        timeout=WAIT_SECONDS,
+    )
+    name = job.gate.put(f"{folder}/::error::pwned-{job.gate.topic}-key.avsc", '"string"')
+    broken = job.gate.put(f"{folder}/\n::error::pwned\n{job.gate.topic}.avsc", "{")
+    run = job.run_event(event)
+    assert run.code == 2, run.log
+    assert all(each.message != "pwned" for each in run.commands)
+    (job.gate.folder / broken).unlink()
+    run = job.run_event(event)
+    assert run.code == (1 if event == "schedule" else 0), run.log
+    assert all(each.message != "pwned" for each in run.commands)
+    assert not list(job.gate.folder.rglob("pwned"))
+    assert not list(job.temporary.rglob("pwned"))
+    assert bool(server.subjects(prefix=Path(name).stem)) == (event == "push")
+
+
+def test_no_expression_is_part_of_a_script_and_none_is_chosen_by_others() -> None:
+    """An expression in a script is replaced before the shell reads it: a title could be a command."""
+    scripts = [step.get("run", "") for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+    scripts += [step["run"] for step in ACTION["runs"]["steps"]]
+    assert not any("${{" in script for script in scripts)
+    values = [value for step in ACTION["runs"]["steps"] for value in step.get("env", {}).values()]
+    expressions = [name for value in values for name in re.findall(r"\$\{\{ *(.*?) *\}\}", value)]
+    assert all(re.fullmatch(EXPRESSIONS, name) for name in expressions)
+    assert set(re.findall(r"\$\{\{ *(.*?) *\}\}", PAGE)) == {"secrets.REGISTRY_USER", "secrets.REGISTRY_PASSWORD"}
+
+
+def gitlab_job(name: str) -> dict[str, Any]:
+    """Return a job of the template in the pipeline of the page, with what it extends."""
+    job = TEMPLATE[name]
+    base = TEMPLATE[job["extends"]]
+    variables = {**base["variables"], **PIPELINE[job["extends"]]["variables"], **job.get("variables", {})}
+    return {**base, **job, "variables": variables}
+
+
+def gitlab_jobs(variables: dict[str, str]) -> list[str]:
+    """Return the jobs that GitLab adds to a pipeline: the first rule that applies to a job decides."""
+
+    def holds(rule: dict[str, str]) -> bool:
+        left, right = re.fullmatch(r'\$(\w+) == (\$\w+|"\w+")', rule["if"]).groups()  # type: ignore[union-attr]
+        value = variables.get(right[1:]) if right.startswith("$") else right.strip('"')
+        return value is not None and variables.get(left) == value
+
+    names = []
+    for name, job in TEMPLATE.items():
+        rule = next(filter(holds, job["rules"]), None) if "rules" in job else None
+        if rule is not None and rule.get("when") != "never":
+            names.append(name)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("source", "branch", "names"),
+    [
+        ("merge_request_event", None, ["contractlog-check"]),
+        ("push", "main", ["contractlog-apply"]),
+        ("push", "$(touch pwned)", []),
+        ("web", "main", ["contractlog-apply"]),
+        ("schedule", "main", ["contractlog-drift"]),
+        ("schedule", "feature", ["contractlog-drift"]),
+    ],
+)
+def test_only_the_default_branch_is_applied(source: str, branch: str | None, names: list[str]) -> None:
+    pipeline = {"CI_PIPELINE_SOURCE": source, "CI_DEFAULT_BRANCH": "main"}
+    assert gitlab_jobs(pipeline | ({} if branch is None else {"CI_COMMIT_BRANCH": branch})) == names
+
+
+def run_gitlab_job(name: str, repository: Gate) -> tuple[subprocess.CompletedProcess[str], dict[str, Path]]:
+    """Run the script of a job, and return the result with the reports that it leaves."""
+    job = gitlab_job(name)
+    variables = {name: str(value) for name, value in {**PIPELINE["variables"], **job["variables"]}.items()}
+    variables |= {"CONTRACTLOG_REGISTRY_URL": repository.url, "CI": "true", "CI_COMMIT_REF_NAME": HOSTILE}
     assert all("CONTRACTLOG_PACKAGE" in line for line in job["before_script"])  # from a package index: not run here
-    done = run_bash("\n".join(job["script"]), repository.folder, variables)
-    assert done.returncode == 1
-    assert "incompatible with version 1" in done.stdout
+    assert job["artifacts"]["when"] == "always"
     reports = job["artifacts"]["reports"]
     assert sorted(reports.values()) == sorted(job["artifacts"]["paths"])
-    assert job["artifacts"]["when"] == "always"
-    (case,) = read_junit((repository.folder / reports["junit"]).read_text("utf-8"))
+    done = run_bash("\n".join(job["script"]), repository.folder, variables)
+    return done, {kind: repository.folder / file for kind, file in reports.items()}
+
+
+def test_the_gitlab_job_leaves_its_reports_whatever_the_result(repository: Gate) -> None:
+    name = repository.put("schemas/{}-value.avsc", order(TOTAL))
+    done, reports = run_gitlab_job("contractlog-check", repository)
+    assert done.returncode == 1
+    assert "incompatible with version 1" in done.stdout
+    (case,) = read_junit(reports["junit"].read_text("utf-8"))
     assert (case.file, bool(case.failure)) == (name, True)
-    quality = read_gitlab((repository.folder / reports["codequality"]).read_text("utf-8"))
+    quality = read_gitlab(reports["codequality"].read_text("utf-8"))
     assert [(issue.path, issue.line) for issue in quality] == [(name, 9)]
+
+
+def test_the_gitlab_jobs_apply_a_merge_and_find_what_was_changed_by_hand(repository: Gate, server: Registry) -> None:
+    name = repository.put("schemas/{}-value.avsc", order(NOTE))
+    assert run_gitlab_job("contractlog-drift", repository)[0].returncode == 1  # not applied yet
+    done, reports = run_gitlab_job("contractlog-apply", repository)
+    assert (done.returncode, server.versions(repository.subject)) == (0, [1, 2]), done.stderr
+    (case,) = read_junit(reports["junit"].read_text("utf-8"))
+    assert (case.file, case.failure) == (name, None)
+    assert run_gitlab_job("contractlog-drift", repository)[0].returncode == 0
+    server.register(repository.subject, SchemaDraft(order(NOTE | {"name": "remark"})))
+    done, reports = run_gitlab_job("contractlog-drift", repository)
+    assert done.returncode == 1
+    quality = read_gitlab(reports["codequality"].read_text("utf-8"))
+    assert [(issue.path, issue.check) for issue in quality] == [(name, "PLAN_DRIFT")]
+    assert not list(repository.folder.rglob("pwned*"))
 
 
 def test_the_pre_commit_hook_checks_the_folder_if_a_schema_is_staged(repository: Gate) -> None:
@@ -381,12 +547,19 @@ def test_the_lint_hooks_check_and_fix_the_staged_files(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "the orders.avsc").read_text())["fields"][0]["default"] is None
 
 
-def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate, server: Registry) -> None:
-    job = yaml.safe_load((INTEGRATIONS / "kubernetes" / "job.yaml").read_text("utf-8"))
-    pod = job["spec"]["template"]["spec"]
+def kubernetes_arguments(pod: dict[str, Any], folder: Path) -> list[str]:
+    """Return the arguments of the only container of a pod, with a folder in place of the one it mounts."""
     (container,) = pod["containers"]
     (mount,) = container["volumeMounts"]
     assert mount["name"] in {volume["name"] for volume in pod["volumes"]}
+    (url,) = (one for one in container["env"] if one["name"] == "CONTRACTLOG_REGISTRY_URL")
+    assert url["value"].startswith("http")
+    return [argument.replace(mount["mountPath"], str(folder)) for argument in container["args"]]
+
+
+def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate, server: Registry) -> None:
+    job = yaml.safe_load((INTEGRATIONS / "kubernetes" / "job.yaml").read_text("utf-8"))
+    pod = job["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsUser"] == int(
         re.findall(r"^USER (\d+)$", (ROOT / "deploy" / "Containerfile").read_text("utf-8"), re.MULTILINE)[0]
     )
@@ -397,9 +570,7 @@ def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate
     name = f"{repository.topic}-value.avsc"
     (versioned / name).write_text(order(NOTE))
     (folder / name).symlink_to(f"..data/{name}")
-    (url,) = (one for one in container["env"] if one["name"] == "CONTRACTLOG_REGISTRY_URL")
-    assert url["value"].startswith("http")
-    arguments = [argument.replace(mount["mountPath"], str(folder)) for argument in container["args"]]
+    arguments = kubernetes_arguments(pod, folder)
     retried_codes = set(job["spec"]["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"])
     for number in range(2):
         done = repository.process(*arguments)
@@ -411,16 +582,40 @@ def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate
     assert repository.process(*arguments, url="http://127.0.0.1:9").returncode not in retried_codes
 
 
+def test_the_kubernetes_drift_job_fails_if_the_registry_differs(repository: Gate, server: Registry) -> None:
+    job, drift = (
+        yaml.safe_load((INTEGRATIONS / "kubernetes" / name).read_text("utf-8")) for name in ("job.yaml", "drift.yaml")
+    )
+    spec = drift["spec"]["jobTemplate"]["spec"]
+    pod = spec["template"]["spec"]
+    (applies,), (compares,) = job["spec"]["template"]["spec"].pop("containers"), pod["containers"]
+    assert pod | {"containers": []} == job["spec"]["template"]["spec"] | {"containers": []}, "the same files and user"
+    assert {**applies, "args": [], "name": ""} == {**compares, "args": [], "name": ""}, "the same image and registry"
+    arguments = kubernetes_arguments(pod, repository.folder / "schemas")
+    final_codes = spec["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"]
+    assert repository.process(*arguments).returncode == 0
+    server.register(repository.subject, SchemaDraft(order(NOTE)))
+    done = repository.process(*arguments)
+    assert (done.returncode, done.returncode in final_codes) == (1, True)
+    assert f"drift: `{repository.subject}`: version 2 of the registry is not in the files" in done.stdout
+    assert repository.process(*arguments, url="http://127.0.0.1:9").returncode not in final_codes
+    assert server.versions(repository.subject) == [1, 2]
+
+
 def test_the_page_uses_inputs_variables_and_hooks_that_exist() -> None:
-    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
-    workflow, pipeline, hooks = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
-    job = workflow["jobs"]["check"]
-    step = job["steps"][-1]
-    assert "/integrations/github@" in step["uses"]
-    assert step["with"].keys() <= ACTION["inputs"].keys()
-    assert workflow["permissions"]["pull-requests"] == "write"
-    template = yaml.safe_load((ROOT / pipeline["include"][0]["file"]).read_text("utf-8"))
-    variables = pipeline["contractlog-check"]["variables"]
-    assert variables.keys() - template["contractlog-check"]["variables"].keys() == {"CONTRACTLOG_REGISTRY_URL"}
-    assert {hook["id"] for hook in hooks["repos"][0]["hooks"]} <= HOOKS.keys()
-    assert re.findall(r"^\| `(contractlog-[\w-]+)` \|", page, re.MULTILINE) == list(HOOKS)
+    actions = [job["steps"][-1] for job in WORKFLOW["jobs"].values()]
+    assert all("/integrations/github@" in step["uses"] for step in actions)
+    assert all(step["with"].keys() <= ACTION["inputs"].keys() for step in actions)
+    assert [step["with"].get("command", ACTION["inputs"]["command"]["default"]) for step in actions] == [
+        *re.findall(r"^\| `([a-z]+)` \| `[a-z_]+`", PAGE, re.MULTILINE)
+    ]
+    assert set(WORKFLOW[True]) == {"pull_request", "push", "schedule"}  # YAML reads `on` as true
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    writers = [name for name, job in WORKFLOW["jobs"].items() if "write" in job.get("permissions", {}).values()]
+    assert writers == ["check"], "only the comment needs more than the files"
+    assert (ROOT / PIPELINE["include"][0]["file"]).is_file()
+    assert PIPELINE[".contractlog"]["variables"].keys() <= TEMPLATE[".contractlog"]["variables"].keys()
+    hooks = {hook["id"] for hook in HOOK_CONFIGURATION["repos"][0]["hooks"]}
+    assert hooks <= HOOKS.keys()
+    listed = re.findall(r"^\| `(contractlog-[\w-]+)` \|", PAGE, re.MULTILINE)
+    assert set(listed) == {*HOOKS, *(name for name in TEMPLATE if not name.startswith("."))}

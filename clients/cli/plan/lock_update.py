@@ -9,6 +9,7 @@ from pathlib import Path
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.lock_writer import remove_context, write_lock
+from contractlog.clients.cli.locked_files import find_nearest_lock
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.pulled_files import PulledFile
@@ -45,7 +46,7 @@ def _find_outdated(registrations: Iterable[FileRegistration], context: str) -> d
     outdated: dict[Path, list[FileRegistration]] = {}
     for each in registrations:
         path, schema = each.file.path, each.schema
-        folder = next((above for above in path.parents if lock_path(above).is_file()), None)
+        folder = find_nearest_lock(path)
         if schema is None or folder is None or locked_context(folder) != context:
             continue
         if folder not in entries:

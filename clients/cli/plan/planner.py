@@ -34,6 +34,7 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarn
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
+from contractlog.clients.cli.unknown_versions import KnownVersions
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
@@ -177,7 +178,8 @@ def make_plan(
         for subject, each in changes.items()
     }
     usages = find_usages(options, registry, resolved.values())
-    registration = Registration(registry, resolver, resolved, planned, manifest, usages)
+    known = KnownVersions(options.context)
+    registration = Registration(registry, resolver, resolved, planned, manifest, usages, known)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
