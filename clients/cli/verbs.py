@@ -146,13 +146,13 @@ VERBS: Final[dict[str, Verb]] = {
         section=Section.REGISTRY,
     ),
     "config": Verb(
-        "contractlog.clients.cli.operations.settings:config",
+        "contractlog.clients.cli.operations.config:config",
         "show, set or unset compatibility level, normalization, alias and the like",
         "contractlog config set orders-value --level FULL",
         section=Section.REGISTRY,
     ),
     "mode": Verb(
-        "contractlog.clients.cli.operations.settings:mode",
+        "contractlog.clients.cli.operations.mode:mode",
         "show, set or unset the mode: READWRITE, READONLY, IMPORT …",
         "contractlog mode set orders-value READONLY",
         section=Section.REGISTRY,

@@ -33,7 +33,7 @@ until = 2999-01-01
 @pytest.fixture
 def killed(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     """The registry as the process left it: the level is lowered, the version is not registered."""
-    for module in ("plan.runner", "operations.settings"):
+    for module in ("plan.runner", "operations.config"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "Money.avsc").write_text(json.dumps(NEW))
