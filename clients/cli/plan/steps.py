@@ -14,7 +14,7 @@ from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import SettingChange, apply_setting, wanted_settings
+from contractlog.clients.cli.subject_settings import SettingChange, SettingIgnored, apply_setting, wanted_settings
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -180,8 +180,20 @@ class Register(Step):
         return describe_step(self.planned)
 
     def apply(self, registration: Registration) -> FileRegistration:
-        """Register the file."""
-        return registration.register(self.planned.file)
+        """Register the file.
+
+        Raises:
+            SettingIgnored: the registry returned the version with the text, and its other metadata or rules.
+        """
+        registered, same_text = registration.register(self.planned.file), self.planned.same_text
+        existing = registered.schema
+        if same_text is not None and existing is not None and existing.schema_id == same_text.schema_id:
+            raise SettingIgnored(
+                f"{self.planned.file.path} is not registered with its metadata or rules, because this registry ignores "
+                f"them and takes it for version {same_text.version}",
+                setting="metadata or rules",
+            )
+        return registered
 
     def continues(self, saved: Mapping[str, Any], done: Counter[str]) -> bool:
         """Return whether only steps of the saved plan have been made since."""

@@ -133,7 +133,8 @@ class PromotionComparison:
                 if state.live and not state.keeps_ids:
                     self._check_next(subject, schema, draft)
             number = source_version if state.keeps_ids else state.highest + 1 + index - first
-            self.missing.append(PromotedVersion(subject, schema, number, state.keeps_ids))
+            previous = self._histories[subject][index - 1] if index else None
+            self.missing.append(PromotedVersion(subject, schema, number, state.keeps_ids, previous))
         self.references.numbers[subject, source_version] = number
 
     def _prepare_subject(self, subject: str, state: TargetSubject) -> None:

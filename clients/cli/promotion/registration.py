@@ -71,7 +71,7 @@ def _register(target: Side, draft: SchemaDraft, planned: PromotedVersion, state:
                 raise
             _leave_import(registry, qualified, state)
             state.keeps_ids = False
-    return registry.register(qualified, draft)
+    return registry.register(qualified, planned.clear_contract(draft))
 
 
 def _find_version(target: Side, subject: str, draft: SchemaDraft) -> int | None:

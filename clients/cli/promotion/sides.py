@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import Subject, qualify_subject
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = ["Note", "PromotedVersion", "Refusal", "RefusalKind", "RefusedError", "Side"]
 
@@ -39,12 +40,25 @@ class PromotedVersion:
     schema: RegisteredSchema  #: in the source
     version: int  #: in the target
     keeps_id: bool
+    previous: RegisteredSchema | None = None  #: the version before it in the source
     schema_id: int | None = None  #: in the target; None: not registered yet
 
     @property
     def source_version(self) -> int:
         """The number of the version in the source."""
         return int(self.schema.version or 0)
+
+    def clear_contract(self, draft: SchemaDraft) -> SchemaDraft:
+        """Return a draft with empty metadata and rules in place of those that the target would copy."""
+        if self.previous is None:
+            return draft
+        copies_metadata = draft.metadata is None and self.previous.metadata is not None
+        copies_rules = draft.rule_set is None and self.previous.rule_set is not None
+        return replace(
+            draft,
+            metadata=Metadata() if copies_metadata else draft.metadata,
+            rule_set=RuleSet() if copies_rules else draft.rule_set,
+        )
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""

@@ -1,7 +1,7 @@
 """Schema files of a command: read, with their subjects and the files that they depend on.
 
-The manifest tells subjects and references. A file that it does not name has the subject in its name; one that is not
-named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
+The manifest tells subjects, references, metadata and rules. A file that it does not name has the subject in its name;
+one that is not named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
 Avro type its full name, if the file is named after the type or another file uses it; for a JSON schema the name of the
 file, if another file refers to it.
 """
@@ -89,7 +89,7 @@ def collect_files(
         paths: files, and folders that are searched for schema files.
         subject: the subject of all files, instead of the one in their names; files then do not depend on each other.
         references: references of all files, besides those in the index of `contractlog pull`.
-        manifest: tells subjects and references of files.
+        manifest: tells subjects, references, metadata and rules of files.
         context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
         name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
@@ -118,6 +118,8 @@ def collect_files(
     problems.warnings += _describe_similar(groups)
     for group, versions in list(groups.items()):
         versions.sort(key=lambda file: file.version_order)
+        if manifest is not None:
+            versions[-1] = _add_declared_contract(versions[-1], manifest)
         with problems.collect(versions[0].path, otherwise=partial(groups.pop, group)):
             _reject_duplicates(versions, ordered_by_hand=subject is not None)
     return groups
@@ -156,9 +158,11 @@ class _FileReader:
         if not file.subject or (rule is not None and rule.names_subjects):
             _reject_syntax_error(file)  # its subject may follow from its text
         if rule is None or self._subject is not None or not rule.names_subjects:
-            return [_add_contract(file, locked)]
+            return [_add_locked_contract(file, locked)]
         names = list_names(file.draft.type, file.draft.text)
-        return [_add_contract(replace(file, subject=subject), locked) for subject in rule.list_subjects(path, names)]
+        return [
+            _add_locked_contract(replace(file, subject=subject), locked) for subject in rule.list_subjects(path, names)
+        ]
 
     def _find_lock_entries(self, path: Path) -> tuple[Path, Sequence[LockedFile]]:
         """Return the nearest folder above a file with an index of `contractlog pull`, and its entries there."""
@@ -218,7 +222,17 @@ class _FileReader:
         return None
 
 
-def _add_contract(file: SchemaFile, locked: Sequence[LockedFile]) -> SchemaFile:
+def _add_declared_contract(file: SchemaFile, manifest: Manifest) -> SchemaFile:
+    """Add the metadata and rules that the manifest declares for the last version of a subject."""
+    rule, draft = manifest.find_rule(file.path), file.draft
+    if rule is None or (rule.metadata, rule.rule_set) == (None, None):
+        return file
+    metadata = draft.metadata if rule.metadata is None else rule.metadata
+    rule_set = draft.rule_set if rule.rule_set is None else rule.rule_set
+    return replace(file, draft=replace(draft, metadata=metadata, rule_set=rule_set))
+
+
+def _add_locked_contract(file: SchemaFile, locked: Sequence[LockedFile]) -> SchemaFile:
     """Add the metadata and rules of the version that a file was pulled as, if it still has that text."""
     entry = next((each for each in locked if each.subject == file.subject and each.has_contract), None)
     if entry is None:

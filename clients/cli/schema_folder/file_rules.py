@@ -1,4 +1,4 @@
-"""Rules of the manifest for files: their subjects, named or by topic and strategy, and references."""
+"""Rules of the manifest for files: subjects (named or by strategy), references, metadata, rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from contractlog.clients.cli.options import parse_reference
 from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
-from contractlog.compatibility.errors import InvalidSubject, UsageError
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.errors import InvalidRuleSet, InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import Reference
 from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.subject_names import (
@@ -30,7 +32,7 @@ _TOPIC: Final = SubjectNameStrategyType.TOPIC
 
 @dataclass(frozen=True, slots=True)
 class FileRule:
-    """Subjects and references of the files that match a pattern."""
+    """Subjects, references, metadata and rules of the files that match a pattern."""
 
     path: str
     subjects: tuple[str, ...] = ()  #: with placeholders ``{name}`` and ``{type}``
@@ -39,6 +41,8 @@ class FileRule:
     strategy: SubjectNameStrategyType | None = None  #: None: subjects are named, or follow from the name of the file
     part: str = "value"  #: of the topics, for the strategy TOPIC
     location: str = field(default="the manifest", compare=False)  #: file and line, for messages
+    metadata: Metadata | None = field(default=None, hash=False)  #: of the last version of a subject
+    rule_set: RuleSet | None = field(default=None, hash=False)
 
     @property
     def names_subjects(self) -> bool:
@@ -106,14 +110,21 @@ def parse_file_rule(rule: Mapping[str, Any], location: str) -> FileRule:
         parse_strategy(rule.get("strategy", "topic")) if named else None,
         rule.get("part", "value"),
         location,
+        Metadata.from_body(rule["metadata"]) if "metadata" in rule else None,
+        RuleSet.from_body(rule["rule_set"]) if "rule_set" in rule else None,
     )
 
 
 def find_file_rule_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
-    """Yield contradictions in the rules for files of a manifest that its schema accepts."""
+    """Yield contradictions and invalid rule sets of [[files]] that the manifest's schema accepts."""
     for index, rule in enumerate(value.get("files", ())):
         for key, message in _find_contradictions(rule):
             yield ["files", index, key], message
+        rule_set = rule.get("rule_set", {})
+        try:
+            validate_rule_set(RuleSet.from_body(rule_set))
+        except (InvalidRuleSet, TypeError, ValueError, AttributeError) as error:
+            yield ["files", index, "rule_set", *list(rule_set)[:1]], f"the registry would reject these rules: {error}"
 
 
 def _find_contradictions(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

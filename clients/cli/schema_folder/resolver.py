@@ -151,7 +151,9 @@ class FileResolver:
         """
         file = resolved.file
         if file.edited is not None and file.subject in self._new_subjects:
-            draft = replace(file.draft, metadata=file.edited.metadata, rule_set=file.edited.rule_set)
+            metadata = file.edited.metadata if file.draft.metadata is None else file.draft.metadata
+            rule_set = file.edited.rule_set if file.draft.rule_set is None else file.draft.rule_set
+            draft = replace(file.draft, metadata=metadata, rule_set=rule_set)
             return replace(resolved, file=replace(file, draft=draft))
         if declares_contract(file.draft) and not file.planned and file.subject not in self._new_subjects:
             plain = replace(file, draft=replace(file.draft, metadata=None, rule_set=None))

@@ -21,7 +21,7 @@ def locate_key(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
         header = _HEADER.match(line)
         if header:
             name = header[1].split(".")[0].strip("\"' ")
-            if line.lstrip().startswith("[["):
+            if line.lstrip().startswith("[[") and "." not in header[1]:  # not a list inside of an entry
                 counts[name] = counts.get(name, -1) + 1
             index = [counts[name]] if name in counts else []
             table = [name, *index, *(part.strip("\"' ") for part in header[1].split(".")[1:])]

@@ -183,6 +183,93 @@ def test_a_folder_without_metadata_requests_and_shows_what_it_did_before(
     assert body["steps"][0].keys() == {"action", "subject", "after_version", "file", "sha256", "references"}
 
 
+MANIFEST = """
+[[files]]
+path = "**/a-value.avsc"
+[files.metadata.properties]
+owner = "ana"
+[files.metadata.tags]
+"A.f" = ["PII"]
+[[files.rule_set.domainRules]]
+name = "positive"
+type = "CEL"
+kind = "CONDITION"
+expr = "size(message) > 0"
+"""
+
+
+def test_the_manifest_declares_metadata_and_rules_of_a_file(registry: Registry, use: Use, run: Run) -> None:
+    use(registry)
+    Path("contractlog.toml").write_text(MANIFEST)
+    Path("a-value.avsc").write_text(record("f"))
+    Path("b-value.avsc").write_text(record("f"))
+    assert run("apply", ".")[0] == exit_codes.CLEAN
+    assert list_contracts(registry) == [(OWNED, CHECKED)]
+    assert list_contracts(registry, "b-value") == [(None, None)]
+    assert run("plan", ".", "--exit-code")[0] == exit_codes.CLEAN
+    Path("contractlog.toml").write_text(MANIFEST.replace("ana", "bob"))
+    assert "it has the text of version 1, and other metadata" in run("plan", ".")[1]
+    assert run("check", ".")[0] == exit_codes.CLEAN
+    assert run("apply", ".")[0] == exit_codes.CLEAN
+    assert [None if metadata is None else metadata.properties for metadata, _ in list_contracts(registry)] == [
+        {"owner": "ana"},
+        {"owner": "bob"},
+    ]
+    assert run("plan", ".", "--exit-code")[0] == exit_codes.CLEAN
+
+
+def test_the_manifest_declares_the_metadata_of_the_last_version_and_precedes_the_lock(
+    registry: Registry, use: Use, run: Run
+) -> None:
+    bob = Metadata(properties={"owner": "bob"})
+    for fields in (("f",), ("f", "g")):
+        registry.register(SUBJECT, contract(*fields, metadata=bob, rule_set=CHECKED))
+    use(registry)
+    run("pull", "--all", "--history", "--out", ".")
+    with Path("contractlog.toml").open("a") as manifest:
+        manifest.write(MANIFEST)
+    assert run("apply", ".")[0] == exit_codes.CLEAN
+    assert list_contracts(registry) == [(bob, CHECKED), (bob, CHECKED), (OWNED, CHECKED)]
+    assert run("plan", ".", "--exit-code")[0] == exit_codes.CLEAN
+
+
+def test_rules_that_a_registry_rejects_have_a_line(registry: Registry, use: Use, run: Run) -> None:
+    use(registry)
+    Path("contractlog.toml").write_text(f"{MANIFEST}{MANIFEST.replace('positive', '1st')}")
+    Path("a-value.avsc").write_text(record("f"))
+    code, _, err = run("check", ".")
+    assert code == exit_codes.USAGE
+    lines = [number for number, line in enumerate(f"{MANIFEST}{MANIFEST}".split("\n"), 1) if "domainRules" in line]
+    reason = "the registry would reject these rules: Illegal initial character: 1st"
+    assert err == f"contractlog: contractlog.toml:{lines[1]}:1: {reason}\n"
+
+
+def test_a_registry_that_ignores_rules_is_named(registries: Registries, use: Use, run: Run) -> None:
+    app = registries.make({})
+
+    async def ignore_rules(scope: Any, receive: Any, send: Any) -> None:
+        async def receive_less() -> Any:
+            message = await receive()
+            if scope["path"].endswith("/versions") and message.get("body"):
+                body = json.loads(message["body"])
+                body.pop("ruleSet", None)
+                message = {**message, "body": json.dumps(body).encode()}
+            return message
+
+        await app(scope, receive_less if scope["type"] == "http" else receive, send)
+
+    with Registry(app=ignore_rules) as registry:
+        registry.register(SUBJECT, contract("f", metadata=OWNED))
+        use(registry)
+        Path("contractlog.toml").write_text(MANIFEST)
+        Path("a-value.avsc").write_text(record("f"))
+        code, out, _ = run("apply", ".")
+        assert code == exit_codes.FINDINGS
+        assert "a-value.avsc is not registered with its metadata or rules, because this registry ignores them" in out
+        assert list_contracts(registry) == [(OWNED, None)]
+    app.state.close()
+
+
 CONTRACTS = st.tuples(
     st.sampled_from(["f", "g", "h"]),
     st.sampled_from([None, Metadata(), OWNED, Metadata(properties={"owner": "bob", "confluent:version": "7"})]),

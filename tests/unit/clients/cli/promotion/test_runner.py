@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli import options as cli_options
 from contractlog.clients.cli.main import main
+from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.errors import ModeNotConfigured
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -59,6 +61,28 @@ def test_later_versions_get_new_ids_and_refer_to_the_versions_of_the_target(envi
     assert "`Money`: version 2 of dev registered as version 3 in prod, id 4, which is 2 in dev" in out
     assert [each.version for each in prod.version("orders-value", 3).references] == [3]
     assert environments.promote("--exit-code")[0] == exit_codes.CLEAN
+
+
+@pytest.mark.parametrize("keeps_ids", [True, False])
+def test_versions_have_the_metadata_and_rules_of_the_source(environments: Environments, *, keeps_ids: bool) -> None:
+    dev, prod = environments.dev, environments.prod
+    owned = Metadata(properties={"owner": "ana"})
+    checked = RuleSet(domain_rules=(Rule("positive", type="CEL", kind="CONDITION", expr="true"),))
+    contracts = [(owned, checked), (None, checked), (owned, None), (None, None)]
+    for number, (metadata, rule_set) in enumerate(contracts):
+        fields = [{**NOTE, "name": f"note{each}"} for each in range(number)]
+        explicit = {"metadata": metadata or Metadata(), "rule_set": rule_set or RuleSet()}
+        dev.register("notes-value", replace(draft(more(MONEY, *fields)), **explicit))
+    (environments.folder / "notes-value.avsc").write_text(json.dumps(MONEY))
+    if not keeps_ids:
+        prod.set_level(Level.NONE)
+        for number in range(10):  # which have the ids of the source
+            prod.register("other-value", draft({**MONEY, "name": f"Other{number}"}))
+    code, out, err = environments.promote("--apply", "notes-value.avsc")
+    assert code == exit_codes.CLEAN, out + err
+    versions = [prod.version("notes-value", number) for number in prod.versions("notes-value")]
+    assert [(each.metadata, each.rule_set) for each in versions] == contracts
+    assert environments.promote("notes-value.avsc", "--exit-code")[0] == exit_codes.CLEAN
 
 
 def test_an_id_that_the_target_uses_for_another_schema_is_not_kept(environments: Environments) -> None:
