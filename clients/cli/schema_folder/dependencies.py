@@ -10,7 +10,13 @@ from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
-from contractlog.clients.cli.schema_folder.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.schema_files import (
+    FileDependency,
+    FileKey,
+    SchemaFile,
+    index_by_path,
+    subject_from_name,
+)
 from contractlog.clients.cli.schema_folder.unresolved_references import describe_unresolved_reference
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
@@ -63,14 +69,6 @@ def _find_subject(
         return name_subject(file.path)
 
 
-def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
-    """Return the files by path; one that has several subjects with the first of them."""
-    by_path: dict[Path, SchemaFile] = {}
-    for file in files:
-        by_path.setdefault(file.path, file)
-    return by_path
-
-
 @dataclass
 class _Linker:
     """Finds the files that define the names of other files."""
@@ -81,7 +79,7 @@ class _Linker:
     definitions: dict[tuple[SchemaType, str], list[SchemaFile]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.files = _index_by_path(self.all_files)
+        self.files = index_by_path(self.all_files)
         self.names = {path: list_names(file.draft.type, file.draft.text) for path, file in self.files.items()}
         self.definitions = {}
         for path, file in self.files.items():
@@ -267,7 +265,7 @@ def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErro
     """
     files = [file for versions in groups.values() for file in versions]
     by_key = {file.key: file for file in files}
-    by_path = _index_by_path(files)
+    by_path = index_by_path(files)
     before: dict[FileKey, list[FileKey]] = {
         file.key: [by_path[target].key for _, target in file.dependencies if target in by_path] for file in files
     }

@@ -98,7 +98,7 @@ class FileResolver:
             trial = FileResolver(self.registry, self.normalize, self.manifest)
             trial._resolve_in_order(files, lambda _: suppress(UsageError))
             registered = [(each.source, each.registered) for each in trial._resolved.values()]
-            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, registered).pin(earlier)
+            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, files, registered).pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
             if not pinned and len(trial._resolved) == len(files):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys

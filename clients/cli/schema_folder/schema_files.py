@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -34,6 +35,7 @@ __all__ = [
     "format_of",
     "has_subject_in_name",
     "has_topic_subject",
+    "index_by_path",
     "read_file",
     "read_stream",
     "reject_merge_conflict",
@@ -95,6 +97,14 @@ class SchemaFile:
         """Return the references as JSON objects; planned ones have no version."""
         planned = [{"name": name, "subject": subject, "version": None} for name, subject in self.planned]
         return [*(reference.body() for reference in self.draft.references), *planned]
+
+
+def index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
+    """Return the files by path; one that has several subjects with the first of them."""
+    by_path: dict[Path, SchemaFile] = {}
+    for file in files:
+        by_path.setdefault(file.path, file)
+    return by_path
 
 
 def format_of(path: Path) -> SchemaType | None:
