@@ -18,8 +18,9 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     PlannedReference,
     SchemaFile,
     describe_syntax_error,
+    raise_all,
 )
-from contractlog.clients.cli.schema_folder.unresolved_references import find_unresolved_reference
+from contractlog.clients.cli.schema_folder.unresolved_references import list_unresolved
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -287,6 +288,7 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     try:
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
+        raise_all(list_unresolved(file, error.facts.get("at"), referenced))
         redefined = {key: error.facts[key] for key in ("redefined",) if key in error.facts}
         raise UsageError(invalid_file_message(file, error), **redefined) from None
     for repeated in check_duplicate_keys(None, file.draft.text) if strict else ():
@@ -298,9 +300,6 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
 def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
-    unresolved = find_unresolved_reference(file, pointer)
-    if unresolved is not None:
-        return f"{file.path}:{locate_pointer(text, str(pointer))}: {unresolved}"
     if not pointer:
         syntax_error = describe_syntax_error(file, comments=allows_comments(file.draft.type))
         if syntax_error is not None:

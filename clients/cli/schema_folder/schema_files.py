@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,6 +29,7 @@ __all__ = [
     "FileKey",
     "PlannedReference",
     "SchemaFile",
+    "UnresolvedName",
     "describe_syntax_error",
     "file_name",
     "folder_version",
@@ -36,6 +37,7 @@ __all__ = [
     "has_subject_in_name",
     "has_topic_subject",
     "index_by_path",
+    "raise_all",
     "read_file",
     "read_stream",
     "reject_merge_conflict",
@@ -63,6 +65,14 @@ class FileDependency(NamedTuple):
     target: Path
 
 
+class UnresolvedName(NamedTuple):
+    """A name that a file uses and that no file of the same call defines."""
+
+    name: str  #: as written: a type, or the `$ref` without its fragment
+    pointer: str  #: JSON Pointer to its first use
+    message: str  #: the reason and the way out
+
+
 class PlannedReference(NamedTuple):
     """A reference to a version that does not exist yet."""
 
@@ -81,7 +91,7 @@ class SchemaFile:
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
-    unresolved: tuple[tuple[str, str], ...] = ()  #: each `$ref` that leads to no file, and a message about it
+    unresolved: tuple[UnresolvedName, ...] = ()
 
     @property
     def key(self) -> FileKey:
@@ -154,6 +164,16 @@ def folder_version(path: Path) -> int | None:
     """Return the number that the folder of a file is named by, or None."""
     folder = path.absolute().parent.name
     return int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None
+
+
+def raise_all(messages: Sequence[str]) -> None:
+    """Raise the messages about a file as one error, which ``UnreadableFiles`` lists one by one.
+
+    Raises:
+        UsageError: there are messages.
+    """
+    if messages:
+        raise UsageError(messages[0], others=tuple(messages[1:]))
 
 
 def has_topic_subject(path: Path) -> bool:
