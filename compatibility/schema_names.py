@@ -25,3 +25,4 @@ class SchemaNames:
     record: str = ""  #: the name by which subject name strategies call the schema; empty if it has none
     defined: tuple[str, ...] = ()  #: all names that other texts can use, the root's included
     external: tuple[ExternalName, ...] = ()  #: in the order of their first use
+    external_at: tuple[str, ...] = ()  #: JSON Pointer to the first use of each

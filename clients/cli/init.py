@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.manifest_import import import_associations, import_subject_rules
+from contractlog.clients.cli.manifest_import import find_subjects, import_associations, import_subject_rules
 from contractlog.clients.cli.options import add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -59,26 +59,36 @@ def _run(options: Namespace) -> int:
         raise UsageError(f"`{folder}` is not a folder")
     url = registry_of_manifest(options.registry)
     environments = {} if url is None else {"default": Environment(url)}
-    rules = list(_suggest_rules(folder))
+    paths = list(_find_without_subject(folder))
+    registered: dict[Path, tuple[str, ...]] = {}
     settings: list[SubjectRule] = []
     associations: list[AssociationEntry] = []
     if options.from_registry:
         with connect(options) as registry:
             subjects = registry.subjects()
+            registered = find_subjects(registry, subjects, paths)
             settings = list(import_subject_rules(registry, subjects))
             associations = list(import_associations(registry, subjects))
+    rules = []
+    for each in paths:
+        relative = each.resolve().relative_to(folder.resolve()).as_posix()
+        names = registered.get(each, (f"{subject_from_name(each)}-value",))
+        rules.append(FileRule(relative, names))
+        listed = ", ".join(f"`{name}`" for name in names)
+        text = f"registered as {listed}" if each in registered else f"suggested subject {listed}"
+        print_result(with_tone(Tone.PLAIN if each in registered else Tone.WARNING, escape_line(f"{relative}: {text}")))
     write_manifest(path, format_manifest(environments, rules, settings, associations))
-    for rule in rules:
-        print_result(with_tone(Tone.WARNING, escape_line(f"{rule.path}: suggested subject `{rule.subjects[0]}`")))
-    parts = [count_noun(len(environments), "environment"), count_noun(len(rules), "suggested subject")]
+    suggested = len(paths) - len(registered)
+    parts = [count_noun(len(environments), "environment"), count_noun(suggested, "suggested subject")]
     if options.from_registry:
+        parts += [f"subjects of {count_noun(len(registered), 'registered file')}"] if registered else []
         parts += [f"settings of {count_noun(len(settings), 'subject')}", count_noun(len(associations), "association")]
     print_message(f"{path} was written: {', '.join(parts)}; read it, then run: contractlog check {folder}")
     return exit_codes.CLEAN
 
 
-def _suggest_rules(folder: Path) -> Iterator[FileRule]:
-    """Yield rules for the files of a folder that have no subject.
+def _find_without_subject(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that have no subject.
 
     Raises:
         UsageError: the folder cannot be read.
@@ -96,7 +106,6 @@ def _suggest_rules(folder: Path) -> Iterator[FileRule]:
         print_message(f"note: {warning}")
     for path, error in unreadable.problems:
         if isinstance(error, MissingSubjectError):
-            relative = path.resolve().relative_to(folder.resolve()).as_posix()
-            yield FileRule(relative, (f"{subject_from_name(path)}-value",))
+            yield path
         else:
             print_message(f"note: {error}")

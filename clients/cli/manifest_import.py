@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from contractlog.clients.calls.config_and_mode import Config
@@ -15,13 +17,36 @@ from contractlog.clients.cli.subject_settings import list_own_settings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, LevelNotConfigured, NotFound, SubjectNotFound
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import SchemaType
 
-__all__ = ["import_associations", "import_subject_rules"]
+__all__ = ["find_subjects", "import_associations", "import_subject_rules"]
 
 _MODES = frozenset({Mode.READWRITE, Mode.READONLY})  #: those that a manifest may set
+
+
+def find_subjects(
+    registry: Registry, subjects: Collection[str], paths: Collection[Path]
+) -> dict[Path, tuple[str, ...]]:
+    """Return the subjects of the default context whose latest version has the content of a file, by file.
+
+    The content is compared without its formatting, so that no reference needs to be resolved.
+    """
+    # slow to import, not needed for --help
+    from contractlog.clients.cli.json_formatter import format_json  # noqa: PLC0415
+    from contractlog.clients.cli.schema_folder.schema_files import read_file  # noqa: PLC0415
+
+    by_content: dict[tuple[SchemaType, str], list[str]] = {}
+    for subject in subjects if paths else ():
+        if Subject.parse(subject).context == DEFAULT_CONTEXT:
+            with suppress(Forbidden, NotFound):  # deleted meanwhile, or not to be read
+                latest = registry.latest(subject)
+                by_content.setdefault((latest.type, format_json(latest.text)), []).append(subject)
+    drafts = {path: read_file(path).draft for path in paths}
+    matches = {path: by_content.get((draft.type, format_json(draft.text))) for path, draft in drafts.items()}
+    return {path: tuple(names) for path, names in matches.items() if names}
 
 
 def import_subject_rules(registry: Registry, subjects: Iterable[str]) -> Iterator[SubjectRule]:

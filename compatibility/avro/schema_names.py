@@ -26,25 +26,26 @@ def list_avro_names(text: str) -> SchemaNames:
     except InvalidSchema:  # reported when the schema is parsed
         return SchemaNames()
     defined: dict[str, None] = {}
-    used: dict[str, ExternalName] = {}
-    pending: list[tuple[Any, str]] = [(schema, "")]  # types, each with the namespace around it
+    used: dict[str, tuple[ExternalName, str]] = {}
+    pending: list[tuple[Any, str, str]] = [(schema, "", "")]  # types, each with the namespace around it and its pointer
     while pending:
-        node, namespace = pending.pop()
+        node, namespace, at = pending.pop()
         if isinstance(node, str) and node not in PRIMITIVES:
             name = qualify_name(node, namespace)
-            used.setdefault(name, ExternalName(name, simple_name="" if name == node else node))
+            used.setdefault(name, (ExternalName(name, simple_name="" if name == node else node), at))
         elif isinstance(node, list):
-            pending += [(branch, namespace) for branch in reversed(node)]
+            pending += reversed([(branch, namespace, f"{at}/{index}") for index, branch in enumerate(node)])
         elif isinstance(node, dict):
             name = definition_name(node, namespace)
             if name:
                 defined.setdefault(name)
                 namespace = name.rpartition(".")[0]
-            pending += [(inner, namespace) for _, inner in reversed(locate_inner_types(node))]
-    external = tuple(use for use in used.values() if defined.keys().isdisjoint((use.name, use.simple_name)))
+            pending += [(inner, namespace, at + tail) for tail, inner in reversed(locate_inner_types(node))]
+    external = [use for use in used.values() if defined.keys().isdisjoint((use[0].name, use[0].simple_name))]
     root = definition_name(schema, "") if isinstance(schema, dict) else ""
     record = schema if isinstance(schema, str) and schema not in PRIMITIVES else root
-    return SchemaNames(root=root, type_name=root, record=record, defined=tuple(defined), external=external)
+    names, pointers = tuple(name for name, _ in external), tuple(at for _, at in external)
+    return SchemaNames(root, root, record, tuple(defined), names, pointers)
 
 
 def definition_name(node: dict[str, Any], namespace: str) -> str:

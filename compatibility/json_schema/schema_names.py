@@ -7,7 +7,7 @@ from typing import Any
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
 from contractlog.compatibility.json_schema.vocabulary import detect_draft, list_subschemas
-from contractlog.compatibility.json_text import parse_json
+from contractlog.compatibility.json_text import join_pointer, parse_json
 from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
 __all__ = ["list_json_names"]
@@ -25,10 +25,12 @@ def list_json_names(text: str) -> SchemaNames:
         return SchemaNames()
     keyword_of_id = detect_draft(schema).id_keyword
     defined: dict[str, None] = {}
-    used: dict[str, ExternalName] = {}
-    pending: list[tuple[Any, str]] = [(schema, "")]  # schemas, each with the base of its references
+    used: dict[str, tuple[ExternalName, str]] = {}
+    pending: list[tuple[Any, str, str]] = [
+        (schema, "", "")
+    ]  # schemas, each with the base of its references and its pointer
     while pending:
-        node, base = pending.pop()
+        node, base, at = pending.pop()
         if not isinstance(node, dict):
             continue
         own_id = node.get(keyword_of_id)
@@ -39,13 +41,15 @@ def list_json_names(text: str) -> SchemaNames:
         written = urldefrag(target).url if isinstance(target, str) else ""
         if written:
             name = urljoin(base, written)
-            used.setdefault(name, ExternalName(name, "" if ":" in written else written))
-        inner = [schema for keyword, body in node.items() for _, schema in list_subschemas(keyword, body)]
-        pending += [(schema, base) for schema in reversed(inner)]
+            used.setdefault(name, (ExternalName(name, "" if ":" in written else written), f"{at}/$ref"))
+        inner = [each for keyword, body in node.items() for each in list_subschemas(keyword, body)]
+        pending += [(schema, base, join_pointer(at, *tokens)) for tokens, schema in reversed(inner)]
+    external = [use for name, use in used.items() if name not in defined]
     root_id, title = (schema.get(keyword_of_id), schema.get("title")) if isinstance(schema, dict) else (None, None)
     return SchemaNames(
         root=urldefrag(root_id).url if isinstance(root_id, str) else "",
         record=title if isinstance(title, str) else "",
         defined=tuple(defined),
-        external=tuple(use for name, use in used.items() if name not in defined),
+        external=tuple(name for name, _ in external),
+        external_at=tuple(at for _, at in external),
     )

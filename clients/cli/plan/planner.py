@@ -146,13 +146,16 @@ class Plan:
             yield association.subject, f"`{association.subject}`: {text}; add it{removal}"
 
     def drift(self) -> Iterator[tuple[str, int, int]]:
-        """Yield drifted subjects with a file: the subject, the version of its file, and the latest version."""
+        """Yield drifted subjects with a file: the subject, the version of its file, and the latest version.
+
+        A schema comes before those that it references, in the order in which versions can be deleted.
+        """
         newest: dict[str, int] = {}
         for each in self.registrations:
             known = 0 if each.schema is None else each.schema.version or 0
-            newest[each.file.subject] = max(newest.get(each.file.subject, 0), known)
+            newest[each.file.subject] = max(newest.pop(each.file.subject, 0), known)
         registering = {each.file.subject for each in self.registrations if each.outcome != "unchanged"}
-        for subject, version in newest.items():
+        for subject, version in reversed(newest.items()):
             if subject not in registering and version < self.latest[subject]:
                 yield subject, version, self.latest[subject]
 

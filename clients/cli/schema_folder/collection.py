@@ -53,6 +53,7 @@ class UnreadableFiles:
             if not self._deferred:
                 raise
             self.problems.append((path, error))
+            self.problems += ((path, UsageError(message)) for message in error.facts.get("others", ()))
             otherwise()
 
     def bodies(self) -> list[dict[str, str]]:

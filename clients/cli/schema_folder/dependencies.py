@@ -10,10 +10,22 @@ from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
-from contractlog.clients.cli.schema_folder.schema_files import FileDependency, FileKey, SchemaFile, subject_from_name
-from contractlog.clients.cli.schema_folder.unresolved_references import describe_unresolved_reference
+from contractlog.clients.cli.schema_folder.schema_files import (
+    FileDependency,
+    FileKey,
+    SchemaFile,
+    UnresolvedName,
+    index_by_path,
+    raise_all,
+    subject_from_name,
+)
+from contractlog.clients.cli.schema_folder.unresolved_references import (
+    describe_undefined_type,
+    describe_unresolved_reference,
+)
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
+from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
@@ -63,14 +75,6 @@ def _find_subject(
         return name_subject(file.path)
 
 
-def _index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
-    """Return the files by path; one that has several subjects with the first of them."""
-    by_path: dict[Path, SchemaFile] = {}
-    for file in files:
-        by_path.setdefault(file.path, file)
-    return by_path
-
-
 @dataclass
 class _Linker:
     """Finds the files that define the names of other files."""
@@ -81,7 +85,7 @@ class _Linker:
     definitions: dict[tuple[SchemaType, str], list[SchemaFile]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.files = _index_by_path(self.all_files)
+        self.files = index_by_path(self.all_files)
         self.names = {path: list_names(file.draft.type, file.draft.text) for path, file in self.files.items()}
         self.definitions = {}
         for path, file in self.files.items():
@@ -100,21 +104,28 @@ class _Linker:
         resolved_names |= {dependency.name for dependency in file.dependencies}
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in self._list_pulled(file)}
-        unresolved: list[tuple[str, str]] = []
-        for external in self.names[file.path].external:
+        unresolved: list[UnresolvedName] = []
+        ambiguous: list[str] = []
+        names = self.names[file.path]
+        for external, at in zip(names.external, names.external_at, strict=True):
             for name in filter(None, (external.name, external.simple_name)):
                 if name in resolved_names:
                     break
-                target = self._find_target(file, external._replace(name=name))
+                try:
+                    target = self._find_target(file, external._replace(name=name), at)
+                except UsageError as error:
+                    ambiguous.append(str(error))
+                    break
                 if target is None:
                     continue
                 if self._subject(target) not in resolved_subjects:
-                    names = self.names[target.path]
-                    reference = (names.root if name in names.defined else "") or name
+                    target_names = self.names[target.path]
+                    reference = (target_names.root if name in target_names.defined else "") or name
                     dependencies.setdefault(target.path, FileDependency(reference, target.path))
                 break
             else:
-                unresolved += self._describe_unresolved(file, external)
+                unresolved.append(self._describe_unresolved(file, external, at))
+        raise_all(ambiguous)
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
     def unify_versions(self, linked: Sequence[SchemaFile]) -> list[SchemaFile]:
@@ -156,8 +167,8 @@ class _Linker:
             return dependency
         return FileDependency(dependency.name, self._last_files[self._subject(target)].path)
 
-    def _describe_unresolved(self, file: SchemaFile, external: ExternalName) -> Iterator[tuple[str, str]]:
-        """Yield a name that leads to no file, with a message.
+    def _describe_unresolved(self, file: SchemaFile, external: ExternalName, at: str) -> UnresolvedName:
+        """Return a name that leads to no file, with a message.
 
         The file that was probably meant counts as used, so that the message is not about its missing subject.
         """
@@ -165,10 +176,11 @@ class _Linker:
         names = {os.path.relpath(path, file.path.parent): path for path in paths if path != file.path}
         if not external.path:
             names = {name: path for path in paths for name in self.names[path].defined}
-        message, nearest = describe_unresolved_reference(file.path, external, names)
+        describe = describe_undefined_type if file.draft.type is SchemaType.AVRO else describe_unresolved_reference
+        message, nearest = describe(file.path, external, names)
         if nearest in names:
             self.probably_used.add(names[nearest])
-        yield external.path or external.name, message
+        return UnresolvedName(external.path or external.name, at, message)
 
     def _list_pulled(self, file: SchemaFile) -> Iterator[FileDependency]:
         """Yield the dependencies of a pulled file.
@@ -205,7 +217,7 @@ class _Linker:
         """Return the subject of a file, by convention if none is known."""
         return file.subject or self.names[file.path].type_name or subject_from_name(file.path)
 
-    def _find_target(self, file: SchemaFile, external: ExternalName) -> SchemaFile | None:
+    def _find_target(self, file: SchemaFile, external: ExternalName, at: str) -> SchemaFile | None:
         """Return the file that defines a name, or None.
 
         Subjects with files in its folder go first, then those in version folders beside it. Of the versions of a
@@ -231,7 +243,8 @@ class _Linker:
         if len({self._subject(other) for other in candidates}) > 1:
             paths = " and ".join(f"`{other.path}`" for other in candidates)
             raise UsageError(
-                f"{file.path}: `{external.name}` is defined in {paths}: remove one definition, or pass --reference"
+                f"{file.path}:{locate_pointer(file.draft.text, at)}: `{external.name}` is defined in {paths}: "
+                "remove one definition, or pass --reference"
             )
         candidates.sort(key=_order)
         if self._is_last(file) or not candidates:
@@ -267,7 +280,7 @@ def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErro
     """
     files = [file for versions in groups.values() for file in versions]
     by_key = {file.key: file for file in files}
-    by_path = _index_by_path(files)
+    by_path = index_by_path(files)
     before: dict[FileKey, list[FileKey]] = {
         file.key: [by_path[target].key for _, target in file.dependencies if target in by_path] for file in files
     }
@@ -277,11 +290,16 @@ def order_files(groups: Mapping[str, Sequence[SchemaFile]], collect: CollectErro
     done: dict[FileKey, bool] = {}  # False: in a cycle
     for file in files:
         with collect(file.path):
-            _visit_depth_first(file.key, before, done)
+            _visit_depth_first(file.key, by_key, before, done)
     return [by_key[key] for key, valid in done.items() if valid]
 
 
-def _visit_depth_first(start: FileKey, before: Mapping[FileKey, Iterable[FileKey]], done: dict[FileKey, bool]) -> None:
+def _visit_depth_first(
+    start: FileKey,
+    files: Mapping[FileKey, SchemaFile],
+    before: Mapping[FileKey, Iterable[FileKey]],
+    done: dict[FileKey, bool],
+) -> None:
     """Add a file to those that are done, after all that come before it.
 
     Raises:
@@ -296,10 +314,28 @@ def _visit_depth_first(start: FileKey, before: Mapping[FileKey, Iterable[FileKey
             del open_files[key]
         elif inner in open_files:
             done.update(dict.fromkeys(open_files, False))
-            cycle = [path for path, _ in [*open_files, inner][list(open_files).index(inner) :]]
             raise UsageError(
-                f"these files depend on each other: {' -> '.join(map(str, cycle))}; "
-                "put types that need each other into one file"
+                _describe_cycle([files[each] for each in [*open_files, inner][list(open_files).index(inner) :]])
             )
         else:
             open_files[inner] = iter(before[inner])
+
+
+def _describe_cycle(files: Sequence[SchemaFile]) -> str:
+    """Return the message about files each of which depends on the next; the last is the first."""
+    edges = "; ".join(_describe_edge(file, target) for file, target in pairwise(files))
+    paths = " -> ".join(str(file.path) for file in files)
+    return f"these files depend on each other: {paths}; put types that need each other into one file: {edges}"
+
+
+def _describe_edge(file: SchemaFile, target: SchemaFile) -> str:
+    """Return the position in a file that refers to another one, and the name that it uses."""
+    names, defined = (
+        list_names(file.draft.type, file.draft.text),
+        list_names(target.draft.type, target.draft.text).defined,
+    )
+    for external, at in zip(names.external, names.external_at, strict=True):
+        name = next((each for each in (external.name, external.simple_name) if each in defined), "")
+        if name or (external.path and Path(file.path.parent, external.path).resolve() == target.path.resolve()):
+            return f"{file.path}:{locate_pointer(file.draft.text, at)} uses `{name or external.path}`"
+    return f"{file.path} is a later version than {target.path}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile
+from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, index_by_path
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.schema import Reference, RegisteredSchema
@@ -45,6 +46,7 @@ class EarlierVersionMatcher:
     look_up: LookUp  #: returns the version of each file with its text and its references
     #: files by their subject and version; each version is that of one file, or of equal ones
     matched: dict[tuple[str, int], SchemaFile]
+    files: Mapping[Path, SchemaFile]  #: all files of the command
     known: set[FileKey] = field(default_factory=set)  #: files that are registered as they are
     _references: dict[str, dict[int, tuple[Reference, ...]]] = field(default_factory=dict)
 
@@ -53,10 +55,11 @@ class EarlierVersionMatcher:
         cls,
         registry: Registry | Baseline,
         look_up: LookUp,
+        files: Iterable[SchemaFile],
         looked_up: Iterable[tuple[SchemaFile, RegisteredSchema | None]],
     ) -> EarlierVersionMatcher:
-        """Make a matcher after a look-up of all files with the references that they have in the folder."""
-        matcher = cls(registry, look_up, {})
+        """Make a matcher after a look-up of files with the references that they have in the folder."""
+        matcher = cls(registry, look_up, {}, index_by_path(files))
         for file, existing in looked_up:
             if existing is not None and existing.version is not None:
                 matcher.matched[file.subject, int(existing.version)] = file
@@ -79,7 +82,7 @@ class EarlierVersionMatcher:
                 if existing is None or existing.version is None:
                     continue
                 source = sources[file.key]
-                if _are_equal(self.matched.setdefault((file.subject, existing.version), source), source):
+                if self._are_equal(self.matched.setdefault((file.subject, existing.version), source), source):
                     pinned[file.key] = file
         return pinned
 
@@ -101,7 +104,19 @@ class EarlierVersionMatcher:
                     self._references[subject][number] = self.registry.version(subject, number).references
         return self._references[subject]
 
-
-def _are_equal(file: SchemaFile, other: SchemaFile) -> bool:
-    """Return whether two files have the same text and refer to the same files and versions."""
-    return file.draft == other.draft and file.dependencies == other.dependencies
+    def _are_equal(self, file: SchemaFile, other: SchemaFile) -> bool:
+        """Return whether two files have the same text, and refer to the same files or to equal ones."""
+        pending, compared = [(file, other)], set()
+        while pending:
+            first, second = pending.pop()
+            names = [each.name for each in first.dependencies]
+            if first.draft != second.draft or names != [each.name for each in second.dependencies]:
+                return False
+            for (_, target), (_, counterpart) in zip(first.dependencies, second.dependencies, strict=True):
+                if target == counterpart or (target, counterpart) in compared:
+                    continue
+                if not {target, counterpart} <= self.files.keys():
+                    return False
+                compared.add((target, counterpart))
+                pending.append((self.files[target], self.files[counterpart]))
+        return True

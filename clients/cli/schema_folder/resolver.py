@@ -19,8 +19,9 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     PlannedReference,
     SchemaFile,
     describe_syntax_error,
+    raise_all,
 )
-from contractlog.clients.cli.schema_folder.unresolved_references import find_unresolved_reference
+from contractlog.clients.cli.schema_folder.unresolved_references import list_unresolved
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -101,7 +102,7 @@ class FileResolver:
             trial = FileResolver(self.registry, self.normalize, self.manifest)
             trial._resolve_in_order(files, lambda _: suppress(UsageError))
             registered = [(each.source, each.registered) for each in trial._resolved.values()]
-            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, registered).pin(earlier)
+            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, files, registered).pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
             if not pinned and len(trial._resolved) == len(files):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys
@@ -314,6 +315,7 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
     try:
         parsed = parse_schema(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
+        raise_all(list_unresolved(file, error.facts.get("at"), referenced))
         redefined = {key: error.facts[key] for key in ("redefined",) if key in error.facts}
         raise UsageError(invalid_file_message(file, error), **redefined) from None
     for repeated in check_duplicate_keys(None, file.draft.text) if strict else ():
@@ -325,9 +327,6 @@ def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool
 def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
-    unresolved = find_unresolved_reference(file, pointer)
-    if unresolved is not None:
-        return f"{file.path}:{locate_pointer(text, str(pointer))}: {unresolved}"
     if not pointer:
         syntax_error = describe_syntax_error(file, comments=allows_comments(file.draft.type))
         if syntax_error is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import stat
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,12 +30,15 @@ __all__ = [
     "FileKey",
     "PlannedReference",
     "SchemaFile",
+    "UnresolvedName",
     "describe_syntax_error",
     "file_name",
     "folder_version",
     "format_of",
     "has_subject_in_name",
     "has_topic_subject",
+    "index_by_path",
+    "raise_all",
     "read_file",
     "read_stream",
     "reject_merge_conflict",
@@ -62,6 +66,14 @@ class FileDependency(NamedTuple):
     target: Path
 
 
+class UnresolvedName(NamedTuple):
+    """A name that a file uses and that no file of the same call defines."""
+
+    name: str  #: as written: a type, or the `$ref` without its fragment
+    pointer: str  #: JSON Pointer to its first use
+    message: str  #: the reason and the way out
+
+
 class PlannedReference(NamedTuple):
     """A reference to a version that does not exist yet."""
 
@@ -80,7 +92,7 @@ class SchemaFile:
     dependencies: tuple[FileDependency, ...] = ()  #: files of the same call that it refers to
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
-    unresolved: tuple[tuple[str, str], ...] = ()  #: each `$ref` that leads to no file, and a message about it
+    unresolved: tuple[UnresolvedName, ...] = ()
     edited: LockedFile | None = None  #: the pulled version with metadata or rules that the file was, if it was edited
 
     @property
@@ -97,6 +109,14 @@ class SchemaFile:
         """Return the references as JSON objects; planned ones have no version."""
         planned = [{"name": name, "subject": subject, "version": None} for name, subject in self.planned]
         return [*(reference.body() for reference in self.draft.references), *planned]
+
+
+def index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
+    """Return the files by path; one that has several subjects with the first of them."""
+    by_path: dict[Path, SchemaFile] = {}
+    for file in files:
+        by_path.setdefault(file.path, file)
+    return by_path
 
 
 def format_of(path: Path) -> SchemaType | None:
@@ -146,6 +166,16 @@ def folder_version(path: Path) -> int | None:
     """Return the number that the folder of a file is named by, or None."""
     folder = path.absolute().parent.name
     return int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None
+
+
+def raise_all(messages: Sequence[str]) -> None:
+    """Raise the messages about a file as one error, which ``UnreadableFiles`` lists one by one.
+
+    Raises:
+        UsageError: there are messages.
+    """
+    if messages:
+        raise UsageError(messages[0], others=tuple(messages[1:]))
 
 
 def has_topic_subject(path: Path) -> bool:

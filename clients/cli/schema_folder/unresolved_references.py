@@ -1,17 +1,19 @@
-"""Messages about a ``$ref`` of a JSON schema that leads to no file."""
+"""Messages about names in schema files that no file defines: Avro types, and a ``$ref`` of a JSON schema."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.compatibility.avro.types import PRIMITIVES
+from contractlog.compatibility.json_positions import locate_pointers
 from contractlog.compatibility.json_text import parse_pointer
 from contractlog.compatibility.schema_names import ExternalName
 
-__all__ = ["describe_unresolved_reference", "find_unresolved_reference"]
+__all__ = ["describe_undefined_type", "describe_unresolved_reference", "list_unresolved"]
 
 
 def describe_unresolved_reference(file: Path, external: ExternalName, names: Iterable[str]) -> tuple[str, str]:
@@ -34,12 +36,34 @@ def describe_unresolved_reference(file: Path, external: ExternalName, names: Ite
     return f'"{written}" leads to `{path}`, which does not exist{hint or "; correct the path"}', nearest
 
 
-def find_unresolved_reference(file: SchemaFile, pointer: str | None) -> str | None:
-    """Return the message about the ``$ref`` at a position of a file, if it leads to no file."""
-    if not (file.unresolved and pointer and pointer.endswith("/$ref")):
-        return None
-    value = json.loads(file.draft.text)
-    for token in parse_pointer(pointer):
-        value = value[int(token)] if isinstance(value, list) else value[token]
-    written = str(value).partition("#")[0]
-    return dict(file.unresolved).get(written)
+def describe_undefined_type(file: Path, external: ExternalName, names: Iterable[str]) -> tuple[str, str]:  # noqa: ARG001 - called as the function above
+    """Return a message about an Avro type that no file defines, and the nearest name, or an empty one."""
+    nearest = next(iter(get_close_matches(external.name, [*names, *PRIMITIVES], 1)), "")
+    hint = f'did you mean "{nearest}"? Otherwise ' if nearest else ""
+    return (
+        f'the type "{external.name}" is not defined: {hint}pass the file that defines it, or take it from the registry '
+        f'with "{external.name}" = "SUBJECT:VERSION" in [files.references] of contractlog.toml, or '
+        f"--reference {external.name}=SUBJECT:VERSION"
+    ), nearest
+
+
+def list_unresolved(file: SchemaFile, pointer: str | None, referenced: Collection[str] = ()) -> list[str]:
+    """Return the messages about all unresolved names of a file, if one of them is at a position of the file.
+
+    Args:
+        file: the file.
+        pointer: the position of the first error.
+        referenced: the names of references, which may resolve names that no file defines.
+    """
+    first = next((each for each in file.unresolved if each.pointer == pointer), None)
+    if first is None and file.unresolved and pointer and pointer.endswith("/$ref"):  # not the first use
+        value = json.loads(file.draft.text)
+        for token in parse_pointer(pointer):
+            value = value[int(token)] if isinstance(value, list) else value[token]
+        written = str(value).partition("#")[0]
+        first = next((each for each in file.unresolved if each.name == written), None)
+    if first is None:
+        return []
+    missing = [each for each in file.unresolved if each is first or each.name not in referenced]
+    positions = locate_pointers(file.draft.text, [each.pointer for each in missing])
+    return [f"{file.path}:{position}: {each.message}" for each, position in zip(missing, positions, strict=True)]

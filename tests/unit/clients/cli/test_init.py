@@ -13,7 +13,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import Environment, load_manifest
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
@@ -55,6 +55,25 @@ def test_the_levels_of_a_registry_are_in_the_manifest(registry: Registry, tmp_pa
     assert main(["init", "--from-registry"]) == exit_codes.CLEAN
     [rule] = load_manifest(tmp_path / "contractlog.toml").subjects
     assert (rule.name, rule.settings) == ("b-value", {"level": "FULL"})
+
+
+def test_a_file_that_is_registered_has_the_subjects_that_it_is_registered_under(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.register("Money", SchemaDraft(json.dumps(MONEY)))
+    order = SchemaDraft(json.dumps(ORDER), references=(Reference("Money", "Money", 1),))
+    for subject in ("shop-orders-value", "retries-value"):
+        registry.register(subject, order)
+    (folder / "my orders.avsc").write_text(json.dumps({**ORDER, "doc": "of another shop"}))
+    (folder / "v[1]" / "my orders.avsc").write_text(json.dumps(ORDER, indent=7))
+    assert main(["init", "--from-registry", "schemas"]) == exit_codes.CLEAN
+    output = capsys.readouterr()
+    assert "v[1]/my orders.avsc: registered as `retries-value`, `shop-orders-value`" in output.out
+    assert "\nv[1]/my orders.avsc: suggested" not in output.out
+    assert "1 suggested subject, subjects of 1 registered file," in output.err
+    (folder / "my orders.avsc").unlink()
+    (folder / "clicks-value.avsc").unlink()
+    assert main(["plan", "schemas", "--exit-code"]) == exit_codes.CLEAN
 
 
 def test_a_manifest_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -304,6 +304,23 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         assert "nothing to change; the registry has drifted from the files" in capsys.readouterr().err
 
 
+def test_drift_names_a_schema_before_those_that_it_references(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The deletions that it suggests are possible in this order."""
+    main(["apply", "."])
+    capsys.readouterr()
+    newer = {**MONEY, "fields": [*MONEY["fields"], {**CURRENCY, "default": ""}]}
+    registry.register("Money", SchemaDraft(json.dumps(newer)))
+    order = SchemaDraft(json.dumps(ORDER), references=(Reference("Money", "Money", 2),))
+    registry.register("orders-value", order)
+    drift = [(each["subject"], each["latest"]) for each in planned(capsys, ".")["drift"]]
+    assert drift == [("orders-value", 2), ("Money", 2)]
+    for subject, version in drift:
+        registry.delete_version(subject, version)
+    assert planned(capsys, ".")["drift"] == []
+
+
 def test_a_summary_counts_only_what_changes(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,7 +130,9 @@ def test_a_name_that_two_subjects_define_is_refused(folder: Path) -> None:
     put(folder, "x/a-value.avsc", record("S"))
     put(folder, "y/b-value.avsc", record("S"))
     put(folder, "c-value.avsc", record("C", "S"))
-    with pytest.raises(UsageError, match=r"c-value.avsc: `S` is defined in `x/a-value.avsc` and `y/b-value.avsc`"):
+    with pytest.raises(
+        UsageError, match=r"c-value.avsc:1:\d+: `S` is defined in `x/a-value.avsc` and `y/b-value.avsc`"
+    ):
         linked()
 
 
@@ -143,6 +145,34 @@ def test_a_cycle_is_shown_with_its_files_once(folder: Path) -> None:
     assert [file.subject for file in order_files(collect_files(["."]), unreadable.collect)] == ["d-value"]
     with pytest.raises(UsageError, match=r"a-value.avsc -> b-value.avsc -> c-value.avsc -> a-value.avsc; put"):
         unreadable.raise_errors()
+
+
+def test_a_cycle_names_the_line_of_each_reference(folder: Path) -> None:
+    put(folder, "a.schema.json", '{"items":\n  {"$ref": "types/b.schema.json"}}')
+    put(folder, "types/b.schema.json", '{"$id": "http://x/b",\n\n "not": {"$ref": "http://x/c"}}')
+    put(folder, "c.schema.json", '{"$id": "http://x/c", "not": {"$ref": "a.schema.json"}}')
+    put(folder, "a-value.avsc", record("A", "B"))
+    put(folder, "b-value.avsc", record("B", "A"))
+    unreadable = UnreadableFiles()
+    list(order_files(collect_files(["."], unreadable=unreadable), unreadable.collect))
+    details = [str(error).partition("into one file: ")[2] for _, error in unreadable.problems]
+    assert sorted(detail for detail in details if detail) == [
+        "a-value.avsc:1:67 uses `B`; b-value.avsc:1:67 uses `A`",
+        (
+            "a.schema.json:2:12 uses `types/b.schema.json`; types/b.schema.json:3:18 uses `http://x/c`; "
+            "c.schema.json:1:39 uses `a.schema.json`"
+        ),
+    ]
+
+
+def test_all_names_that_two_subjects_define_are_reported(folder: Path) -> None:
+    for name in "ST":
+        put(folder, f"x/{name}a-value.avsc", record(name))
+        put(folder, f"y/{name}b-value.avsc", record(name))
+    put(folder, "c-value.avsc", record("C", "S", "T"))
+    unreadable = UnreadableFiles()
+    collect_files(["."], unreadable=unreadable)
+    assert [str(error).split("`")[1] for _, error in unreadable.problems] == ["S", "T"]
 
 
 def test_a_long_chain_is_ordered(folder: Path) -> None:

@@ -125,6 +125,35 @@ def test_earlier_versions_of_the_same_text_are_registered_one_by_one(
     assert plan(capsys) == []
 
 
+def test_version_folders_of_one_text_refer_each_to_the_type_of_its_number(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions = {f"orders/{number}/orders-value.avsc": record("x.O", "x.Line", "x.Money") for number in (1, 2)}
+    versions |= {f"orders/{number}/Line.avsc": record("x.Line", "x.Money") for number in (1, 2)}
+    put(folder, versions | {f"money/{number}/Money.avsc": record("x.Money", extra=number) for number in (1, 2)})
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    references = [registry.version("orders-value", number).references for number in (1, 2)]
+    assert [{each.name: each.version for each in used} for used in references] == [
+        {"x.Line": number, "x.Money": number} for number in (1, 2)
+    ]
+    assert plan(capsys) == []
+    put(folder, {"money/2/Money.avsc": record("x.Money", extra=3)})
+    assert plan(capsys) == ["money/2/Money.avsc", "orders/2/Line.avsc", "orders/2/orders-value.avsc"]
+
+
+def test_equal_files_of_one_version_stay_it_when_a_type_below_changes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They refer to other files each, which are one version, too."""
+    files = {f"{number}/Line.avsc": record("x.Line", "x.Money") for number in (1, 2, 3)}
+    files |= {f"{number}/Order.avsc": record("x.Order", "x.Line", "x.Money") for number in (1, 2, 3)}
+    put(folder, files | {"Money.avsc": record("x.Money")})
+    assert main(["apply", "."]) == exit_codes.CLEAN
+    assert plan(capsys) == []
+    put(folder, {"Money.avsc": record("x.Money", extra=1)})
+    assert plan(capsys) == ["3/Line.avsc", "3/Order.avsc", "Money.avsc"]
+
+
 def test_an_edited_earlier_version_is_new(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(folder, HISTORY)
     assert main(["apply", "."]) == exit_codes.CLEAN
@@ -206,7 +235,7 @@ def _histories(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
         used = draw(st.lists(st.sampled_from([f"x.T{each}" for each in range(number)]), max_size=2)) if number else []
         is_event = number > 0 and draw(st.booleans())
         file, subject = (f"t{number}-value.avsc", f"t{number}-value") if is_event else (f"T{number}.avsc", name)
-        extras = sorted(draw(st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True)))
+        extras = sorted(draw(st.lists(st.integers(0, 2), min_size=1, max_size=3)))
         folders = [f"{each}/" for each in range(1, len(extras) + 1)] if len(extras) > 1 else [draw(_FOLDERS)]
         subjects[subject] = {
             f"{place}{file}": record(name, *used, extra=extra) for place, extra in zip(folders, extras, strict=True)

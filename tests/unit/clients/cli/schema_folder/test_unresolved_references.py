@@ -1,4 +1,4 @@
-"""A ``$ref`` that leads to no file: the message is about the file that has it."""
+"""A type or a ``$ref`` that leads to no file: the message is about the file that has it."""
 
 from __future__ import annotations
 
@@ -85,3 +85,39 @@ def test_a_file_that_nothing_is_near_to_still_needs_a_subject(folder: Path) -> N
     put(folder, "types/address.schema.json")
     with pytest.raises(UsageError, match=r"`types/address.schema.json` has no subject"):
         collect_files(["."])
+
+
+def _fields(**types: object) -> str:
+    fields = [{"name": name, "type": used} for name, used in types.items()]
+    return json.dumps({"type": "record", "name": "a.R", "fields": fields}, indent=1)
+
+
+def test_every_type_that_no_file_defines_is_named_once_with_its_line_and_the_ways_out(folder: Path) -> None:
+    Path("a-value.avsc").write_text(_fields(x="a.Mony", y=["null", "a.Mony"], z={"type": "array", "items": "b.Zip"}))
+    Path("b-value.avsc").write_text(_fields(x="strin"))
+    Path("Money.avsc").write_text('{"type": "fixed", "name": "a.Money", "size": 1}')
+    assert parse(".") == [
+        (
+            'a-value.avsc:7:12: the type "a.Mony" is not defined: did you mean "a.Money"? Otherwise pass the file that '
+            'defines it, or take it from the registry with "a.Mony" = "SUBJECT:VERSION" in [files.references] of '
+            "contractlog.toml, or --reference a.Mony=SUBJECT:VERSION"
+        ),
+        (
+            'a-value.avsc:20:14: the type "b.Zip" is not defined: pass the file that defines it, or take it from the '
+            'registry with "b.Zip" = "SUBJECT:VERSION" in [files.references] of contractlog.toml, or '
+            "--reference b.Zip=SUBJECT:VERSION"
+        ),
+        (
+            'b-value.avsc:7:12: the type "a.strin" is not defined: did you mean "string"? Otherwise pass the file that '
+            'defines it, or take it from the registry with "a.strin" = "SUBJECT:VERSION" in [files.references] of '
+            "contractlog.toml, or --reference a.strin=SUBJECT:VERSION"
+        ),
+    ]
+
+
+def test_every_ref_of_a_file_that_leads_nowhere_is_named(folder: Path) -> None:
+    Path("a-value.schema.json").write_text('{"items": {"$ref": "zzz"},\n "not": {"$ref": "http://x/y"}}')
+    assert [message.partition('"')[0] for message in parse(".")] == [
+        "a-value.schema.json:1:20: ",
+        "a-value.schema.json:2:18: ",
+    ]
