@@ -12,8 +12,14 @@ from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, environment_variables, registry_url
-from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
+from contractlog.clients.settings import (
+    DEFAULT_TIMEOUT,
+    URL_VARIABLES,
+    Security,
+    environment_variables,
+    registry_url,
+)
+from contractlog.compatibility.errors import InvalidLevel, InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
@@ -147,7 +153,18 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
 
     Without ``security``, the credentials are those in the environment's variables; those that end in the name of
     ``--environment`` come first.
+
+    Raises:
+        UsageError: the manifest has environments, none is chosen, and no registry is named.
     """
+    environments = getattr(options, "unselected_environments", ())
+    if environments:
+        names = ", ".join(f"`{name}`" for name in environments)
+        raise UsageError(
+            f"the manifest has the {'environment' if len(environments) == 1 else 'environments'} {names}, and none is "
+            f"chosen: pass --environment {environments[0] if len(environments) == 1 else 'NAME'}, or name the registry "
+            f"with --registry or {URL_VARIABLES[0]}"
+        )
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,

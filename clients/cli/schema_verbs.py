@@ -126,6 +126,11 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "files", nargs="*", metavar="FILE|FOLDER", help="only the subjects of these (default: the manifest's folder)"
     )
     parser.add_argument("--apply", action="store_true", help="register the versions")
+    parser.add_argument(
+        "--use-waivers",
+        action="store_true",
+        help="permit registrations by a waiver of the manifest, against the level that the subject has in TO",
+    )
     parser.add_argument("--exit-code", action="store_true", help="exit code 1 if versions are missing")
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="the manifest with the environments")
     parser.set_defaults(subject=None, references=[], environment=None)

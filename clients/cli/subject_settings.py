@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ __all__ = [
     "find_setting_changes",
     "find_uncertain_settings",
     "list_own_settings",
+    "lowered_level",
     "plan_settings",
     "wanted_settings",
 ]
@@ -201,3 +203,16 @@ def _read_own_config(registry: Registry, subject: str) -> Mapping[str, Any]:
     except (LevelNotConfigured, SubjectNotFound):  # the latter from other registries
         config = Config()
     return config.body()
+
+
+@contextmanager
+def lowered_level(registry: Registry, subject: str, level: Level) -> Iterator[None]:
+    """Set level NONE for a registration by waiver, and restore ``level``, also after an error.
+
+    If the process is killed in between, the next plan restores the level, because the manifest has it.
+    """
+    try:
+        registry.set_level(Level.NONE, subject)
+        yield
+    finally:
+        registry.set_level(level, subject)

@@ -576,6 +576,38 @@ def test_concurrent_applies_end_in_one_state(gate: Gate, server: Registry) -> No
     assert all(server.versions(f"{gate.topic}-{number}-value") == [1] for number in range(5))
 
 
+def test_concurrent_applies_of_two_folders_end_with_the_versions_of_both(gate: Gate, server: Registry) -> None:
+    """Two repositories have files for the same subjects: each version is registered once, and none is lost."""
+    fields = {"one": NOTE, "two": {**NOTE, "name": "remark"}}
+    money = '{"type": "fixed", "name": "x.Money", "size": 8}'
+    subjects = [f"{gate.topic}-{number}-value" for number in range(4)]
+    for folder, field in fields.items():
+        gate.put(f"{folder}/{gate.topic}.Money/x.Money.avsc", money)
+        gate.put(f"{folder}/{gate.topic}-{folder}-value.avsc", order(field, {"name": "paid", "type": "x.Money"}))
+        for subject in subjects:
+            gate.put(f"{folder}/{subject}.avsc", order(field))
+    results: dict[str, subprocess.CompletedProcess[str]] = {}
+    threads = [
+        threading.Thread(target=lambda name=folder: results.update({name: gate.process("apply", name)}))
+        for folder in fields
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: done.returncode for name, done in results.items()} == dict.fromkeys(fields, 0), results
+    assert server.versions("x.Money") == [1]
+    for folder in fields:
+        assert server.versions(f"{gate.topic}-{folder}-value") == [1]
+    for subject in subjects:
+        numbers = server.versions(subject)
+        names = [json.loads(server.version(subject, number).text)["fields"][1]["name"] for number in numbers]
+        assert (numbers, sorted(names)) == ([1, 2], ["note", "remark"])
+    for folder in fields:
+        again = gate.process("apply", folder)
+        assert "nothing to change" in told(again, 0) + again.stderr
+
+
 def test_a_reader_that_closes_the_pipe_does_not_stop_a_registration(gate: Gate, server: Registry) -> None:
     for number in range(20):
         gate.put(f"{{}}-{number:02}-value.avsc", f'{{"type": "fixed", "name": "{"F" * 1_000}{number}", "size": 1}}')

@@ -32,25 +32,26 @@ def reject_requests(app: ASGIApp, lacks: Callable[[str, str], bool]) -> ASGIApp:
 
 def imitate_release(app: ASGIApp, release: Profile) -> ASGIApp:
     """Return an app without the endpoints that an older release lacks; ``app`` has its profile."""
+    return reject_requests(app, lambda method, path: release_lacks(release, method, path))
+
+
+def release_lacks(release: Profile, method: str, path: str) -> bool:
+    """Return whether an older release does not have an endpoint."""
     missing = {"contractlog", "associations"}  # the first is our own, the other since 8.2
     if release is Profile.FIVE:
         missing |= {"contexts"}  # since 7.0
-
-    def lacks(method: str, path: str) -> bool:
-        resource, _, rest = path.strip("/").partition("/")
-        if resource in missing or path.startswith("/schemas/guids/"):  # guids since 8.0
-            return True
-        if path == "/v1/metadata/deployment" or (method, path) == ("DELETE", "/mode"):  # since 8.1 and 8.2
-            return True
-        if release is not Profile.FIVE:
-            return False
-        if path in {"/schemas", "/v1/metadata/version"}:  # since 6.1 and 7.2
-            return True
-        if resource == "schemas" and rest.startswith("ids/") and rest.endswith("/schema"):  # since 7.3
-            return True
-        return method == "DELETE" and resource in {"config", "mode"}  # since 7.0 and 7.2
-
-    return reject_requests(app, lacks)
+    resource, _, rest = path.strip("/").partition("/")
+    if resource in missing or path.startswith("/schemas/guids/"):  # guids since 8.0
+        return True
+    if path == "/v1/metadata/deployment" or (method, path) == ("DELETE", "/mode"):  # since 8.1 and 8.2
+        return True
+    if release is not Profile.FIVE:
+        return False
+    if path in {"/schemas", "/v1/metadata/version"}:  # since 6.1 and 7.2
+        return True
+    if resource == "schemas" and rest.startswith("ids/") and rest.endswith("/schema"):  # since 7.3
+        return True
+    return method == "DELETE" and resource in {"config", "mode"}  # since 7.0 and 7.2
 
 
 def ignore_member(app: ASGIApp, member: str) -> ASGIApp:

@@ -14,7 +14,13 @@ from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_settings import SettingChange, SettingIgnored, apply_setting, wanted_settings
+from contractlog.clients.cli.subject_settings import (
+    SettingChange,
+    SettingIgnored,
+    apply_setting,
+    lowered_level,
+    wanted_settings,
+)
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -249,15 +255,9 @@ class RegisterWaived(Register):
         return "\n".join([before, Register.describe(self), *step_lines(self.planned), after])
 
     def apply(self, registration: Registration) -> FileRegistration:
-        """Set level NONE, register the file, and restore the level, also after an error.
-
-        If the process is killed in between, the next plan restores the level, because the manifest has it.
-        """
-        try:
-            registration.registry.set_level(Level.NONE, self.subject)
+        """Register the file at level NONE."""
+        with lowered_level(registration.registry, self.subject, self.level):
             return Register.apply(self, registration)
-        finally:
-            registration.registry.set_level(self.level, self.subject)
 
 
 @dataclass(frozen=True, slots=True)

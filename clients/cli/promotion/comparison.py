@@ -7,15 +7,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contractlog.clients.cli.output import shell_command
+from contractlog.clients.cli.promotion.compatibility import check_version
 from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.references import ReferenceMap
 from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Refusal, RefusalKind, RefusedError, Side
 from contractlog.clients.cli.registry_check import check_by_registry
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.compatibility.errors import InvalidSchema, NotFound
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["PromotionComparison"]
+__all__ = ["WAIVER_ADVICE", "PromotionComparison"]
+
+WAIVER_ADVICE: Final = "accept its findings in [[waivers]] of the manifest, and pass --use-waivers"
 
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 
@@ -26,6 +31,8 @@ class PromotionComparison:
 
     source: Side
     target: Side
+    manifest: Manifest | None = None  #: with waivers, and the levels of the target
+    use_waivers: bool = False
     wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name
     left_in_import: dict[str, Mode] = field(default_factory=dict)  #: subjects in mode IMPORT -> the mode to be set
     missing: list[PromotedVersion] = field(default_factory=list)  #: each after those that it depends on
@@ -73,6 +80,26 @@ class PromotionComparison:
     def refuse(self, subject: str, reason: str, kind: RefusalKind = "history") -> None:
         """Take note that a subject cannot be promoted."""
         self.refusals[subject] = Refusal(subject, reason, kind)
+
+    def find_waived_level(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> Level | None:
+        """Return the level that a version is registered against by waivers, or None if they do not cover it.
+
+        Raises:
+            RefusedError: waivers cover it, and may not be used.
+            UsageError: the manifest has no level to return to.
+        """
+        if self.manifest is None or not self.manifest.waivers:
+            return None
+        check = check_version(self.target, subject, schema, draft, self.manifest)
+        if check.outcome != "waived" or not check.needs_level_change or check.level is None:
+            return None
+        if not self.use_waivers:
+            raise RefusedError(
+                f"version {schema.version} is incompatible with the versions in {self.target.name} at its level "
+                f"{check.level}, and waived by the manifest: --use-waivers sets level NONE, registers it, and restores "
+                f"level {check.level}"
+            )
+        return check.level
 
     def _plan_end_of_import(self, subject: str) -> None:
         """Plan to set the manifest's mode of a subject in mode IMPORT, or note how to end that."""
@@ -169,10 +196,12 @@ class PromotionComparison:
         if answer.compatible is None:
             self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
         elif not answer.compatible:
-            level = self.target.registry.level(self.target.qualify(subject))
-            raise RefusedError(
-                f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"
-            )
+            name = f"version {schema.version} is incompatible with the versions in {self.target.name} at its level"
+            level = self.find_waived_level(subject, schema, draft)
+            if level is None:
+                level = self.target.registry.level(self.target.qualify(subject))
+                raise RefusedError(f"{name} {level}: {WAIVER_ADVICE}")
+            self._note(subject, f"`{subject}`: {name} {level}, which a waiver sets to NONE meanwhile")
 
     def _is_taken(self, subject: str, schema: RegisteredSchema) -> bool:
         """Return whether the target has another schema with the id of a version."""

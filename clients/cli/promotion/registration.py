@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
-from contractlog.clients.cli.promotion.comparison import PromotionComparison
+from contractlog.clients.cli.promotion.comparison import WAIVER_ADVICE, PromotionComparison
 from contractlog.clients.cli.promotion.histories import TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.sides import PromotedVersion, RefusedError, Side
+from contractlog.clients.cli.subject_settings import lowered_level
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     Forbidden,
@@ -41,9 +42,10 @@ def register_missing(comparison: PromotionComparison) -> Iterator[PromotedVersio
                 importing |= {subject} if state.keeps_ids else set()
             try:
                 draft = references.map_draft(subject, planned.schema)
-                registered = _register(target, draft, planned, state)
+                registered = _register(comparison, draft, planned, state)
             except (*_REFUSALS, RefusedError) as error:
-                comparison.refuse(subject, str(error), "permission" if isinstance(error, Forbidden) else "history")
+                reason = f"{error}: {WAIVER_ADVICE}" if isinstance(error, IncompatibleSchema) else str(error)
+                comparison.refuse(subject, reason, "permission" if isinstance(error, Forbidden) else "history")
                 return
             number = registered.version or _find_version(target, subject, draft) or planned.version
             references.numbers[subject, planned.source_version] = number
@@ -58,9 +60,11 @@ def end_imports(comparison: PromotionComparison) -> Iterator[tuple[str, Mode]]:
         yield subject, mode
 
 
-def _register(target: Side, draft: SchemaDraft, planned: PromotedVersion, state: TargetSubject) -> RegisteredSchema:
-    """Register a version, under its id if the target allows it."""
-    registry, qualified = target.registry, target.qualify(planned.subject)
+def _register(
+    comparison: PromotionComparison, draft: SchemaDraft, planned: PromotedVersion, state: TargetSubject
+) -> RegisteredSchema:
+    """Register a version, under its id if the target allows it, and against the level if waivers cover it."""
+    registry, qualified = comparison.target.registry, comparison.target.qualify(planned.subject)
     if state.keeps_ids:
         try:
             return registry.register(
@@ -71,7 +75,15 @@ def _register(target: Side, draft: SchemaDraft, planned: PromotedVersion, state:
                 raise
             _leave_import(registry, qualified, state)
             state.keeps_ids = False
-    return registry.register(qualified, planned.clear_contract(draft))
+    draft = planned.clear_contract(draft)
+    try:
+        return registry.register(qualified, draft)
+    except IncompatibleSchema:
+        level = comparison.find_waived_level(planned.subject, planned.schema, draft)
+        if level is None:
+            raise
+        with lowered_level(registry, qualified, level):
+            return registry.register(qualified, draft)
 
 
 def _find_version(target: Side, subject: str, draft: SchemaDraft) -> int | None:

@@ -62,7 +62,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         source, target = _open_sides(options, options.manifest, stack)
         paths = {source.shared_name(Subject.parse(source.qualify(each.subject))): each.path for each in files}
         names = list(paths)
-        promotion = PromotionComparison(source, target, _list_modes(options.manifest, names))
+        promotion = PromotionComparison(
+            source, target, options.manifest, options.use_waivers, _list_modes(options.manifest, names)
+        )
         promotion.compare(names)
         ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []

@@ -22,16 +22,20 @@ def select_environment(options: Namespace) -> None:
     """Load the manifest; set the registry, the context and the default level of ``--environment``.
 
     Without it, the environment ``default`` is chosen, if no option and no variable names a registry; not for commands
-    without ``--registry``, which do not connect to a registry or name environments themselves.
+    without ``--registry``, which do not connect to a registry or name environments themselves. If there is none of this
+    name, ``connect`` rejects the command.
 
     Raises:
         UsageError: the manifest is not valid, or has no such environment.
     """
     options.manifest = find_manifest(options.manifest, options.files)
     options.context = ""
+    options.unselected_environments = ()
     repeated = _named_registry(options)
     if options.environment is None and options.manifest is not None and not _names_registry(options):
         options.environment = DEFAULT if DEFAULT in options.manifest.environments else None
+        if options.environment is None:
+            options.unselected_environments = tuple(options.manifest.environments)
     if options.environment is not None:
         if options.manifest is None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
@@ -55,6 +59,7 @@ def select_registry(options: Namespace) -> str:
     selected = Namespace(**{**vars(options), "files": []})
     select_environment(selected)
     options.registry, options.environment = selected.registry, selected.environment
+    options.unselected_environments = selected.unselected_environments
     return str(selected.context)
 
 

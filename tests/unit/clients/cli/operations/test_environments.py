@@ -126,6 +126,56 @@ def test_a_manifest_that_is_not_needed_is_not_read(orders: Registry, run: Run, f
     assert (ran.code, "contractlog.toml:1:" in ran.err) == (exit_codes.USAGE, True)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("subjects",),
+        ("versions", "orders-value"),
+        ("show", "orders-value:1"),
+        ("compat", "orders-value", "order.avsc"),
+        ("delete", "orders-value:1", "--yes"),
+        ("undelete", "orders-value"),
+        ("whoami",),
+        ("contexts",),
+        ("config", "get"),
+        ("config", "set", "--level", "NONE"),
+        ("mode", "get", "orders-value"),
+        ("diff", "orders-value:1", "order.avsc"),
+        ("check", "order.avsc", "--subject", "orders-value"),
+        ("plan", "order.avsc", "--subject", "orders-value"),
+        ("apply", "order.avsc", "--subject", "orders-value"),
+        ("register", "order.avsc", "--subject", "orders-value"),
+        ("pull", "--all", "--out", "pulled"),
+    ],
+)
+def test_a_forgotten_environment_is_an_error_that_names_them(
+    orders: Registry, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    for variable in ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    before = orders.versions("orders-value")
+    ran = run(*command)
+    assert ran.code == exit_codes.USAGE
+    advice = "pass --environment NAME, or name the registry with --registry or CONTRACTLOG_REGISTRY_URL"
+    assert f"the manifest has the environments `eu`, `plain`, and none is chosen: {advice}" in ran.err
+    assert orders.versions("orders-value") == before
+    assert "none is chosen" not in run(*command, "--registry", "http://a").err
+    monkeypatch.setenv("SCHEMA_REGISTRY_URL", "http://a")
+    assert "none is chosen" not in run(*command).err
+
+
+def test_a_command_that_needs_no_registry_needs_no_environment(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
+    assert run("lint", "order.avsc").code == exit_codes.CLEAN
+    assert run("diff", "order.avsc", "order.avsc").code == exit_codes.CLEAN
+    for name, schema in (("later", order(NOTE)), ("earlier", order())):
+        (folder / name).mkdir()
+        (folder / name / "orders-value.avsc").write_text(schema.text)
+    assert run("check", "later", "--against", "earlier").code == exit_codes.CLEAN
+
+
 def test_suggested_commands_name_the_registry_without_credentials(orders: Registry, run: Run, folder: Path) -> None:
     assert "contractlog undelete --environment=eu :.eu:orders-value" in run("delete", "orders-value", "--yes", *EU).err
     (folder / "contractlog.toml").rename(folder / "other.toml")

@@ -156,6 +156,79 @@ def test_a_target_that_is_ahead_is_refused(environments: Environments) -> None:
     assert "`Money`: prod has version 3, which dev lacks: register its schema in dev first" in out
 
 
+WAIVER = """
+[[subjects]]
+name = "Money"
+level = "BACKWARD"
+[[waivers]]
+subject = "Money"
+check = "AVRO_TYPE_CHANGED"
+reason = "amounts become texts"
+by = "ana@example.com"
+until = 2999-01-01
+"""
+
+
+def promote_twice_incompatibly(environments: Environments) -> None:
+    """Give `Money` two more versions, each of which the level of the target rejects."""
+    assert environments.promote("Money.avsc", "--apply")[0] == exit_codes.CLEAN
+    environments.dev.set_level(Level.NONE, "Money")
+    for kind in ("string", "int"):
+        environments.dev.register("Money", draft({**MONEY, "fields": [{"name": "amount", "type": kind}]}))
+
+
+def test_a_waived_version_is_promoted_with_use_waivers_and_the_level_is_restored(environments: Environments) -> None:
+    promote_twice_incompatibly(environments)
+    (environments.folder / "contractlog.toml").write_text(MANIFEST + WAIVER)
+    for arguments in ((), ("--apply",)):
+        code, out, _ = environments.promote("Money.avsc", *arguments)
+        assert code == exit_codes.FINDINGS
+        assert "is incompatible with the versions in prod at its level BACKWARD, and waived by the manifest" in out
+        assert "--use-waivers sets level NONE, registers it, and restores level BACKWARD" in out
+    assert environments.prod.versions("Money") == [1, 2]
+    code, out, err = environments.promote("Money.avsc", "--use-waivers")
+    assert code == exit_codes.CLEAN, out
+    assert "at its level BACKWARD, which a waiver sets to NONE meanwhile" in err
+    assert "contractlog promote dev prod Money.avsc --use-waivers --apply" in err
+    assert environments.prod.versions("Money") == [1, 2]
+    code, out, err = environments.promote("Money.avsc", "--use-waivers", "--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert environments.prod.versions("Money") == [1, 2, 3, 4]
+    assert environments.prod.level("Money") is Level.BACKWARD
+    assert "nothing to promote" in environments.promote("Money.avsc")[2]
+
+
+def test_the_level_is_restored_if_the_registry_rejects_a_waived_version(
+    environments: Environments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promote_twice_incompatibly(environments)
+    (environments.folder / "contractlog.toml").write_text(MANIFEST + WAIVER)
+    environments.prod.set_mode(Mode.READONLY)
+    code, out, _ = environments.promote("Money.avsc", "--use-waivers", "--apply")
+    assert (code, "READONLY" in out) == (exit_codes.REFUSED, True)
+    assert environments.prod.level("Money") is Level.BACKWARD
+
+
+@pytest.mark.parametrize("change", ["no waiver", "other check", "expired", "no level"])
+def test_a_version_without_a_valid_waiver_is_not_promoted(environments: Environments, change: str) -> None:
+    promote_twice_incompatibly(environments)
+    manifest = {
+        "no waiver": "",
+        "other check": WAIVER.replace("AVRO_TYPE_CHANGED", "AVRO_NAME_CHANGED"),
+        "expired": WAIVER.replace("2999", "2020"),
+        "no level": WAIVER.replace('level = "BACKWARD"', "normalize = false"),
+    }[change]
+    (environments.folder / "contractlog.toml").write_text(MANIFEST + manifest)
+    code, out, err = environments.promote("Money.avsc", "--use-waivers", "--apply")
+    if change == "no level":
+        assert (code, "needs a level to return to" in err) == (exit_codes.USAGE, True), out + err
+    else:
+        assert code == exit_codes.FINDINGS
+        assert "accept its findings in [[waivers]] of the manifest, and pass --use-waivers" in out
+    assert environments.prod.versions("Money") == [1, 2]
+    assert environments.prod.level("Money") is Level.BACKWARD
+
+
 def test_an_incompatible_version_is_refused_before_anything_is_written(environments: Environments) -> None:
     environments.promote("--apply")
     environments.prod.set_level(Level.FULL, "orders-value")

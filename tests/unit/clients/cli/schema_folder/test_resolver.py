@@ -320,6 +320,38 @@ def _mixed_trees(draw: st.DrawFn) -> dict[str, Any]:
     return files
 
 
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=_mixed_trees(), history=st.booleans(), changed=st.booleans())
+def test_a_pull_of_both_formats_leaves_nothing_to_plan(
+    files: dict[str, Any],
+    *,
+    history: bool,
+    changed: bool,
+    registries: Registries,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """JSON Schemas that refer to each other, beside Avro types, some with several versions."""
+    tree, pulled = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("pulled")
+    app = registries.make({"level": Level.NONE})
+    with closing(app.state), Registry(app=app) as registry, pytest.MonkeyPatch.context() as monkeypatch:
+        _connect(monkeypatch, registry)
+        (tree / "types").mkdir()
+        for path, schema in files.items():
+            (tree / path).write_text(json.dumps(schema))
+        assert main(["register", str(tree)]) == exit_codes.CLEAN
+        for path, schema in files.items() if changed else ():
+            if isinstance(schema, dict) and "properties" in schema:
+                (tree / path).write_text(json.dumps(schema | {"title": "changed"}))
+        assert main(["register", str(tree)]) == exit_codes.CLEAN
+        arguments = ["pull", "--all", "--out", str(pulled), *(["--history"] if history else [])]
+        assert main(arguments) == exit_codes.CLEAN
+        assert main(["plan", str(pulled), "--exit-code"]) == exit_codes.CLEAN
+        assert main(["check", str(pulled)]) == exit_codes.CLEAN
+        written = {path: path.read_bytes() for path in pulled.rglob("*") if path.is_file()}
+        assert main(arguments) == exit_codes.CLEAN
+        assert {path: path.read_bytes() for path in pulled.rglob("*") if path.is_file()} == written
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_mixed_trees(), owned=st.booleans())
 def test_after_apply_there_is_nothing_to_plan(
