@@ -49,6 +49,7 @@ MAX_BODY_BYTES: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a lis
 UNCHECKED_BYTES: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
 MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
 MAX_ENCODINGS: Final = 1
+MAX_URL_CHARACTERS: Final = 65_536  #: httpx2 rejects longer URLs
 _SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
 _VALUE_BYTES: Final = 64  #: memory that a JSON value takes beside its text: ``[]`` has two bytes
@@ -183,11 +184,21 @@ class HttpTransportBase:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     def build_request(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
-        """Return the arguments of httpx2 for the request of an attempt."""
+        """Return the arguments of httpx2 for the request of an attempt.
+
+        Raises:
+            UsageError: its URL is too long, such as by a name that another registry listed.
+        """
         address = self.addresses[attempt.address]
+        url = address.url + call.target
+        if len(url) > MAX_URL_CHARACTERS:
+            raise UsageError(
+                f"{call.method} {call.target[:_SHOWN_BYTES]}… cannot be sent: its URL has {len(url):,} characters, and "
+                f"at most {MAX_URL_CHARACTERS:,} are possible"
+            )
         request: dict[str, Any] = {
             "method": call.method,
-            "url": address.url + call.target,
+            "url": url,
             "timeout": min(self.seconds, attempt.within),
         }
         user, password = address.user, address.password

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 from contractlog.clients.calls.call import (
@@ -61,7 +62,10 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
         ChangesAhead: ``since`` is after the end of the change log; the database may have been restored.
     """
     return Call(
-        "GET", (*_EXTENSION_PATH, "changes"), dict, query_parameters(since=since, limit=limit, wait=wait or None)
+        "GET",
+        (*_EXTENSION_PATH, "changes"),
+        partial(_parse_page, "changes"),
+        query_parameters(since=since, limit=limit, wait=wait or None),
     )
 
 
@@ -90,7 +94,7 @@ def search(
     return Call(
         "GET",
         (*_EXTENSION_PATH, "search"),
-        dict,
+        partial(_parse_page, "hits"),
         query_parameters(**terms, match="prefix" if prefix else None, after=after, limit=limit),
     )
 
@@ -143,7 +147,7 @@ def graph(
 
 def permissions(subject: SubjectLike) -> Call[ResponseBody]:
     """Return whether the caller may read and write a subject."""
-    return Call("GET", (*_EXTENSION_PATH, "permissions", PathParameter(subject)), dict)
+    return Call("GET", (*_EXTENSION_PATH, "permissions", PathParameter(subject)), _parse_permissions)
 
 
 def lookup_many(
@@ -198,6 +202,18 @@ def usage(subjects: Iterable[SubjectLike], *, days: int | None = None) -> Call[l
         return [_parse_error(result) or dict(result) for result, _ in results]
 
     return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), {"subjects": names})
+
+
+def _parse_page(member: str, body: Any) -> ResponseBody:
+    if not isinstance(body[member], list):
+        raise TypeError(f"`{member}` is a list")
+    return dict(body)
+
+
+def _parse_permissions(body: Any) -> ResponseBody:
+    if not isinstance(body["user"], str) or not all(isinstance(body[name], bool) for name in ("read", "write")):
+        raise TypeError("permissions have a name and two booleans")
+    return dict(body)
 
 
 def _version_name(version: tuple[SubjectLike, VersionLike]) -> str:

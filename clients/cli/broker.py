@@ -28,6 +28,7 @@ __all__ = [
 BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
 PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
 
+_MAX_BYTES: Final = 1024 * 1024  #: of a file with properties or a secret
 _PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
 SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: two names of one librdkafka property
 _NO_CONSUMER_GROUP: Final = "contractlog reads by offset, without a consumer group"
@@ -133,10 +134,14 @@ def read_text(file: str | Path, option: str) -> str:
     """Return the text of a file given by an option.
 
     Raises:
-        UsageError: the file cannot be read, or is not UTF-8.
+        UsageError: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
-        return Path(file).read_bytes().decode()  # not read_text(), which would convert `\r` to a line end
+        with Path(file).open("rb") as source:  # a pipe is allowed: secrets come from `<(…)`
+            content = source.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise UsageError(f"{option}: `{file}` is larger than {_MAX_BYTES:,} bytes")
+        return content.decode()
     except OSError as error:
         raise UsageError(f"{option}: `{file}` cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
+    MAX_FILE_BYTES,
     file_name,
     folder_version,
     format_of,
@@ -119,7 +121,9 @@ class PullFolder:
     def _write(
         self, path: Path, text: str, schema: RegisteredSchema, find_version: FindVersion
     ) -> tuple[PullOutcome, str]:
-        before = path.read_bytes() if path.exists() else None
+        if not path.resolve().is_relative_to(self.out.resolve()):
+            raise UsageError(f"`{path}` leads to `{path.resolve()}`, outside `{self.out}`: remove the symbolic link")
+        before = read_bounded_file(path, MAX_FILE_BYTES) if path.exists() else None
         content = text.encode()
         if before == content:
             return "unchanged", ""

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
@@ -73,12 +74,25 @@ _MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
 
 def render(report: AuditReport) -> str:
     """Return the report as one HTML page of at most a megabyte; all external values are escaped."""
+    report = _escape_strings(report)  # controls and reordering characters would pass through the template
     page = ""
     for limits in _PAGE_LIMITS:
         page = _render_page(report, limits)
         if len(page.encode()) <= MAX_BYTES:
             break
     return page
+
+
+def _escape_strings(value: T) -> T:
+    """Return a JSON value with the unprintable characters of its texts escaped."""
+    result: Any = value
+    if isinstance(value, str):
+        result = escape_line(value)
+    elif isinstance(value, list):
+        result = [_escape_strings(item) for item in value]
+    elif isinstance(value, dict):
+        result = {_escape_strings(key): _escape_strings(item) for key, item in value.items()}
+    return cast("T", result)
 
 
 def _render_page(report: AuditReport, limits: _PageLimits) -> str:

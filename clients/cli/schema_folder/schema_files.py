@@ -25,6 +25,7 @@ from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
     "FOLDER_SUFFIXES",
+    "MAX_FILE_BYTES",
     "SUFFIXES",
     "FileDependency",
     "FileKey",
@@ -50,7 +51,7 @@ FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")  #: of schema files, whatever
 _FORMATS: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
 _SUBJECT_SUFFIXES: Final = ("-value", "-key")
 _STANDARD_INPUT: Final = Path("-")
-_MAX_BYTES: Final = 16 * 1024 * 1024
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _CONFLICT_MARKER: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
 _TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
@@ -222,11 +223,13 @@ def _reject_special(path: Path) -> None:
 def _read_text(path: Path) -> str:
     try:
         with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
+            content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
-    if len(content) > _MAX_BYTES:
-        raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024 // 1024} MiB, the most that a registry accepts")
+    if len(content) > MAX_FILE_BYTES:
+        raise UsageError(
+            f"`{path}` is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB, the most that a registry accepts"
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

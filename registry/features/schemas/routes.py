@@ -14,7 +14,7 @@ from contractlog.registry.access.current_caller import current_permissions, may_
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.fastpath.cached_reads import redact_subject
+from contractlog.registry.http.fastpath.cached_reads import redact_unreadable
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedQuery,
@@ -119,11 +119,7 @@ async def get_schema(
     ):
         # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
         cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
-    return (
-        response
-        if may_read_everything()
-        else ApiResponse(redact_subject(bytes(response.body), current_permissions.get()))
-    )
+    return _redact(response, requested.context)
 
 
 @router.get(
@@ -188,7 +184,8 @@ async def get_schema_by_guid(
     counts.count(
         (rendered.schema.subject or _DEFAULT_SCOPE).context, rendered.schema.schema_id, request.scope["headers"]
     )
-    return ApiResponse(profile.shape(SchemaStringBody.of(rendered.schema, tags=rendered.tags, with_subject=False)))
+    body = SchemaStringBody.of(rendered.schema, tags=rendered.tags, with_subject=False)
+    return _redact(ApiResponse(profile.shape(body)), (rendered.schema.subject or _DEFAULT_SCOPE).context)
 
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
@@ -198,3 +195,9 @@ async def list_ids_of_guid(guid: TextPath, schemas: SchemasDependency) -> ApiRes
     return ApiResponse(
         [ContextIdBody(context, schema_id) for context, schema_id in await schemas.list_ids_of_guid(guid)]
     )
+
+
+def _redact(answer: ApiResponse, context: str) -> ApiResponse:
+    if may_read_everything():
+        return answer
+    return ApiResponse(redact_unreadable(bytes(answer.body), current_permissions.get(), context))

@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote_plus
 
 import msgspec.json
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
 from contractlog.registry.features.fetch_counts.counter import FetchCounter
@@ -29,9 +30,10 @@ from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.response_bodies import SchemaBody
+from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.telemetry.process_telemetry import Telemetry
 
-__all__ = ["CachedSchemaById", "CachedVersion", "parse_form", "redact_subject"]
+__all__ = ["CachedSchemaById", "CachedVersion", "parse_form", "redact_unreadable"]
 
 Reader = Callable[[Scope], Principal | None]  #: returns a caller with read permission, else None
 RenderedResponse = tuple[Message, Message]  #: the start of a response, and its body
@@ -49,6 +51,7 @@ _LIVE_QUERY: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings 
 _SUBJECT_MEMBERS: Final = re.compile(
     rb'\{"subject":("(?:[^"\\]|\\.)*"),"version":[0-9]+,'
 )  #: the first members of a response
+_REFERENCES: Final = b'"references":['
 _DEFAULT_FORM: Final = (DEFAULT_CONTEXT, "")
 _FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
 
@@ -75,19 +78,49 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
     return _parse_subject_form(subject) if subject else _DEFAULT_FORM
 
 
-def redact_subject(body: bytes, permissions: Permissions) -> bytes:
-    """Return a response by id without its subject and version if the caller may not read that subject.
+def redact_unreadable(body: bytes, permissions: Permissions, context: str) -> bytes:
+    """Return a response by id or guid without what the caller may not know.
+
+    That is its subject and version, if the caller may not read that subject, and then also the references to other
+    subjects that the caller may not read.
+
+    Args:
+        body: the response; one by guid has no subject.
+        permissions: the caller's.
+        context: of the schema.
 
     >>> mine = Permissions.of(read=["mine-*"], write=[])
-    >>> redact_subject(b'{"subject":"hers","version":1,"schema":"{}"}', mine)
+    >>> redact_unreadable(b'{"subject":"hers","version":1,"schema":"{}"}', mine, ".")
     b'{"schema":"{}"}'
     """
     if permissions is ALL_PERMISSIONS or permissions.permits_all(Permission.READ):
         return body
+    referrer = Subject(context, "")
     named = _SUBJECT_MEMBERS.match(body)
-    if named is None or permissions.permits(Permission.READ, Subject.parse(msgspec.json.decode(named[1], type=str))):
+    if named is not None:
+        referrer = Subject.parse(msgspec.json.decode(named[1], type=str))
+        if permissions.permits(Permission.READ, referrer):
+            return body
+        body = b"{" + body[named.end() :]
+    return _redact_references(body, permissions, referrer) if _REFERENCES in body else body
+
+
+def _redact_references(body: bytes, permissions: Permissions, referrer: Subject) -> bytes:
+    """Return a response without the references to subjects that the caller may not read."""
+    members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    references = msgspec.json.decode(members.get("references", b"[]"), type=list[dict[str, Any]])
+    readable = [
+        reference
+        for reference in references
+        if permissions.permits(Permission.READ, resolve_target(Reference.from_body(reference), referrer))
+    ]
+    if len(readable) == len(references):
         return body
-    return b"{" + body[named.end() :]
+    if readable:
+        members["references"] = msgspec.Raw(msgspec.json.encode(readable))
+    else:
+        del members["references"]
+    return msgspec.json.encode(members)
 
 
 def _parse_subject_form(value: bytes) -> tuple[str, str] | None:
@@ -126,11 +159,11 @@ class CachedSchemaById:
                 body = self._cache.get(key, form[1])
                 if body is not None:
                     self._note(scope, key, None)
-                    await _send(send, redact_subject(body, current_permissions.get()))
+                    await _send(send, redact_unreadable(body, current_permissions.get(), key[0]))
                     return
                 stale = self._cache.stale(key, form[1])
                 if stale is not None and self._silence() >= _MAX_SILENCE_SECONDS:
-                    await self._send_stale(stale, scope, send)
+                    await self._send_stale(key, stale, scope, send)
                     return
                 if stale is not None:
                     await self._refresh_or_send_stale(key, form[1], scope, receive, send)
@@ -148,7 +181,7 @@ class CachedSchemaById:
         caller = None if body is None else reader(scope)
         if body is None or caller is None:
             return None
-        body = redact_subject(body, caller.permissions)
+        body = redact_unreadable(body, caller.permissions, key[0])
         self._note(scope, key, caller.name)
         return _response_start(body), {"type": "http.response.body", "body": body}
 
@@ -157,10 +190,10 @@ class CachedSchemaById:
         self._telemetry.hits.add()
         self._counts.count(*key, scope["headers"], actor)
 
-    async def _send_stale(self, body: bytes, scope: Scope, send: Send) -> None:
+    async def _send_stale(self, key: tuple[str, int], body: bytes, scope: Scope, send: Send) -> None:
         scope["template"] = _TEMPLATE
         self._telemetry.stale.add()
-        await _send(send, redact_subject(body, current_permissions.get()), STALE)
+        await _send(send, redact_unreadable(body, current_permissions.get(), key[0]), STALE)
 
     async def _refresh_or_send_stale(
         self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send
@@ -171,7 +204,7 @@ class CachedSchemaById:
         async def respond_from_memory(body: bytes) -> None:
             nonlocal answered
             answered = True
-            await self._send_stale(body, scope, send)
+            await self._send_stale(key, body, scope, send)
 
         async def send_or_replace(message: Message) -> None:
             if (

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients.calls import Call
+from contractlog.clients.calls.extensions import changes, permissions, search
 from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.data_classes import AssociationCreateOrUpdateRequest, Schema
-from contractlog.clients.response import Response
+from contractlog.clients.response import Response, parse_response
 from contractlog.clients.retry_and_failover import Retries, send_with_retries
 from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 
@@ -111,3 +112,18 @@ def test_a_code_is_believed_where_it_fits_the_status(status: int, code: int, mes
         assert error.message == message
     else:
         assert error.error_code == status
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{}", b'{"user":null,"read":true,"write":true}', b'{"user":"a","read":[],"write":true}']
+)
+def test_permissions_are_a_name_and_two_booleans(body: bytes) -> None:
+    with pytest.raises(UnreadableResponse):
+        parse_response(permissions("s"), Response(200, body))
+
+
+@pytest.mark.parametrize("call", [changes(), search(field="f")])
+@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"changes":{},"hits":{}}', b'{"changes":5,"hits":"x"}'])
+def test_a_page_has_a_list(call: Call[Any], body: bytes) -> None:
+    with pytest.raises(UnreadableResponse):
+        parse_response(call, Response(200, body))

@@ -91,3 +91,20 @@ def test_the_asynchronous_client_speaks_in_process() -> None:
             return await registry.subjects()
 
     assert json.loads(asyncio.run(ask())[0])["raw_path"] == "/subjects"
+
+
+def test_a_name_too_long_for_a_url_is_a_usage_error() -> None:
+    name = "x" * 70_000
+    with (
+        Registry(app=echo) as registry,
+        pytest.raises(UsageError, match=r"70,0\d\d characters, and at most 65,536") as error,
+    ):
+        registry.versions(name)
+    assert len(str(error.value)) < 500
+
+    async def send() -> None:
+        async with AsyncRegistry(app=echo) as registry:
+            await registry.versions(name)
+
+    with pytest.raises(UsageError, match="65,536"):
+        asyncio.run(send())

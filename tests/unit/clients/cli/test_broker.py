@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.broker import Brokers, add_broker_options, find_brokers, require_brokers
+from contractlog.clients.cli.broker import Brokers, add_broker_options, find_brokers, read_text, require_brokers
 from contractlog.compatibility.errors import UsageError
 
 
@@ -73,3 +73,8 @@ def test_both_names_of_the_servers_are_one_property(tmp_path: Path) -> None:
     file.write_text("metadata.broker.list=a:1\nclient.id=me\n")
     assert require_brokers(options("--broker-config", str(file)), {}) == Brokers("a:1", {"client.id": "me"})
     assert find_brokers(options(), {}) is None
+
+
+def test_a_file_without_an_end_is_rejected() -> None:
+    with pytest.raises(UsageError, match="`/dev/zero` is larger than 1,048,576 bytes"):
+        read_text("/dev/zero", "--broker-config")

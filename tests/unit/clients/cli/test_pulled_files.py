@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -144,3 +145,44 @@ def test_a_pull_of_one_subject_keeps_the_files_of_others_in_the_lock(
     before = (folder / LOCK).read_bytes()
     pull(capsys, "orders-value")
     assert (folder / LOCK).read_bytes() == before
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_pipe_or_a_device_in_the_folder_is_rejected(
+    folder: Path, capsys: pytest.CaptureFixture[str], force: list[str]
+) -> None:
+    path = folder / "orders-value.avsc"
+    os.mkfifo(path)
+    assert main(["pull", "orders-value", "--out", ".", *force]) == exit_codes.USAGE
+    assert "not a regular file" in capsys.readouterr().err
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert main(["pull", "orders-value", "--out", ".", *force]) == exit_codes.USAGE
+    assert "`orders-value.avsc` leads to `/dev/zero`, outside" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_nothing_is_read_or_written_through_a_link_that_leaves_the_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str], force: list[str]
+) -> None:
+    outside = folder / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("secret")
+    (folder / "pulled").mkdir()
+    links = {"1": outside, "orders-value.avsc": outside / "secret"}
+    for name, target in links.items():
+        link = folder / "pulled" / name
+        link.symlink_to(target)
+        history = ["--history"] if target.is_dir() else []
+        assert main(["pull", "orders-value", "--out", "pulled", *history, *force]) == exit_codes.USAGE
+        assert "outside `pulled`: remove the symbolic link" in capsys.readouterr().err
+        assert link.is_symlink()
+        link.unlink()
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"secret": "secret"}
+
+
+def test_links_within_the_folder_are_followed(folder: Path) -> None:
+    (folder / "versions").mkdir()
+    (folder / "1").symlink_to("versions")
+    assert main(["pull", "orders-value", "--out", ".", "--history"]) == exit_codes.CLEAN
+    assert [path.name for path in (folder / "versions").iterdir()] == ["orders-value.avsc"]

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.report.html_page import render
 
 from support.reports import edge, flights, part, report, violation
@@ -203,3 +204,16 @@ def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:
     text = render(report(one))
     assert "No subject <code>&lt;b&gt;</code> has a version." in text
     assert "an odd ` is `left` alone" in text
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\x9b", "\u202e", "\u2066", "\u200b", "\u2028"])
+def test_unprintable_characters_of_names_are_escaped_everywhere(character: str) -> None:
+    name = f"a{character}b"
+    one = part(name, violations=[violation("TRUNCATED", 3, path=f"/{name}", field=name)])
+    one["violations"][0]["detail"] = name
+    one["notes"] = [name]
+    for use in one["schemas"]:
+        use["subject"] = name
+    text = render(report(one, edges=[edge(name, "other", name)]))
+    assert character not in text
+    assert text.count(escape_line(name)) > 5
