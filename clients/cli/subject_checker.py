@@ -26,16 +26,14 @@ from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_history import SubjectHistory
 from contractlog.clients.cli.subject_settings import PlannedSettings
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.check_spec import DATA_UNREADABLE
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
-    Forbidden,
     InvalidSchema,
-    NotFound,
     PayloadTooLarge,
-    RegistryError,
     SchemaTooLarge,
     UsageError,
 )
@@ -60,6 +58,7 @@ class SubjectChecker:
     manifest: Manifest | None = None  #: with checks that are turned on or off, and waivers
     usage: RecordedUsage | None = None  #: None: unknown
     reported: ReportedChanges = field(default_factory=ReportedChanges)  #: shared by the subjects of a command
+    access: WriteAccess | None = None  #: shared by the subjects of a command
     _versions: SubjectHistory | None = None
     _level: Level | None = None
     _policy: Policy | None = None
@@ -146,19 +145,15 @@ class SubjectChecker:
         return self._refusal
 
     def _list_refusals(self) -> Iterator[str]:
-        try:
-            mode = self.planned.mode or self.registry.mode(self.subject)
-        except (NotFound, Forbidden):  # the server has no modes, or the caller may not read them
-            mode = Mode.READWRITE
+        access = self.access or WriteAccess(self.registry)
+        mode = self.planned.mode or access.read_mode(self.subject)
         if mode is not Mode.READWRITE:
             yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
-        try:
-            permissions = self.registry.permissions(self.subject)
-        except RegistryError:  # an extension of contractlog
+        denial = access.explain_denial(self.subject)
+        if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")
-            return
-        if permissions.get("write") is False:
-            yield f"user `{permissions.get('user')}` has no permission to write `{self.subject}`"
+        if denial is not None:
+            yield denial
 
     def _find_policy(self, parsed: ParsedSchema) -> Policy:
         """Return the policy by which a schema is compared; fetch it if that matters."""

@@ -37,6 +37,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver, Resolve
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
 from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.clients.cli.subject_settings import PlannedSettings
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -131,6 +132,7 @@ class Registration:
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     manifest: Manifest | None = None  #: with checks and waivers, if they are used
     usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
+    access: WriteAccess | None = None  #: shared with the other steps of a plan
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _reported: ReportedChanges = field(default_factory=ReportedChanges)
     _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
@@ -196,6 +198,7 @@ class Registration:
                 self.manifest,
                 self.usages.get(subject),
                 self._reported,
+                self.access,
             )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)
