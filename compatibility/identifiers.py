@@ -18,6 +18,7 @@ __all__ = [
     "SchemaId",
     "Subject",
     "Version",
+    "apply_alias",
     "topic_subject",
 ]
 
@@ -99,6 +100,14 @@ class Subject:
         ):
             raise InvalidSubject(subject=str(self))
         return self
+
+
+def apply_alias(alias: str | None, subject: Subject) -> Subject:
+    """Return the subject that a name with this alias refers to."""
+    if not alias:
+        return subject
+    target = Subject.parse(alias)
+    return target if alias.startswith(":.") else Subject(subject.context, target.name)
 
 
 def topic_subject(topic: str, suffix: str) -> str:

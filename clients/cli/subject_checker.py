@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from contractlog.clients.calls.config_and_mode import Config
+from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.file_findings import locate_findings
@@ -43,6 +44,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.field_validation import find_reserved_conflicts, reject_invalid_field_names
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.formats import FORMATS, find_nonconformity
+from contractlog.compatibility.identifiers import Subject, apply_alias
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.metadata_inheritance import merge_metadata
@@ -84,7 +86,7 @@ class SubjectChecker:
             return self._describe_registered(resolved, severities)
         try:
             self._reject_invalid(parsed)
-            refusal = self._find_refusal()
+            refusal = (*self._find_refusal(), *self._list_owned_references(file))
             result = self._check_file(file, parsed, severities)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
@@ -162,7 +164,7 @@ class SubjectChecker:
         return check
 
     def _reject_invalid(self, parsed: ParsedSchema) -> None:
-        """Raise ``InvalidSchema`` if the config, as the manifest changes it, rejects a schema whatever the history."""
+        """Raise ``InvalidSchema`` if the config, as the manifest changes it, rejects a schema."""
         if self._validates_fields:
             reject_invalid_field_names(parsed)
         problem = find_nonconformity(parsed) if self._config.strict_json_schemas else None
@@ -191,11 +193,28 @@ class SubjectChecker:
             self._refusal = tuple(self._list_refusals())
         return self._refusal
 
+    @property
+    def _write_access(self) -> WriteAccess:
+        if self.access is None:
+            self.access = WriteAccess(self.registry)
+        return self.access
+
+    def _list_owned_references(self, file: SchemaFile) -> Iterator[str]:
+        """Yield why a file may not refer to subjects that belong to topics."""
+        context = Subject.parse(self.subject).context
+        referenced = [each.subject for each in file.draft.references] + [each.subject for each in file.planned]
+        for subject in dict.fromkeys(str(resolve_subject(each, context)) for each in referenced):
+            topic = self._write_access.owned_subjects.get(subject)
+            if topic is not None:
+                yield f"topic `{topic}` owns `{subject}` (lifecycle STRONG), to which no schema may refer"
+
     def _list_refusals(self) -> Iterator[str]:
-        access = self.access or WriteAccess(self.registry)
-        mode = self.planned.mode or access.read_mode(self.subject)
+        access = self._write_access
+        target = str(apply_alias(self._config.alias, Subject.parse(self.subject)))  # whose mode decides
+        planned = self.planned.mode if target == self.subject else None
+        mode = planned or access.read_mode(target)
         if mode is not Mode.READWRITE:
-            yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
+            yield f"`{target}` is in mode {mode.value}, and only READWRITE takes new versions from here"
         denial = access.explain_denial(self.subject)
         if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")

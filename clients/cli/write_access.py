@@ -1,12 +1,15 @@
-"""The caller's permissions to write subjects, and the modes of subjects, each requested once."""
+"""The caller's permissions to write subjects, their modes, and the topics that own them, each requested once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from contractlog.clients.cli.associations.bindings import fetch_associations
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
@@ -20,10 +23,11 @@ READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})  #: modes 
 
 @dataclass
 class WriteAccess:
-    """Permissions and modes of one registry, for one command."""
+    """Permissions, modes and owners of one registry, for one command."""
 
     registry: Registry | Baseline
     unknown_subjects: set[str] = field(default_factory=set)  #: for which the registry does not show permissions
+    _owned_subjects: dict[str, str] | None = None
     _writable_contexts: dict[str, bool] = field(default_factory=dict)
     _denials: dict[str, str | None] = field(default_factory=dict)
     _modes: dict[str, Mode] = field(default_factory=dict)
@@ -36,6 +40,18 @@ class WriteAccess:
             except (NotFound, Forbidden):
                 self._modes[subject] = Mode.READWRITE
         return self._modes[subject]
+
+    @property
+    def owned_subjects(self) -> Mapping[str, str]:
+        """The topics that own subjects (STRONG), by subject, as far as the caller may see them."""
+        if self._owned_subjects is None:
+            associations = None if isinstance(self.registry, Baseline) else fetch_associations(self.registry)
+            self._owned_subjects = {
+                each.subject: each.resource_name or ""
+                for each in associations or ()
+                if each.lifecycle == Lifecycle.STRONG
+            }
+        return self._owned_subjects
 
     def explain_denial(self, subject: str) -> str | None:
         """Return why the caller may not write a subject; None if it is permitted, or if that is not known."""

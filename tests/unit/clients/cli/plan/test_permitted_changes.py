@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -297,3 +298,40 @@ def test_a_registry_without_permissions_is_named(
     assert run("mode", "set", case.subject, "READONLY").code == exit_codes.CLEAN
     assert [run(verb).code for verb in ("check", "plan", "apply")] == [exit_codes.REFUSED] * 3
     made.state.close()
+
+
+def test_the_mode_of_an_aliased_subject_is_that_of_its_target(
+    admin: Registry, run_as: Callable[[str], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin.register("s-target-value", LONG)
+    admin.set_mode(Mode.READONLY, "s-target-value")
+    admin.set_config({"alias": "s-target-value"}, "s-alias-value")
+    (tmp_path / "s-alias-value.avsc").write_text('"double"')
+    monkeypatch.chdir(tmp_path)
+    run = run_as("admin")
+    for verb in ("check", "plan", "apply", "register"):
+        ran = run(verb, "s-alias-value.avsc")
+        assert ran.code == exit_codes.REFUSED
+        assert "`s-target-value` is in mode READONLY" in ran.out
+    admin.set_mode(Mode.READWRITE, "s-target-value")
+    assert [run(verb, "s-alias-value.avsc").code for verb in ("check", "apply")] == [exit_codes.CLEAN] * 2
+
+
+def test_a_schema_does_not_refer_to_a_subject_that_a_topic_owns(
+    admin: Registry, run_as: Callable[[str], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    money = json.dumps({"type": "record", "name": "Money", "fields": []})
+    draft = AssociationDraft(association_type="value", subject=":.lkc-1:s-money-value", schema=SchemaDraft(money))
+    admin.bind(Resource("s-money", "lkc-1", "lkc-1:s-money"), [draft])
+    line = {"type": "record", "name": "Line", "fields": [{"name": "total", "type": "Money"}]}
+    (tmp_path / "s-line-value.avsc").write_text(json.dumps(line))
+    monkeypatch.chdir(tmp_path)
+    run = run_as("admin")
+    before = admin.changes("latest")
+    for verb in ("check", "plan", "apply", "register"):
+        ran = run(verb, "s-line-value.avsc", "--reference", "Money=:.lkc-1:s-money-value:1")
+        assert ran.code == exit_codes.REFUSED, ran
+        assert (
+            "topic `s-money` owns `:.lkc-1:s-money-value` (lifecycle STRONG), to which no schema may refer" in ran.out
+        )
+    assert admin.changes("latest") == before
