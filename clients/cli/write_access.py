@@ -1,4 +1,4 @@
-"""The caller's permissions to write subjects, their modes, and the topics that own them, each requested once."""
+"""The caller's permissions to write subjects, their modes, and the topics that own them."""
 
 from __future__ import annotations
 
