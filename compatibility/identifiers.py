@@ -18,6 +18,7 @@ __all__ = [
     "SchemaId",
     "Subject",
     "Version",
+    "apply_alias",
     "qualify_subject",
     "topic_subject",
 ]
@@ -114,6 +115,14 @@ def qualify_subject(subject: str, context: str) -> str:
     ':.eu::orders'
     """
     return subject if subject.startswith(":.") or context in {"", DEFAULT_CONTEXT} else f":{context}:{subject}"
+
+
+def apply_alias(alias: str | None, subject: Subject) -> Subject:
+    """Return the subject that a name with this alias refers to."""
+    if not alias:
+        return subject
+    target = Subject.parse(alias)
+    return target if alias.startswith(":.") else Subject(subject.context, target.name)
 
 
 def topic_subject(topic: str, suffix: str) -> str:

@@ -115,6 +115,7 @@ class SchemaGate:
         from contractlog.clients.cli.findings import describe_verdict, detail_lines  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.command_files import read_files  # noqa: PLC0415
+        from contractlog.clients.cli.write_access import WriteAccess  # noqa: PLC0415
 
         unreadable = UnreadableFiles()
         options = Namespace(
@@ -127,7 +128,7 @@ class SchemaGate:
             verbose=False,
         )
         lines = []
-        for check in check_files(options, self.registry, read_files(options, unreadable), unreadable):
+        for check in check_files(options, WriteAccess(self.registry), read_files(options, unreadable), unreadable, []):
             if check.outcome in {"incompatible", "data_unreadable", "refused"}:
                 lines += [f"{check.file.path}: {describe_verdict(check)}", *detail_lines(check)]
         lines += [str(error) for _, error in unreadable.problems]

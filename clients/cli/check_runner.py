@@ -26,6 +26,12 @@ from contractlog.clients.cli.output import (
     with_tone,
 )
 from contractlog.clients.cli.recorded_usage import RecordedUsage, fetch_usage
+from contractlog.clients.cli.refused_changes import (
+    RefusedChange,
+    find_refused_settings,
+    print_refused_changes,
+    summarize_refused,
+)
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
@@ -40,8 +46,9 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_checker import SubjectChecker
-from contractlog.clients.cli.subject_settings import PlannedSettings, find_setting_changes, plan_settings
+from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
 from contractlog.clients.cli.unknown_versions import KnownVersions
+from contractlog.clients.cli.write_access import UNKNOWN_PERMISSIONS, WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.terminal_text import escape_line
@@ -62,18 +69,21 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     files = read_files(options, unreadable)
     checks: list[FileCheck] = []
     referenced = ReferencedFindings()
+    refused_changes: list[RefusedChange] = []
     with open_baseline(options) if options.against else connect(options) as registry:
+        access = WriteAccess(registry)
         if isinstance(registry, Baseline):
             _print_removed(registry, files)
-        for check in check_files(options, registry, files, unreadable):
+        for check in check_files(options, access, files, unreadable, refused_changes):
             checks.append(check)
             if options.format == "text":
                 print_check(check, referenced)
-        problems = _find_association_problems(options, registry, checks, unreadable)
+        problems = _find_association_problems(options, access, checks, unreadable)
     for line in referenced.lines():
         print_result(line)
     if options.format == "text":
-        _print_associations(options.manifest, problems)
+        _print_rejected(options.manifest, problems, refused_changes)
+        _print_unknown(access, checks)
     incompatible = [examined for examined in checks if examined.outcome in FAILED]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     # compared with files, a change may have no finding that the registry still has to accept
@@ -82,25 +92,57 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         print_message(f"warning: {warning.describe()}")
     fail_on = Severity(options.fail_on)
     path = None if options.manifest is None else options.manifest.path
-    build = partial(check_report, checks, unreadable.problems, manifest=path, associations=problems, fail_on=fail_on)
+    build = partial(
+        check_report,
+        checks,
+        unreadable.problems,
+        manifest=path,
+        associations=problems,
+        refused_changes=refused_changes,
+        fail_on=fail_on,
+    )
     output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     if options.format == "json":
-        rejected = {"rejected_associations": [each.body() for each in problems]} if _has_associations(options) else {}
-        print_json(_json_body(checks, incompatible, unreadable, warnings) | rejected)
-    elif options.format == "text" and not unreadable.problems and (incompatible or not problems):
+        rejected = _list_rejected(options, problems, refused_changes)
+        is_permitted = not (refused or refused_changes or any(each.is_permission for each in problems))
+        print_json(_json_body(checks, incompatible, unreadable, warnings, is_permitted=is_permitted) | rejected)
+    elif options.format == "text" and not unreadable.problems and (incompatible or not (problems or refused_changes)):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
     failed = incompatible or any(_reaches(check, fail_on) for check in checks)
     if failed or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
-    return exit_codes.REFUSED if refused or problems else exit_codes.CLEAN
+    return exit_codes.REFUSED if refused or refused_changes or problems else exit_codes.CLEAN
 
 
-def _print_associations(manifest: Manifest | None, problems: Sequence[AssociationProblem]) -> None:
+def _print_rejected(
+    manifest: Manifest | None, problems: Sequence[AssociationProblem], refused_changes: Sequence[RefusedChange]
+) -> None:
     for problem in problems:
         print_result(with_tone(Tone.BAD, escape_line(locate_problem(manifest, problem))))
     if problems:
         print_message(f"{count_noun(len(problems), 'association')} cannot be set: change [[associations]]")
+    print_refused_changes(manifest, refused_changes)
+    if refused_changes:
+        print_message(summarize_refused(refused_changes))
+
+
+def _print_unknown(access: WriteAccess, checks: Sequence[FileCheck]) -> None:
+    """Print a note if permissions are unknown that no note of a new version is about."""
+    if access.unknown_subjects - {check.file.subject for check in checks if check.registered is None}:
+        print_message(f"note: {UNKNOWN_PERMISSIONS}")
+
+
+def _list_rejected(
+    options: Namespace, problems: Sequence[AssociationProblem], refused_changes: Sequence[RefusedChange]
+) -> dict[str, Any]:
+    """Return the members of the JSON document about changes that the manifest makes besides versions."""
+    body: dict[str, Any] = {}
+    if _has_associations(options):
+        body["rejected_associations"] = [each.body() for each in problems]
+    if options.manifest is not None:
+        body["refused_changes"] = [each.body() for each in refused_changes]
+    return body
 
 
 def _has_associations(options: Namespace) -> bool:
@@ -108,15 +150,16 @@ def _has_associations(options: Namespace) -> bool:
 
 
 def _find_association_problems(
-    options: Namespace, registry: Registry | Baseline, checks: Sequence[FileCheck], unreadable: UnreadableFiles
+    options: Namespace, access: WriteAccess, checks: Sequence[FileCheck], unreadable: UnreadableFiles
 ) -> tuple[AssociationProblem, ...]:
     """Return the associations of the manifest that cannot be set."""
+    registry = access.registry
     if isinstance(registry, Baseline) or not _has_associations(options):
         return ()
     new = (check.file for check in checks if check.registered is None)
     is_whole = reads_whole_folder(options) and not unreadable.problems
     folder = summarize_folder(new, {check.file.subject for check in checks}, options.manifest, is_whole=is_whole)
-    return compare_associations(registry, options.manifest, options.context, folder).problems
+    return compare_associations(registry, options.manifest, options.context, folder, access=access).problems
 
 
 def find_manifest_warnings(
@@ -148,9 +191,17 @@ def _reaches(check: FileCheck, threshold: Severity) -> bool:
 
 
 def check_files(
-    options: Namespace, registry: Registry | Baseline, files: Sequence[SchemaFile], unreadable: UnreadableFiles
+    options: Namespace,
+    access: WriteAccess,
+    files: Sequence[SchemaFile],
+    unreadable: UnreadableFiles,
+    refused_changes: list[RefusedChange],
 ) -> Iterator[FileCheck]:
-    """Yield the checks of the files that can be read, each file after those that it depends on."""
+    """Yield the checks of the files that can be read, each file after those that it depends on.
+
+    The changes of settings that the registry would refuse are added to ``refused_changes``.
+    """
+    registry = access.registry
     checkers: dict[str, SubjectChecker] = {}
     reported = ReportedChanges()
     resolver = FileResolver(registry, options.normalize, options.manifest)
@@ -160,7 +211,8 @@ def check_files(
     for resolved in resolved_files:
         subject = resolved.file.subject
         if subject not in checkers:
-            planned = _planned_settings(options, registry, subject)
+            planned, changes = _plan_settings(options, registry, subject)
+            refused_changes += find_refused_settings(access, options.manifest, changes)
             checkers[subject] = SubjectChecker(
                 registry,
                 subject,
@@ -170,6 +222,7 @@ def check_files(
                 usages.get(subject),
                 reported,
                 known,
+                access,
             )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
@@ -190,13 +243,15 @@ def _json_body(
     incompatible: list[FileCheck],
     unreadable: UnreadableFiles,
     warnings: list[ManifestWarning],
+    *,
+    is_permitted: bool,
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "compatible": not (unreadable.problems or any(each.outcome == "incompatible" for each in incompatible)),
         "reads_data": all(examined.outcome != "data_unreadable" for examined in incompatible),
         "passes_checks": all(examined.outcome != "check_failed" for examined in incompatible),
-        "permitted": all(examined.outcome != "refused" for examined in checks),
+        "permitted": is_permitted,
         "files": [examined.body() for examined in checks],
         "unreadable": unreadable.bodies(),
         "manifest_warnings": [warning.body() for warning in warnings],
@@ -211,13 +266,16 @@ def _print_removed(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
         )
 
 
-def _planned_settings(options: Namespace, registry: Registry | Baseline, subject: str) -> PlannedSettings:
-    """Return the settings that the manifest would change."""
+def _plan_settings(
+    options: Namespace, registry: Registry | Baseline, subject: str
+) -> tuple[PlannedSettings, Sequence[SettingChange]]:
+    """Return the settings that the manifest would change, by which versions are checked, and the changes."""
     if not isinstance(registry, Baseline):
         rule = None if options.manifest is None else options.manifest.find_settings(subject)
-        return plan_settings(list(find_setting_changes(registry, options.manifest, subject)), rule)
+        changes = list(find_setting_changes(registry, options.manifest, subject))
+        return plan_settings(changes, rule), changes
     level = None if options.manifest is None else options.manifest.find_level(subject)
-    return PlannedSettings(level=None if level is registry.level(subject) else level)
+    return PlannedSettings(level=None if level is registry.level(subject) else level), ()
 
 
 def print_check(check: FileCheck, referenced: ReferencedFindings | None = None) -> None:

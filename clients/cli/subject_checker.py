@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 
+from contractlog.clients.calls.config_and_mode import Config
+from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.file_findings import locate_findings
@@ -27,23 +29,26 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_history import SubjectHistory
 from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.cli.unknown_versions import KnownVersions
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.check_spec import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import (
-    Forbidden,
     InvalidSchema,
     NotFound,
     PayloadTooLarge,
-    RegistryError,
     SchemaTooLarge,
     UsageError,
 )
+from contractlog.compatibility.field_validation import find_reserved_conflicts, reject_invalid_field_names
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.formats import FORMATS
+from contractlog.compatibility.formats import FORMATS, find_nonconformity
+from contractlog.compatibility.identifiers import Subject, apply_alias
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.lint.rule import Severity
+from contractlog.compatibility.metadata_inheritance import merge_metadata
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema
 
@@ -62,8 +67,10 @@ class SubjectChecker:
     usage: RecordedUsage | None = None  #: None: unknown
     reported: ReportedChanges = field(default_factory=ReportedChanges)  #: shared by the subjects of a command
     known: KnownVersions | None = None  #: None: versions that were registered elsewhere are not looked for
+    access: WriteAccess | None = None  #: shared by the subjects of a command
     _versions: SubjectHistory | None = None
     _level: Level | None = None
+    _current_config: Config | None = None
     _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
@@ -81,7 +88,8 @@ class SubjectChecker:
         if resolved.registered is not None:
             return self._describe_registered(resolved, severities)
         try:
-            refusal = self._find_refusal()
+            self._reject_invalid(parsed)
+            refusal = (*self._find_refusal(), *self._list_owned_references(file))
             result = self._check_file(file, parsed, severities)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
@@ -90,6 +98,9 @@ class SubjectChecker:
         unknown = self._find_unknown_version(resolved, severities)
         optional = self.reported.omit_known(self.subject, (*unknown, *result.optional_findings), resolved.subjects)
         result = self._apply_waivers(replace(result, optional_findings=tuple(optional)), resolved.subjects)
+        conflicts = self._find_reserved_conflicts(parsed) if result.outcome in {"compatible", "waived"} else ()
+        if conflicts:  # at every level
+            result = replace(result, outcome="incompatible", messages=conflicts, findings=(), needs_level_change=False)
         if result.outcome in {"compatible", "waived"}:
             if refusal:
                 return replace(result, outcome="refused", messages=refusal)
@@ -100,8 +111,21 @@ class SubjectChecker:
     def level(self) -> Level:
         """Compatibility level at which files are checked."""
         if self._level is None:
-            self._level = self.planned.level or self.registry.level(self.subject)
+            self._level = self.planned.level or self._config.level or self.registry.level(self.subject)
         return self._level
+
+    @property
+    def _config(self) -> Config:
+        """The config in force, before the manifest changes it."""
+        if self._current_config is None:
+            registry = self.registry
+            self._current_config = Config() if isinstance(registry, Baseline) else registry.config(self.subject)
+        return self._current_config
+
+    @property
+    def _validates_fields(self) -> bool:
+        planned = self.planned.validate_fields
+        return bool(self._config.validate_fields if planned is None else planned)
 
     @property
     def _history(self) -> SubjectHistory:
@@ -158,26 +182,63 @@ class SubjectChecker:
             self.manifest.require_level(self.subject, waiver)
         return check
 
+    def _reject_invalid(self, parsed: ParsedSchema) -> None:
+        """Raise ``InvalidSchema`` if the config, as the manifest changes it, rejects a schema."""
+        if self._validates_fields:
+            reject_invalid_field_names(parsed)
+        problem = find_nonconformity(parsed) if self._config.strict_json_schemas else None
+        if problem is not None:
+            raise InvalidSchema(f"{problem.message}; the config member strictJsonSchemas rejects such schemas")
+
+    def _find_reserved_conflicts(self, parsed: ParsedSchema) -> tuple[str, ...]:
+        """Return the violations of reserved fields, if fields are validated."""
+        if not self._validates_fields or isinstance(self.registry, Baseline):
+            return ()
+        return find_reserved_conflicts(parsed, *self._inherit_metadata())
+
+    def _inherit_metadata(self) -> tuple[Metadata | None, Metadata | None]:
+        """Return the metadata that a file's version gets, and those of the version before it."""
+        try:
+            previous = self.registry.version(self.subject, "latest").metadata
+        except NotFound:
+            previous = None
+        config, planned = self._config, self.planned
+        default = planned.default_metadata or config.default_metadata
+        return merge_metadata(default, previous, planned.override_metadata or config.override_metadata), previous
+
     def _find_refusal(self) -> tuple[str, ...]:
         """Return why the caller may not register under the subject: its mode, or missing permission."""
         if self._refusal is None:
             self._refusal = tuple(self._list_refusals())
         return self._refusal
 
+    @property
+    def _write_access(self) -> WriteAccess:
+        if self.access is None:
+            self.access = WriteAccess(self.registry)
+        return self.access
+
+    def _list_owned_references(self, file: SchemaFile) -> Iterator[str]:
+        """Yield why a file may not refer to subjects that belong to topics."""
+        context = Subject.parse(self.subject).context
+        referenced = [each.subject for each in file.draft.references] + [each.subject for each in file.planned]
+        for subject in dict.fromkeys(str(resolve_subject(each, context)) for each in referenced):
+            topic = self._write_access.owned_subjects.get(subject)
+            if topic is not None:
+                yield f"topic `{topic}` owns `{subject}` (lifecycle STRONG), to which no schema may refer"
+
     def _list_refusals(self) -> Iterator[str]:
-        try:
-            mode = self.planned.mode or self.registry.mode(self.subject)
-        except (NotFound, Forbidden):  # the server has no modes, or the caller may not read them
-            mode = Mode.READWRITE
+        access = self._write_access
+        target = str(apply_alias(self._config.alias, Subject.parse(self.subject)))  # whose mode decides
+        planned = self.planned.mode if target == self.subject else None
+        mode = planned or access.read_mode(target)
         if mode is not Mode.READWRITE:
-            yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
-        try:
-            permissions = self.registry.permissions(self.subject)
-        except RegistryError:  # an extension of contractlog
+            yield f"`{target}` is in mode {mode.value}, and only READWRITE takes new versions from here"
+        denial = access.explain_denial(self.subject)
+        if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")
-            return
-        if permissions.get("write") is False:
-            yield f"user `{permissions.get('user')}` has no permission to write `{self.subject}`"
+        if denial is not None:
+            yield denial
 
     def _find_policy(self, parsed: ParsedSchema) -> Policy:
         """Return the policy by which a schema is compared; fetch it if that matters."""
@@ -257,7 +318,10 @@ class SubjectChecker:
     def _confirm_with_registry(
         self, registry: Registry, result: FileCheck, local: Verdict, after_files: Verdict
     ) -> FileCheck:
-        response = check_by_registry(registry, self.subject, result.file.draft, normalize=self.normalize)
+        draft = result.file.draft
+        if draft.metadata is None and (self._validates_fields or self._config.group):
+            draft = replace(draft, metadata=self._inherit_metadata()[0])  # a registration adds them, a check does not
+        response = check_by_registry(registry, self.subject, draft, normalize=self.normalize)
         if response.compatible is None:
             return replace(result, notes=(*result.notes, response.note))
         decided = replace(

@@ -12,6 +12,7 @@ from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import (
     ContractlogError,
     LevelNotConfigured,
@@ -63,11 +64,14 @@ class PlannedSettings:
     policy: Policy | None = None
     group: str | None = None  #: a metadata property; only versions with the same value of it are compared
     group_value: str | None = None  #: the value that new versions get; None: that of the latest version
+    validate_fields: bool | None = None
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
 
     @property
     def decide_compatibility(self) -> bool:
         """True if the registry's own check, by the settings in force, has no meaning."""
-        return (self.level, self.policy, self.group) != (None, None, None)
+        return (self.level, self.policy, self.group) != (None, None, None) or self.validate_fields is False
 
 
 class SettingIgnored(ContractlogError):
@@ -163,6 +167,8 @@ def plan_settings(changes: list[SettingChange], rule: Mapping[str, Any] | None) 
         policy=Policy(after["policy"]) if "policy" in after else None,
         group=group,
         group_value=properties.get(group),
+        validate_fields=after.get("validate_fields"),
+        **{key: Metadata.from_body(after[key]) for key in ("default_metadata", "override_metadata") if key in after},
     )
 
 

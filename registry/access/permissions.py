@@ -139,7 +139,7 @@ class SubjectPattern:
         A context (a subject without a name) is covered if all its subjects are.
         """
         return any(
-            subjects.contains(subject) and (not self.exact or subject.name == subjects.start)
+            subjects.contains(subject) and (not self.exact or (subject.name and subject.name == subjects.start))
             for subjects in self.ranges
         )
 

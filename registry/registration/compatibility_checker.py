@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.field_validation import find_reserved_conflicts, reject_invalid_field_names
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.formats import FORMATS, list_top_level_fields
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.metadata_inheritance import list_reserved_fields
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
@@ -22,11 +21,6 @@ from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = ["CompatibilityChecker"]
-
-_REMOVED_MESSAGE: Final = (
-    "The new schema has reserved field {} removed from its metadata which is present in the old schema's metadata."
-)
-_CONFLICT_MESSAGE: Final = "The new schema has field that conflicts with the reserved field {}."
 
 
 class CompatibilityChecker:
@@ -72,13 +66,8 @@ class CompatibilityChecker:
 
     def reject_invalid_fields(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
         """Raise ``InvalidSchema`` for invalid field names, if fields are validated."""
-        prefix = FORMATS[candidate.draft.type].reserved_field_prefix
-        if (
-            configured.validate_fields
-            and prefix
-            and any(name.startswith(prefix) for name in list_top_level_fields(candidate.parsed))
-        ):
-            raise InvalidSchema(f"Field names cannot start with {prefix} prefix")
+        if configured.validate_fields:
+            reject_invalid_field_names(candidate.parsed)
 
     def reject_nonconforming(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
         """Raise ``InvalidSchema`` if the meta-schema rejects the schema and ``strictJsonSchemas`` is set."""
@@ -89,20 +78,11 @@ class CompatibilityChecker:
     def find_reserved_conflicts(
         self, candidate: ParsedDraft, previous: RegisteredSchema | None, configured: ScopeSettings
     ) -> tuple[str, ...]:
-        """Return violations of reserved fields, if fields are validated.
-
-        A reserved field must stay reserved, and the schema must not use it.
-        """
+        """Return violations of reserved fields, if fields are validated."""
         if not configured.validate_fields:
             return ()
-        reserved = list_reserved_fields(candidate.draft.metadata)
-        removed = [
-            name for name in list_reserved_fields(previous.metadata if previous else None) if name not in reserved
-        ]
-        used = set(list_top_level_fields(candidate.parsed)) if reserved else set()
-        return (
-            *map(_REMOVED_MESSAGE.format, removed),
-            *(_CONFLICT_MESSAGE.format(name) for name in reserved if name in used),
+        return find_reserved_conflicts(
+            candidate.parsed, candidate.draft.metadata, previous.metadata if previous else None
         )
 
     def check_versions(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, OperationNotPermitted, StrongReference
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, apply_alias
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
@@ -35,7 +35,6 @@ from contractlog.registry.registration.write_preconditions import (
     validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
-from contractlog.registry.storage.name_and_id_lookup import apply_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import DeletedFilter, PendingAppend, ScopeSettings, SubjectState
 

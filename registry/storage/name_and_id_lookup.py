@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select
 
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, apply_alias
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
 from contractlog.registry.storage.store_values import DeletedFilter, subject_key
 
-__all__ = ["apply_alias", "find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
+__all__ = ["find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
 _CHUNK: Final = 500  #: contexts per statement
@@ -62,14 +62,6 @@ def resolve_alias(snapshot: Snapshot, subject: Subject) -> Subject:
     An alias of an alias is not followed.
     """
     return apply_alias(snapshot.connection.execute(_ALIAS, {"key": subject_key(subject)}).scalar(), subject)
-
-
-def apply_alias(alias: str | None, subject: Subject) -> Subject:
-    """Return the subject that a name with this alias refers to."""
-    if not alias:
-        return subject
-    target = Subject.parse(alias)
-    return target if alias.startswith(":.") else Subject(subject.context, target.name)
 
 
 def find_version(

@@ -16,6 +16,7 @@ from contractlog.clients.cli.associations.bindings import (
 from contractlog.clients.cli.associations.problems import AssociationProblem, FolderState, find_problems
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Resource
 from contractlog.compatibility.identifiers import Subject, qualify_subject
@@ -40,8 +41,8 @@ def compare_associations(
     context: str,
     folder: FolderState,
     *,
+    access: WriteAccess | None = None,
     prune: bool = False,
-    rehearse: bool = True,
 ) -> AssociationComparison:
     """Compare the associations of the manifest with the registry, without changing any.
 
@@ -50,7 +51,7 @@ def compare_associations(
         manifest: None has no associations.
         context: of the environment, for subjects without a context.
         folder: the files of the command; without the whole folder, only associations of their subjects are compared.
-        rehearse: whether to find out what cannot be set.
+        access: modes of subjects; None: it is not of interest what cannot be set.
         prune: whether unlisted associations are needed although the manifest has none.
     """
     if manifest is None or not (manifest.associations or prune):
@@ -63,8 +64,10 @@ def compare_associations(
     pending = list(filter(None, (_compare(change, existing) for change in relevant)))
     is_supported = associations is not None
     problems: tuple[AssociationProblem, ...] = ()
-    if rehearse:
-        problems = tuple(find_problems(registry, pending, wanted, existing, folder, can_rehearse=is_supported))
+    if access is not None:
+        problems = tuple(
+            find_problems(registry, access, pending, wanted, existing, folder=folder, can_rehearse=is_supported)
+        )
     unlisted = _find_unlisted(manifest, context, wanted, existing) if folder.is_whole else ()
     rejected = {problem.change.key for problem in problems}
     changes = tuple(change for change in pending if change.key not in rejected)

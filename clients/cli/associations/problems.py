@@ -20,6 +20,7 @@ from contractlog.clients.cli.associations.bindings import (
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.cli.write_access import READ_ONLY, WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import (
@@ -33,6 +34,7 @@ from contractlog.compatibility.errors import (
     NotFound,
     OperationNotPermitted,
     RegistryError,
+    SubjectReadOnly,
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import Subject, topic_subject
@@ -112,17 +114,19 @@ def locate_problem(manifest: Manifest | None, problem: AssociationProblem) -> st
 
 def find_problems(
     registry: Registry,
+    access: WriteAccess,
     pending: Sequence[PlannedAssociation],
     wanted: Sequence[PlannedAssociation],
     existing: Mapping[Key, Association],
-    folder: FolderState,
     *,
+    folder: FolderState,
     can_rehearse: bool,
 ) -> Iterator[AssociationProblem]:
     """Yield what cannot be set, by the rules for associations, else by a rehearsal of the registry.
 
     Args:
         registry: the registry.
+        access: the modes of its subjects.
         pending: the associations to be set.
         wanted: all associations of the manifest.
         existing: those of the registry.
@@ -141,7 +145,7 @@ def find_problems(
         reason = next(reasons, None)
         if reason is not None:
             yield AssociationProblem(change, reason)
-        elif can_rehearse and (problem := _rehearse(registry, change, folder)) is not None:
+        elif can_rehearse and (problem := _rehearse(registry, access, change, folder)) is not None:
             yield problem
 
 
@@ -191,10 +195,18 @@ def _find_obstacles(registry: Registry, change: PlannedAssociation, folder: Fold
         yield _WITHOUT_VERSION
 
 
-def _rehearse(registry: Registry, change: PlannedAssociation, folder: FolderState) -> AssociationProblem | None:
+def _rehearse(
+    registry: Registry, access: WriteAccess, change: PlannedAssociation, folder: FolderState
+) -> AssociationProblem | None:
     """Let the registry try a change without making it, and return the reason if it cannot."""
+    before = change.before
+    # of a part that is bound, the registry rejects a second association before it looks at the mode
+    for subject in (before, change.subject) if before is not None else ():
+        if subject not in folder.writable and access.read_mode(subject) in READ_ONLY:
+            error = SubjectReadOnly(subject=subject, context=Subject.parse(subject).context)
+            return AssociationProblem(change, str(error), is_permission=True)
     try:
-        if change.before is not None:
+        if before is not None and access.read_mode(before) not in READ_ONLY:
             registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
         bind_subject(registry, change, find_draft(registry, change, folder.new), dry_run=True)
     except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet

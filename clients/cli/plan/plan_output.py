@@ -17,6 +17,7 @@ from contractlog.clients.cli.plan.file_registration import all_unpermitted, prin
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
+from contractlog.clients.cli.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -55,6 +56,7 @@ def _print_steps(plan: Plan) -> None:
         print_result(change.describe())
     for problem in plan.associations.problems:
         print_result(with_tone(Tone.BAD, escape_line(locate_problem(plan.manifest, problem))))
+    print_refused_changes(plan.manifest, plan.refused_changes)
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
@@ -91,6 +93,8 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         "unreadable": [],
         "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
     }
+    if plan.manifest is not None:
+        body["refused_changes"] = [each.body() for each in plan.refused_changes]
     if plan.manifest is not None and plan.manifest.associations:
         body["rejected_associations"] = [each.body() for each in plan.associations.problems]
         body["unlisted_associations"] = [association_body(each) for each in plan.associations.unlisted]
@@ -112,6 +116,8 @@ def summarize(plan: Plan) -> str:
             number += f", and {count_noun(len(waiting), 'other')} would wait for {them}"
         advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
         return f"{number}: {advice}; until then `apply` changes nothing"
+    if plan.refused_changes:
+        return f"{summarize_refused(plan.refused_changes)}; until then `apply` changes nothing"
     if plan.associations.problems:
         number = count_noun(len(plan.associations.problems), "association")
         return f"{number} cannot be set: change [[associations]]; until then `apply` changes nothing"

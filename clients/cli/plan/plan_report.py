@@ -15,8 +15,10 @@ from contractlog.clients.cli.plan.registration_report import registration_report
 from contractlog.clients.cli.plan.steps import DeleteSubject, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
+    NOT_PERMITTED,
     relative_path,
     report_association,
+    report_refused_change,
 )
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
@@ -45,7 +47,7 @@ SUBJECT_REFERENCED: Final = ReportedRule(
     "A subject without a file cannot be deleted",
     "A registered version or a file references it. Restore its file, or delete what references it.",
 )
-_RULES: Final = (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED, ASSOCIATION_REJECTED)
+_RULES: Final = (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED, ASSOCIATION_REJECTED, NOT_PERMITTED)
 _DRIFT_TABLES: Final = {"Drift", "Subjects without a file", "Associations that the manifest does not have"}
 _Table = tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]
 
@@ -84,7 +86,8 @@ def plan_report(
     )
     path = _manifest_path(plan, root)
     problems = (report_association(each, path) for each in plan.associations.problems)
-    findings = (*problems, *_find_referenced(plan, root), *_find_drift(plan, root))
+    refused = (report_refused_change(each, path) for each in plan.refused_changes)
+    findings = (*problems, *refused, *_find_referenced(plan, root), *_find_drift(plan, root))
     return add_manifest_warnings(_with_changes(report, plan, root, tables, findings), plan.manifest_warnings, root)
 
 
@@ -179,6 +182,8 @@ def _with_changes(
     verdict = "the registry has versions that are not in the files" if only_drift else "changes other than versions"
     if plan.associations.problems:
         verdict = "associations that cannot be set"
+    elif plan.refused_changes:
+        verdict = "changes that are not permitted"
     outcome: Literal["passed", "failed"] = "failed" if failed else "passed"
     file = ReportedFile(_manifest_path(plan, root), outcome, verdict, tuple(findings), tables=filled, listed=True)
     used = {finding.rule for finding in findings}

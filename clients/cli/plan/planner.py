@@ -5,10 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 
 from contractlog.clients.cli.associations.bindings import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
-from contractlog.clients.cli.associations.problems import summarize_folder
+from contractlog.clients.cli.associations.problems import FolderState, summarize_folder
 from contractlog.clients.cli.check_runner import find_manifest_warnings, find_usages
 from contractlog.clients.cli.contract_differences import declares_contract, describe_differences, list_differences
 from contractlog.clients.cli.file_check import FileCheck
@@ -27,6 +29,12 @@ from contractlog.clients.cli.plan.steps import (
     Step,
     setting_step,
 )
+from contractlog.clients.cli.refused_changes import (
+    RefusedChange,
+    find_refused_deletion,
+    find_refused_settings,
+    find_refused_unbinding,
+)
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
@@ -35,6 +43,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.cli.unknown_versions import KnownVersions
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
@@ -62,6 +71,8 @@ class Plan:
     manifest_warnings: tuple[ManifestWarning, ...] = ()
     #: drifted subject whose latest version has the text of its file -> in what else it differs
     differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refused_changes: tuple[RefusedChange, ...] = ()  #: settings, deletions and removals that are not permitted
+    shows_permissions: bool = True  #: False: it is not known whether all changes are permitted
 
     @property
     def refused(self) -> list[FileRegistration]:
@@ -71,7 +82,7 @@ class Plan:
     @property
     def is_blocked(self) -> bool:
         """True if a part cannot be applied, so that nothing is."""
-        return bool(self.refused or self.referenced or self.associations.problems)
+        return bool(self.refused or self.refused_changes or self.referenced or self.associations.problems)
 
     @property
     def is_empty(self) -> bool:
@@ -182,18 +193,19 @@ def make_plan(
     }
     usages = find_usages(options, registry, resolved.values())
     known = KnownVersions(options.context)
-    registration = Registration(registry, resolver, resolved, planned, manifest, usages, known)
+    access = WriteAccess(registry)
+    registration = Registration(registry, resolver, resolved, planned, manifest, usages, known, access)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
     is_whole = manifest is not None and reads_whole_folder(options) and not unreadable.problems
     folder = summarize_folder(
-        (each.file for each in steps if each.outcome == "would register"),
+        (each.file for each in steps if each.outcome != "unchanged"),
         subjects,
         manifest,
         is_whole=is_whole,
     )
-    associations = compare_associations(registry, manifest, options.context, folder, prune=options.prune)
+    associations = compare_associations(registry, manifest, options.context, folder, access=access, prune=options.prune)
     plan = Plan(manifest, settings, tuple(steps), latest, associations=associations)
     plan = replace(plan, differences=dict(_find_differences(registry, plan)))
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
@@ -202,6 +214,8 @@ def make_plan(
     if options.prune:
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
+    refused = tuple(_find_refused(access, plan, folder))
+    plan = replace(plan, refused_changes=refused, shows_permissions=not access.unknown_subjects)
     return registration, replace(plan, manifest_warnings=tuple(warnings))
 
 
@@ -215,6 +229,19 @@ def _find_differences(registry: Registry, plan: Plan) -> Iterator[tuple[str, tup
         existing, newest = (registry.version(subject, number) for number in (version, latest))
         if (newest.text, newest.references) == (existing.text, existing.references):
             yield subject, list_differences(each.file.draft, newest)
+
+
+def _find_refused(access: WriteAccess, plan: Plan, folder: FolderState) -> Iterator[RefusedChange]:
+    """Yield the changes other than versions and bindings that the registry would refuse."""
+    for _, steps in groupby(plan.settings, key=attrgetter("subject")):
+        yield from find_refused_settings(access, plan.manifest, [step.change for step in steps])
+    for step in plan.unbindings:
+        _, topic, part = association_key(step.association)
+        yield from find_refused_unbinding(
+            access, plan.manifest, step.subject, topic, part, writable=step.subject in folder.writable
+        )
+    for deletion in plan.deletions:
+        yield from find_refused_deletion(access, plan.manifest, deletion.subject)
 
 
 def _is_other(step: SetConfig) -> bool:

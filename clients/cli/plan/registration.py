@@ -39,6 +39,7 @@ from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFi
 from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.cli.unknown_versions import KnownVersions
+from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
@@ -134,6 +135,7 @@ class Registration:
     manifest: Manifest | None = None  #: with checks and waivers, if they are used
     usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
     known: KnownVersions | None = None  #: as of ``SubjectChecker``
+    access: WriteAccess | None = None  #: shared with the other steps of a plan
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _reported: ReportedChanges = field(default_factory=ReportedChanges)
     _stopped: dict[str, Path] = field(default_factory=dict)  #: subjects with a refused file
@@ -200,6 +202,7 @@ class Registration:
                 self.usages.get(subject),
                 self._reported,
                 self.known,
+                self.access,
             )
         resolved = self.resolved[file.key]
         check = self._checkers[subject].check(resolved)

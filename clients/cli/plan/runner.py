@@ -46,6 +46,7 @@ from contractlog.clients.cli.report_formats.renderer import output_report, repor
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
+from contractlog.clients.cli.write_access import UNKNOWN_PERMISSIONS
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.level import Level
@@ -85,6 +86,8 @@ def _run_plan(options: Namespace) -> int:
         )
     if plan.associations.changes and not plan.associations.is_supported:
         print_message("note: whether this registry has associations is not known: `contractlog apply` says so if not")
+    if not plan.shows_permissions:
+        print_message(f"note: {UNKNOWN_PERMISSIONS}")
     if plan.is_blocked:
         return refusal_code(plan)
     differs = options.exit_code and (not plan.is_empty or plan.has_drift)

@@ -154,7 +154,7 @@ def _describe_associations(target: Side, manifest: Manifest, names: Iterable[str
     manifest = replace(manifest, default_namespace=environment.default_namespace)
     subjects = [target.qualify(name) for name in names]
     folder = FolderState(subjects, is_whole=False)
-    comparison = compare_associations(target.registry, manifest, environment.context, folder, rehearse=False)
+    comparison = compare_associations(target.registry, manifest, environment.context, folder)
     if comparison.changes:
         number = count_noun(len(comparison.changes), "association")
         verb = "is" if len(comparison.changes) == 1 else "are"

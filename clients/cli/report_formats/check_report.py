@@ -15,6 +15,7 @@ from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
+from contractlog.clients.cli.refused_changes import RefusedChange, summarize_refused
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFile,
@@ -30,6 +31,7 @@ from contractlog.compatibility.located_finding import LocatedFinding
 
 __all__ = [
     "ASSOCIATION_REJECTED",
+    "NOT_PERMITTED",
     "UNREADABLE_FILE",
     "check_report",
     "list_rules",
@@ -37,6 +39,7 @@ __all__ = [
     "report_association",
     "report_file",
     "report_finding",
+    "report_refused_change",
     "report_unreadable",
 ]
 
@@ -50,9 +53,9 @@ REGISTRY_REJECTED: Final = ReportedRule(
 )
 NOT_PERMITTED: Final = ReportedRule(
     "NOT_PERMITTED",
-    "New versions of the subject are rejected",
-    "The mode of the subject, or missing permission of the caller, prevents registration. The schema itself is "
-    "compatible. Ask an operator of the registry.",
+    "New versions of the subject, or other changes of it, are rejected",
+    "The mode of the subject, or missing permission of the caller, prevents the registration of a schema, which itself "
+    "is compatible, or a change that the manifest makes. Ask an operator of the registry.",
 )
 ASSOCIATION_REJECTED: Final = ReportedRule(
     "ASSOCIATION_REJECTED",
@@ -103,6 +106,7 @@ def check_report(
     command: str = "contractlog check",
     manifest: Path | None = None,
     associations: Sequence[AssociationProblem] = (),
+    refused_changes: Sequence[RefusedChange] = (),
     fail_on: RuleSeverity = RuleSeverity.ERROR,
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
@@ -115,16 +119,20 @@ def check_report(
         command: the command that checked them.
         manifest: the file that has the associations.
         associations: those that cannot be set.
+        refused_changes: changes of settings that are not permitted.
         fail_on: the least severity with which a file fails.
     """
     files = [_fail_file(report_file(check, root), fail_on) for check in checks]
     files += [report_unreadable(path, str(error), root) for path, error in unreadable]
     summary = _summarize(checks, len(files) - len(checks))
-    if manifest is not None and associations:
+    if manifest is not None and (associations or refused_changes):
         path = relative_path(manifest, root)
-        findings = tuple(report_association(each, path) for each in associations)
-        files.append(ReportedFile(path, "failed", "associations that cannot be set", findings))
-        summary += f"; {count_noun(len(associations), 'association')} cannot be set"
+        findings = [report_association(each, path) for each in associations]
+        findings += [report_refused_change(each, path) for each in refused_changes]
+        verdict = "associations that cannot be set" if associations else "changes that are not permitted"
+        files.append(ReportedFile(path, "failed", verdict, tuple(findings)))
+        summary += f"; {count_noun(len(associations), 'association')} cannot be set" if associations else ""
+        summary += f"; {summarize_refused(refused_changes)}" if refused_changes else ""
     return Report(
         command=command,
         summary=summary,
@@ -257,6 +265,12 @@ def report_association(problem: AssociationProblem, path: str) -> ReportedFindin
     return ReportedFinding(
         path, problem.change.line, None, ASSOCIATION_REJECTED.id, "error", message, identity=identity
     )
+
+
+def report_refused_change(change: RefusedChange, path: str) -> ReportedFinding:
+    """Return a change that is not permitted as a finding in the manifest."""
+    identity = f"{change.action} {change.subject}"
+    return ReportedFinding(path, change.line, None, NOT_PERMITTED.id, "error", change.describe(), identity=identity)
 
 
 def relative_path(path: Path, root: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
@@ -29,10 +29,11 @@ from contractlog.clients.cli.schema_folder.severity_overrides import (
 from contractlog.clients.cli.schema_folder.toml_positions import locate_key
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import InvalidRuleSet, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.rule import Severity
+from contractlog.compatibility.rule_set_validation import validate_rule_set
 
 __all__ = [
     "MANIFEST",
@@ -209,6 +210,7 @@ def load_manifest(path: Path) -> Manifest:
         find_lint_errors(value),
         find_check_errors(value),
         find_waiver_errors(value),
+        _find_rule_set_errors(value),
     ):
         line, column = locate_key(text, keys)
         raise UsageError(f"{path}:{line}:{column}: {message}")
@@ -237,6 +239,16 @@ def load_manifest(path: Path) -> Manifest:
         for index, each in enumerate(value.get("associations", ()))
     )
     return Manifest(path, environments, files, subjects, lint, checks, waivers, associations)
+
+
+def _find_rule_set_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield what a registry rejects of rule sets that the manifest's schema accepts."""
+    for index, rule in enumerate(value.get("subjects", ())):
+        for key in _RULE_SET_KEYS:
+            try:
+                validate_rule_set(RuleSet.from_body(rule[key]) if key in rule else None)
+            except InvalidRuleSet as error:
+                yield ["subjects", index, key], f"the registry would reject `{key}`: {error}"
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:

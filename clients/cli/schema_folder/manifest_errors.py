@@ -29,7 +29,9 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
             continue
         violation = error.kind.as_dict()
         if error.kind.name == "required":
-            path = [*path[:-1], "properties", violation["property"]]
+            path = path[:-1]
+            if violation["property"] in _follow(schema, path).get("properties", ()):
+                path += ["properties", violation["property"]]
         reason = _describe_violation(error.kind.name, violation, _follow(value, keys))
         yield keys, f"{reason}. {_describe(schema, path)}"
 

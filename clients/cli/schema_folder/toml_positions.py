@@ -20,16 +20,17 @@ def locate_key(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
     for number, line in enumerate(text.split("\n"), 1):
         header = _HEADER.match(line)
         if header:
-            name = header[1].split(".")[0].strip("\"' ")
-            if line.lstrip().startswith("[[") and "." not in header[1]:  # not a list inside of an entry
+            name, *below = (part.strip("\"' ") for part in header[1].split("."))
+            if line.lstrip().startswith("[[") and not below:  # not a list below an entry of one
                 counts[name] = counts.get(name, -1) + 1
             index = [counts[name]] if name in counts else []
-            table = [name, *index, *(part.strip("\"' ") for part in header[1].split(".")[1:])]
+            table = [name, *index, *below]
             path = table
         else:
             key = line.partition("=")[0]
             path = [*table, key.strip().strip("\"'")]
-        common = len(path) if path == list(keys[: len(path)]) else -1
+        length = min(len(path), len(keys))
+        common = length if path[:length] == list(keys[:length]) else -1
         if common > best:
             best, position = common, (number, len(line) - len(line.lstrip()) + 1)
     return position

@@ -197,7 +197,7 @@ async def list_ids_of_guid(guid: TextPath, schemas: SchemasDependency) -> ApiRes
     )
 
 
-def _redact(answer: ApiResponse, context: str) -> ApiResponse:
+def _redact(response: ApiResponse, context: str) -> ApiResponse:
     if may_read_everything():
-        return answer
-    return ApiResponse(redact_unreadable(bytes(answer.body), current_permissions.get(), context))
+        return response
+    return ApiResponse(redact_unreadable(bytes(response.body), current_permissions.get(), context))

@@ -47,3 +47,10 @@ def test_write_permissions_include_reading() -> None:
     assert rights.permits(Permission.READ, Subject.parse("orders-value"))
     assert not rights.permits(Permission.WRITE, Subject.parse("users-value"))
     assert not Permissions.of(["orders-*"], []).permits(Permission.WRITE, Subject.parse("orders-value"))
+
+
+def test_a_context_as_a_whole_is_permitted_only_if_each_of_its_subjects_is() -> None:
+    context = Subject(".eu", "")
+    assert Permissions.of([], [":.eu:*"]).permits(Permission.WRITE, context)
+    for pattern in (":.eu:", ":.eu:a*", ":.e:*"):
+        assert not Permissions.of([], [pattern]).permits(Permission.WRITE, context)

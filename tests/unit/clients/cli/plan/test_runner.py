@@ -293,6 +293,7 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "drift": [{"subject": "Money", "file": 1, "latest": 2}],
         "unreadable": [],
         "manifest_warnings": [],
+        "refused_changes": [],
         "without_file": [],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
