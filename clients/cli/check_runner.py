@@ -19,7 +19,6 @@ from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
-    print_json,
     print_message,
     print_result,
     quote_word,
@@ -28,7 +27,7 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files, reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -85,7 +84,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     if options.format == "json":
         rejected = {"rejected_associations": [each.body() for each in problems]} if _has_associations(options) else {}
-        print_json(_json_body(checks, incompatible, unreadable, warnings) | rejected)
+        output_json(options, _json_body(checks, incompatible, unreadable, warnings) | rejected)
     elif options.format == "text" and not unreadable.problems and (incompatible or not problems):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()

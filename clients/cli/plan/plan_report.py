@@ -15,11 +15,16 @@ from contractlog.clients.cli.plan.registration_report import registration_report
 from contractlog.clients.cli.plan.steps import DeleteSubject, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
-    relative_path,
     report_association,
 )
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 from contractlog.clients.cli.subject_settings import SettingIgnored
 
 __all__ = ["Applied", "apply_report", "outdated_plan_report", "plan_report"]

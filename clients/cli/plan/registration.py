@@ -17,7 +17,6 @@ from contractlog.clients.cli.optional_checks import ReportedChanges
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     continue_without_reader,
-    print_json,
     print_message,
     print_result,
 )
@@ -29,7 +28,7 @@ from contractlog.clients.cli.plan.file_registration import (
 )
 from contractlog.clients.cli.plan.registration_report import registration_report
 from contractlog.clients.cli.recorded_usage import RecordedUsage
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -86,9 +85,8 @@ def _run(options: Namespace) -> int:
         report_interruption(steps, files)
         raise
     finally:
-        if options.format == "json":
-            outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}
-            print_json({"format": FORMAT, "dry_run": options.dry_run, **outcomes})
+        outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}
+        output_json(options, {"format": FORMAT, "dry_run": options.dry_run, **outcomes})
     refused = [step for step in steps if step.outcome == "refused"]
     summary = _summarize(steps, refused)
     output_report(options, partial(registration_report, steps, unreadable.problems, summary))

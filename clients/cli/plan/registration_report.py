@@ -10,11 +10,10 @@ from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_outcome
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,
-    relative_path,
     report_file,
-    report_unreadable,
 )
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile
+from contractlog.clients.cli.report_formats.error_report import report_unreadable_files
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, relative_path
 
 __all__ = ["registration_report"]
 
@@ -39,7 +38,7 @@ def registration_report(
         command: the command.
     """
     files = [_report_registration(each, root) for each in registrations]
-    files += [report_unreadable(path, str(error), root) for path, error in unreadable]
+    files += report_unreadable_files(unreadable, root)
     rules = list_rules(finding for file in files for finding in file.findings)
     return Report(command, summary, tuple(files), rules, tool_version)
 

@@ -15,7 +15,6 @@ from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
-    print_json,
     print_message,
     print_result,
     registry_command,
@@ -42,7 +41,7 @@ from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunab
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.saved_plan import find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
@@ -72,11 +71,11 @@ def _run_plan(options: Namespace) -> int:
         _warn_of_missing_context(options, registry, plan)
     for warning in plan.manifest_warnings:
         print_message(f"warning: {warning.describe()}")
+    if options.out is not None and not unreadable.problems:
+        write_plan(options, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))
     print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
-    if options.out is not None:
-        write_plan(options, plan)
     print_plan(options, plan)
     if uncertain:
         print_message(
@@ -193,8 +192,7 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
         report_interruption(applied.done, [each.file for each in plan.registrations], settings=settings)
         raise
     finally:
-        if options.format == "json":
-            print_json(_apply_body(applied))
+        output_json(options, _apply_body(applied))
     refused = [each for each in applied.done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in applied.done)
     if plan.is_empty and options.format == "text":

@@ -9,8 +9,13 @@ from typing import Final
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.sides import PromotedVersion
-from contractlog.clients.cli.report_formats.check_report import relative_path
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 
 __all__ = ["promotion_report"]
 

@@ -18,7 +18,6 @@ from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
-    print_json,
     print_message,
     print_result,
     quote_word,
@@ -29,7 +28,7 @@ from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.promotion_report import promotion_report
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
 from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Side
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
@@ -85,8 +84,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 print_message(f"{versions} registered in {target.name} before the error; run the command again")
             raise
         finally:
-            if options.format == "json":
-                print_json(_json_body(promotion, done if applied else promotion.missing, applied=applied))
+            output_json(options, _json_body(promotion, done if applied else promotion.missing, applied=applied))
     shown = done if applied else promotion.missing
     output_report(options, partial(promotion_report, promotion, shown, paths=paths, manifest=options.manifest.path))
     if options.format == "text":
