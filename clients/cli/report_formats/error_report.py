@@ -18,7 +18,7 @@ from contractlog.clients.cli.report_formats.report import (
 from contractlog.clients.file_errors import ControlFile, FileError, list_file_errors
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["ERROR_RULES", "EndingError", "error_report", "report_unreadable", "report_unreadable_files"]
+__all__ = ["ERROR_RULES", "STEP_FAILED", "EndingError", "error_report", "report_unreadable", "report_unreadable_files"]
 
 FAILURE_FORMAT: Final = "contractlog.failure/1"
 _POSITION: Final = re.compile(
@@ -40,6 +40,12 @@ COMMAND_FAILED: Final = ReportedRule(
     "The command cannot run as it was called",
     "An argument, a variable of the environment, or something that these name cannot be used, such as a git revision "
     "that does not exist. The message says what to change.",
+)
+STEP_FAILED: Final = ReportedRule(
+    "STEP_FAILED",
+    "A step failed after others were made",
+    "What was made before the error stays, and what follows was not reached. Run the command again: it completes the "
+    "rest.",
 )
 _CONTROL_FILES: Final = {
     ControlFile.MANIFEST: ReportedRule(
