@@ -9,15 +9,15 @@ from typing import Final, Literal
 
 from contractlog.clients.cli.associations.bindings import association_key
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_version
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.registration_report import NOT_REACHED, add_failure, failed_step, registration_report
+from contractlog.clients.cli.plan.registration_report import NOT_REACHED, add_failure, registration_report
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
     report_association,
 )
-from contractlog.clients.cli.report_formats.error_report import STEP_FAILED
+from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.report import (
     Report,
@@ -131,12 +131,17 @@ def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) 
     ]
     findings += _find_drift(plan, root) if plan.is_empty else ()
     if applied.failure:
+        done = [step.label for step in made if not isinstance(step, Register)]
+        done += [describe_version(each) for each in applied.registrations if each.outcome == "registered"]
+        not_reached = [f"{step.action} ({step.label})" for step in remaining[1:]]
         file = remaining[0].planned.file if remaining and isinstance(remaining[0], Register) else None
         if file is not None:
-            report = add_failure(report, relative_path(file.path, root), file.subject, applied.failure)
+            name = relative_path(file.path, root)
+            finding = failed_step(name, applied.failure, file.subject, done, not_reached)
+            report = add_failure(report, file.subject, finding)
         else:
             label = f"the step `{remaining[0].action}` ({remaining[0].label}) failed: " if remaining else ""
-            findings.append(failed_step(path, f"{label}{applied.failure}", label))
+            findings.append(failed_step(path, f"{label}{applied.failure}", label, done, not_reached))
     report = _with_changes(report, plan, root, tables, findings)
     return replace(report, completed=not applied.failure)
 

@@ -9,16 +9,16 @@ from typing import Final
 
 from contractlog.clients.cli.file_check import FileCheck
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_outcome
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_outcome, describe_version
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,
     report_file,
 )
-from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, report_unreadable_files
+from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step, report_unreadable_files
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, relative_path
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 
-__all__ = ["NOT_REACHED", "add_failure", "failed_step", "interrupted_report", "registration_report"]
+__all__ = ["NOT_REACHED", "add_failure", "interrupted_report", "registration_report"]
 
 NOT_REACHED: Final = "not registered, because an earlier step failed"
 
@@ -76,22 +76,21 @@ def interrupted_report(
     summary = f"ended early: {count_noun(registered, 'version')} registered; 1 step failed, {rest:,} not reached"
     report = registration_report([*steps, *skipped], unreadable, summary, root, tool_version)
     last = remaining[0] if remaining else steps[-1].file
-    return add_failure(report, relative_path(last.path, root), last.subject, message)
+    done = [describe_version(step) for step in steps if step.outcome == "registered"]
+    not_reached = [f"`{file.subject}`" for file in remaining[1:]]
+    path = relative_path(last.path, root)
+    return add_failure(report, last.subject, failed_step(path, message, last.subject, done, not_reached))
 
 
-def add_failure(report: Report, path: str, subject: str, message: str) -> Report:
+def add_failure(report: Report, subject: str, finding: ReportedFinding) -> Report:
     """Return the report of a command that ended at a file, with the error as a finding of that file."""
-    finding = failed_step(path, message, subject)
     files = tuple(
-        replace(each, findings=(*each.findings, finding)) if (each.path, each.subject) == (path, subject) else each
+        replace(each, findings=(*each.findings, finding))
+        if (each.path, each.subject) == (finding.path, subject)
+        else each
         for each in report.files
     )
     return replace(report, files=files, rules={**report.rules, STEP_FAILED.id: STEP_FAILED}, completed=False)
-
-
-def failed_step(path: str, message: str, identity: str) -> ReportedFinding:
-    """Return the error that ended a command after it had changed something."""
-    return ReportedFinding(path, None, None, STEP_FAILED.id, "error", message, identity=identity)
 
 
 def _report_registration(registration: FileRegistration, root: Path) -> ReportedFile:

@@ -10,7 +10,7 @@ from typing import Final
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.sides import PromotedVersion
-from contractlog.clients.cli.report_formats.error_report import STEP_FAILED
+from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFile,
@@ -55,7 +55,9 @@ def promotion_report(
     if failure:
         remaining = promotion.missing[len(versions) :]
         failed = remaining[0].subject if remaining else versions[-1].subject
-        files = [_mark_unfinished(each, failed, failure, {version.subject for version in remaining}) for each in files]
+        lists = [[f"version {each.version} of `{each.subject}`" for each in part] for part in (versions, remaining[1:])]
+        finding = failed_step(names[failed], failure, failed, *lists)
+        files = [_mark_unfinished(each, failed, finding, {version.subject for version in remaining}) for each in files]
     general = tuple(note.text for note in promotion.notes if note.subject is None)
     if general:
         name = relative_path(manifest, root)
@@ -69,10 +71,11 @@ def promotion_report(
     return Report("contractlog promote", summary, tuple(files), rules, tool_version, completed=not failure)
 
 
-def _mark_unfinished(file: ReportedFile, failed: str, failure: str, remaining: Collection[str]) -> ReportedFile:
+def _mark_unfinished(
+    file: ReportedFile, failed: str, finding: ReportedFinding, remaining: Collection[str]
+) -> ReportedFile:
     """Return a subject with the error at which the promotion ended, or as not reached."""
     if file.subject == failed:
-        finding = ReportedFinding(file.path, None, None, STEP_FAILED.id, "error", failure, identity=failed)
         return replace(file, outcome="failed", findings=(*file.findings, finding))
     if file.subject in remaining:
         verdict = f"{file.verdict}; not completed, because an earlier step failed".removeprefix("; ")

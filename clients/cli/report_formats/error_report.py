@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,18 @@ from contractlog.clients.cli.report_formats.report import (
 from contractlog.clients.file_errors import ControlFile, FileError, list_file_errors
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["ERROR_RULES", "STEP_FAILED", "EndingError", "error_report", "report_unreadable", "report_unreadable_files"]
+__all__ = [
+    "ERROR_RULES",
+    "STEP_FAILED",
+    "EndingError",
+    "error_report",
+    "failed_step",
+    "report_unreadable",
+    "report_unreadable_files",
+]
 
 FAILURE_FORMAT: Final = "contractlog.failure/1"
+_MAX_NAMES: Final = 25  #: most steps that a finding lists
 _POSITION: Final = re.compile(
     r"(\d+):(\d+): (.*)", re.DOTALL
 )  # of a message about a file, after the path that it starts with
@@ -125,6 +134,20 @@ def error_body(finding: ReportedFinding) -> dict[str, Any]:
         "column": finding.column,
         "message": finding.message,
     }
+
+
+def failed_step(
+    path: str, message: str, identity: str, done: Sequence[str], not_reached: Sequence[str]
+) -> ReportedFinding:
+    """Return the error that ended a command after it had changed something, with what was done and what was not."""
+    parts = (("done before it", done), ("not reached", not_reached))
+    details = tuple(f"{title}: {_join_names(names)}" for title, names in parts if names)
+    return ReportedFinding(path, None, None, STEP_FAILED.id, "error", message, details, identity=identity)
+
+
+def _join_names(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def report_unreadable_files(problems: Iterable[tuple[Path, Exception]], root: Path) -> list[ReportedFile]:
