@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
@@ -206,13 +207,15 @@ def _read_body(folder: Path, *, required: bool) -> dict[str, Any]:
         body = json.loads(read_bounded_file(path, _MAX_LOCK_BYTES))
         json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again
     except FileNotFoundError:
-        raise UsageError(f"`{path}` does not exist: `contractlog pull` writes it") from None
+        raise _lock_error(path, f"`{path}` does not exist: `contractlog pull` writes it") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"`{path}` cannot be read ({error}), which `contractlog pull` writes: {way_out}") from None
+        message = f"`{path}` cannot be read ({error}), which `contractlog pull` writes: {way_out}"
+        raise _lock_error(path, message) from None
     format_name = LOCK_FORMATS[path.name]
     entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == format_name else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"`{path}` is not of the format {format_name}, which `contractlog pull` writes: {way_out}")
+        message = f"`{path}` is not of the format {format_name}, which `contractlog pull` writes: {way_out}"
+        raise _lock_error(path, message)
     return dict(body)
 
 
@@ -244,9 +247,12 @@ def _is_inside(file: str) -> bool:
 
 
 def _entry_error(folder: Path, entry: Mapping[str, Any]) -> UsageError:
-    return UsageError(
-        f"an entry of `{lock_path(folder)}` is none that `contractlog pull` writes, of id {entry.get('id')}"
-    )
+    path = lock_path(folder)
+    return _lock_error(path, f"an entry of `{path}` is none that `contractlog pull` writes, of id {entry.get('id')}")
+
+
+def _lock_error(path: Path, message: str) -> UsageError:
+    return control_file_error([FileError(ControlFile.LOCK, path, message)])
 
 
 def _load_schema(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:

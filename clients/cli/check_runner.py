@@ -19,7 +19,6 @@ from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
-    print_json,
     print_message,
     print_result,
     quote_word,
@@ -34,7 +33,7 @@ from contractlog.clients.cli.refused_changes import (
 )
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files, reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -105,7 +104,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     if options.format == "json":
         rejected = _list_rejected(options, problems, refused_changes)
         is_permitted = not (refused or refused_changes or any(each.is_permission for each in problems))
-        print_json(_json_body(checks, incompatible, unreadable, warnings, is_permitted=is_permitted) | rejected)
+        output_json(
+            options, _json_body(checks, incompatible, unreadable, warnings, is_permitted=is_permitted) | rejected
+        )
     elif options.format == "text" and not unreadable.problems and (incompatible or not (problems or refused_changes)):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()

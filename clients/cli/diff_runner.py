@@ -17,7 +17,6 @@ from contractlog.clients.cli.output import (
     Tone,
     count_noun,
     is_quiet,
-    print_json,
     print_message,
     print_result,
     with_tone,
@@ -25,11 +24,13 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.report_formats.diff_report import (
     describe_change,
     diff_report,
+    find_unreadable_side,
     group_changes,
     unreadable_side_report,
 )
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
+from contractlog.clients.file_errors import list_file_errors
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.level import Level
@@ -53,8 +54,11 @@ def _run(options: Namespace) -> int:
     try:
         earlier, later = read_sides(options)
     except UsageError as error:
-        output_report(options, partial(unreadable_side_report, (options.earlier, options.later), str(error)))
-        raise
+        if list_file_errors(error):
+            raise
+        path = find_unreadable_side((options.earlier, options.later), str(error))
+        output_report(options, partial(unreadable_side_report, path, str(error)))
+        raise UsageError(str(error), **error.facts, unreadable_files=((path, error),)) from None
     manifest = later.manifest or earlier.manifest or find_manifest(None, [])
     subject: str | None = None
 
@@ -69,10 +73,9 @@ def _run(options: Namespace) -> int:
         subject = later.subject or earlier.subject
         difference = compare(earlier.schema, later.schema, subject)
     output_report(options, partial(diff_report, difference, subject))
-    if options.format == "json":
-        body = difference.body() if isinstance(difference, FolderDiff) else {"subject": subject} | diff_body(difference)
-        print_json(body)
-    elif options.format == "text" and isinstance(difference, FolderDiff):
+    body = difference.body() if isinstance(difference, FolderDiff) else {"subject": subject} | diff_body(difference)
+    output_json(options, body)
+    if options.format == "text" and isinstance(difference, FolderDiff):
         _print_folders(difference)
     elif options.format == "text" and isinstance(difference, SchemaDiff) and not (is_quiet() and difference.compatible):
         _print_difference(difference, subject)

@@ -20,6 +20,7 @@ from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import format_of, read_file, read_stream
+from contractlog.clients.file_errors import rename_in_error
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import parse_schema
@@ -41,6 +42,7 @@ class _PathSide:
     name: str  #: as the user wrote it
     path: Path  #: where it is; for a git revision, in a temporary folder
     folder: Path | None = None  #: the nearest folder above with a manifest or a lock, if there is one
+    folder_prefix: str = ""  #: of names of files in that folder for users; only for a git revision
 
     def name_of(self, path: Path) -> str:
         """Return the name for users of a file below the path."""
@@ -55,7 +57,10 @@ class _PathSide:
         except UsageError as error:
             if not is_git_revision(self.name):
                 raise
-            raise UsageError(str(error).replace(str(self.path), self.name.rstrip("/"))) from None
+            error = rename_in_error(error, str(self.path), self.name.rstrip("/"))
+            if self.folder is not None:
+                error = rename_in_error(error, f"{self.folder}/", self.folder_prefix)
+            raise error from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,12 @@ def _git_path(name: str) -> Iterator[_PathSide]:
     with checked_out(GIT + revision, [path, *_list_folders(path, folder)], working) as copies:
         if not copies[path].exists():
             raise UsageError(f"revision `{revision}` has no file or folder of schemas `{inner}`")
-        yield _PathSide(name, copies[path], None if folder is None else copies[folder])
+        if folder is None:
+            yield _PathSide(name, copies[path])
+        else:
+            inner_folder = folder.resolve().relative_to(git_top(working).resolve()).as_posix()
+            prefix = f"{GIT}{revision}:" + ("" if inner_folder == "." else f"{inner_folder}/")
+            yield _PathSide(name, copies[path], copies[folder], prefix)
 
 
 def _list_folders(path: Path, folder: Path | None) -> list[Path]:

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import (
     UsageError,
 )
 
-__all__ = ["error_message"]
+__all__ = ["error_message", "interruption_message"]
 
 
 _PROXY_STATUSES: Final = frozenset({502, 503, 504})
@@ -43,6 +43,13 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
     if isinstance(error, ServerError):
         return f"the registry at {url} failed: {error}"
     return _rejected_message(url, argv) if isinstance(error, Unauthorized) else str(error)
+
+
+def interruption_message(error: BaseException, argv: Iterable[str]) -> str:
+    """Return the message of anything that ends a verb after it has changed something."""
+    if isinstance(error, ContractlogError):
+        return error_message(error, argv)
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
 
 
 def _unreachable_message(url: str, reason: str) -> str:

@@ -52,4 +52,4 @@ def lint(parser: ArgumentParser, argv: Sequence[str]) -> int:
     from contractlog.clients.cli.lint_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
-        return run(options)
+        return run(options, argv)

@@ -20,7 +20,7 @@ from contractlog.clients.cli.lint_entries import FileLint, LintEntries
 from contractlog.clients.cli.output import count_noun, is_verbose, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
-from contractlog.clients.cli.report_formats.renderer import output_report
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
@@ -87,10 +87,15 @@ class _LintResult:
             self.used_waivers |= dict.fromkeys(lint.list_waivers(finding))
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace, argv: Sequence[str]) -> int:
     """Lint every file, print the findings, and return the exit code."""
     if options.rules or options.explain:
         return _print_rules(options)
+    with reported_failures(options, "contractlog lint", argv):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     rules = _select_rules(options.only, options.disable)
     manifest = find_manifest(options.manifest, options.files)
     entries = LintEntries(manifest, datetime.now(UTC).date())
@@ -113,7 +118,7 @@ def run(options: Namespace) -> int:
     for warning in warnings:
         print_message(f"warning: {warning.describe()}")
     if options.format == "json":
-        print_json(_json_body(len(paths), result, unreadable, entries, warnings))
+        output_json(options, _json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
         _print_findings(len(paths), result, unreadable)
     unreadable.raise_errors()

@@ -12,6 +12,7 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.pulled_text import format_file_text, format_text
 from contractlog.clients.cli.schema_folder.schema_files import FileDependency, SchemaFile
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.clients.lock_file import (
     LOCK,
     MAX_SCHEMA_FILE_BYTES,
@@ -46,9 +47,8 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
         above = [start.joinpath(*[".."] * number) for number in range(len(start.resolve().parts))]
         folder = next((each for each in above if lock_path(each).is_file()), None)
         if folder is None:
-            raise UsageError(
-                f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
-            )
+            message = f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
+            raise control_file_error([FileError(ControlFile.LOCK, start / LOCK, message)])
         found.setdefault(folder)
     if len({folder.resolve() for folder in found}) > 1:
         raise UsageError(f"the files have several locks: {', '.join(map(str, found))}; check one folder at a time")

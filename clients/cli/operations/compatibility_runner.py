@@ -13,10 +13,9 @@ from contractlog.clients.cli.check_runner import print_check
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.operations.compatibility import FORMAT
 from contractlog.clients.cli.options import connect, select_context
-from contractlog.clients.cli.output import print_json
 from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.report_formats.check_report import check_report
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -39,20 +38,23 @@ _EXIT_CODES = {"incompatible": exit_codes.FINDINGS, "refused": exit_codes.REFUSE
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Check the file, print the verdict, and return the exit code."""
+    with reported_failures(options, _COMMAND, argv, path=options.file):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     if Path(options.file).is_dir():
         raise UsageError(f"`{options.file}` is a folder: name one file, or use `contractlog check {options.file}`")
     options.subject = qualify_subject(options.subject, select_context(options))
     unreadable = UnreadableFiles()
     checks: list[FileCheck] = []
-    with reported_failures(options, _COMMAND, argv, path=options.file):
-        with unreadable.collect(Path(options.file)):
-            checks.append(_check(options))
-        output_report(options, partial(check_report, checks, unreadable.problems, command=_COMMAND))
+    with unreadable.collect(Path(options.file)):
+        checks.append(_check(options))
+    output_report(options, partial(check_report, checks, unreadable.problems, command=_COMMAND))
     unreadable.raise_errors()
     (check,) = checks
-    if options.format == "json":
-        print_json({"format": FORMAT, "compatible": check.outcome != "incompatible", **check.body()})
-    elif options.format == "text":
+    output_json(options, {"format": FORMAT, "compatible": check.outcome != "incompatible", **check.body()})
+    if options.format == "text":
         print_check(check)
     return _EXIT_CODES.get(check.outcome, exit_codes.CLEAN)
 

@@ -22,6 +22,7 @@ __all__ = [
     "all_unpermitted",
     "describe_outcome",
     "describe_step",
+    "describe_version",
     "print_step",
     "report_interruption",
     "step_lines",
@@ -93,6 +94,12 @@ def describe_step(step: FileRegistration) -> str:
     """Return one line with the file and its outcome."""
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
     return with_tone(tone, escape_line(f"{step.file.path}: {describe_outcome(step)}"))
+
+
+def describe_version(step: FileRegistration) -> str:
+    """Return the registered version of a file as a phrase."""
+    version = None if step.schema is None else step.schema.version
+    return f"`{step.file.subject}`" if version is None else f"version {version} of `{step.file.subject}`"
 
 
 def describe_outcome(step: FileRegistration) -> str:

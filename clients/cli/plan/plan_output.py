@@ -11,13 +11,14 @@ from contractlog.clients.cli.associations.bindings import association_body
 from contractlog.clients.cli.associations.problems import locate_problem
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.findings import ReferencedFindings
-from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
+from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.refused_changes import print_refused_changes, summarize_refused
+from contractlog.clients.cli.report_formats.renderer import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -26,17 +27,16 @@ __all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "re
 
 def print_plan(options: Namespace, plan: Plan) -> None:
     """Print a plan with its summary, as text or JSON."""
-    if options.format == "json":
-        print_json(_plan_body(options, plan))
-    elif options.format == "text":
+    output_json(options, _plan_body(options, plan))
+    if options.format == "text":
         _print_steps(plan)
         print_message(summarize(plan))
 
 
 def print_unreadable(options: Namespace, plan: Plan, unreadable: UnreadableFiles) -> None:
     """Print the plan for the other files as JSON, if there are unreadable files."""
-    if unreadable.problems and options.format == "json":
-        print_json(_plan_body(options, plan) | {"unreadable": unreadable.bodies()})
+    if unreadable.problems:
+        output_json(options, _plan_body(options, plan) | {"unreadable": unreadable.bodies()})
 
 
 def _print_steps(plan: Plan) -> None:

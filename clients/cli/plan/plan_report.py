@@ -9,19 +9,25 @@ from typing import Final, Literal
 
 from contractlog.clients.cli.associations.bindings import association_key
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_version
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.registration_report import registration_report
-from contractlog.clients.cli.plan.steps import DeleteSubject, RegisterWaived, SetConfig, Step
+from contractlog.clients.cli.plan.registration_report import NOT_REACHED, add_failure, registration_report
+from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
     NOT_PERMITTED,
-    relative_path,
     report_association,
     report_refused_change,
 )
+from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
 from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 from contractlog.clients.cli.subject_settings import SettingIgnored
 
 __all__ = ["Applied", "apply_report", "outdated_plan_report", "plan_report"]
@@ -47,19 +53,25 @@ SUBJECT_REFERENCED: Final = ReportedRule(
     "A subject without a file cannot be deleted",
     "A registered version or a file references it. Restore its file, or delete what references it.",
 )
-_RULES: Final = (PLAN_DRIFT, SETTING_IGNORED, SUBJECT_REFERENCED, ASSOCIATION_REJECTED, NOT_PERMITTED)
+_RULES: Final = (PLAN_DRIFT, SETTING_IGNORED, STEP_FAILED, SUBJECT_REFERENCED, ASSOCIATION_REJECTED, NOT_PERMITTED)
 _DRIFT_TABLES: Final = {"Drift", "Subjects without a file", "Associations that the manifest does not have"}
 _Table = tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Applied:
-    """The steps of a plan that ``apply`` has made so far."""
+    """The steps of a plan that ``apply`` has made so far, and the error that ended it."""
 
     plan: Plan
     done: list[FileRegistration] = field(default_factory=list)
     made: list[Step] = field(default_factory=list)
     ignored: list[tuple[Step, SettingIgnored]] = field(default_factory=list)
+    failure: str = ""  #: message of the error that ended it; empty: all steps were made
+
+    @property
+    def remaining(self) -> list[Step]:
+        """The steps that were not made; the first is the one that failed."""
+        return self.plan.steps()[len(self.made) + len(self.ignored) :]
 
     @property
     def registrations(self) -> list[FileRegistration]:
@@ -93,10 +105,20 @@ def plan_report(
 
 def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) -> Report:
     """Build the report of ``apply``: what was changed, and the settings that the registry ignored."""
-    plan, made = applied.plan, applied.made
+    plan, made, remaining = applied.plan, applied.made, applied.remaining
     command = "contractlog apply"
-    report = registration_report(applied.registrations, (), summary, root, tool_version, command=command)
-    tables = [*_list_changes(made), *(_list_drift(plan) if plan.is_empty else ())]
+    skipped = [
+        FileRegistration(step.planned.file, "skipped", reason="not registered" if number == 0 else NOT_REACHED)
+        for number, step in enumerate(remaining)
+        if isinstance(step, Register)
+    ]
+    report = registration_report([*applied.registrations, *skipped], (), summary, root, tool_version, command=command)
+    others = [step for step in remaining[1:] if not isinstance(step, Register)]
+    tables = [
+        *_list_changes(made),
+        ("Not reached", ("step", "of"), tuple((step.action, step.label) for step in others)),
+        *(_list_drift(plan) if plan.is_empty else ()),
+    ]
     path = _manifest_path(plan, root)
     findings = [
         ReportedFinding(
@@ -111,7 +133,20 @@ def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) 
         for step, error in applied.ignored
     ]
     findings += _find_drift(plan, root) if plan.is_empty else ()
-    return _with_changes(report, plan, root, tables, findings)
+    if applied.failure:
+        done = [step.label for step in made if not isinstance(step, Register)]
+        done += [describe_version(each) for each in applied.registrations if each.outcome == "registered"]
+        not_reached = [f"{step.action} ({step.label})" for step in remaining[1:]]
+        file = remaining[0].planned.file if remaining and isinstance(remaining[0], Register) else None
+        if file is not None:
+            name = relative_path(file.path, root)
+            finding = failed_step(name, applied.failure, file.subject, done, not_reached)
+            report = add_failure(report, file.subject, finding)
+        else:
+            label = f"the step `{remaining[0].action}` ({remaining[0].label}) failed: " if remaining else ""
+            findings.append(failed_step(path, f"{label}{applied.failure}", label, done, not_reached))
+    report = _with_changes(report, plan, root, tables, findings)
+    return replace(report, completed=not applied.failure)
 
 
 def outdated_plan_report(plan_file: Path, deviation: str, root: Path, tool_version: str) -> Report:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.findings import ReferencedFindings
@@ -17,7 +18,6 @@ from contractlog.clients.cli.optional_checks import ReportedChanges
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     continue_without_reader,
-    print_json,
     print_message,
     print_result,
 )
@@ -28,9 +28,9 @@ from contractlog.clients.cli.plan.file_registration import (
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.registration_report import registration_report
+from contractlog.clients.cli.plan.registration_report import interrupted_report, registration_report
 from contractlog.clients.cli.recorded_usage import RecordedUsage
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -59,14 +59,15 @@ _WITHHELD: Final = "not registered as a version of `{}`, because it needs {}, wh
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Register the files, print the outcomes, and return the exit code."""
     with reported_failures(options, "contractlog register", argv):
-        return _run(options)
+        return _run(options, argv)
 
 
-def _run(options: Namespace) -> int:
+def _run(options: Namespace, argv: Sequence[str]) -> int:
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
     steps: list[FileRegistration] = []
     referenced = ReferencedFindings()
+    failure: dict[str, Any] = {}
     try:
         with connect(options) as registry:
             resolver = FileResolver(registry, options.normalize)
@@ -85,13 +86,22 @@ def _run(options: Namespace) -> int:
                         print_step(step, referenced)
             for line in referenced.lines():
                 print_result(line)
-    except BaseException:
+    except BaseException as error:
+        if any(step.outcome == "registered" for step in steps):
+            done = {step.file.key for step in steps}
+            remaining = [file for file in files if file.key not in done]
+            message = interruption_message(error, argv)
+            build = partial(interrupted_report, unreadable=unreadable.problems, message=message)
+            output_report(options, partial(build, steps, remaining))
+            failure = {
+                "error": {"message": message, "file": str(remaining[0].path) if remaining else None},
+                "not_reached": [{"file": str(each.path), "subject": each.subject} for each in remaining[1:]],
+            }
         report_interruption(steps, files)
         raise
     finally:
-        if options.format == "json":
-            outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}
-            print_json({"format": FORMAT, "dry_run": options.dry_run, **outcomes})
+        outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}
+        output_json(options, {"format": FORMAT, "dry_run": options.dry_run, **outcomes, **failure})
     refused = [step for step in steps if step.outcome == "refused"]
     summary = _summarize(steps, refused)
     output_report(options, partial(registration_report, steps, unreadable.problems, summary))

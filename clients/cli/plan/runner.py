@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
-    print_json,
     print_message,
     print_result,
     registry_command,
@@ -42,7 +42,7 @@ from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunab
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.saved_plan import find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
@@ -73,11 +73,11 @@ def _run_plan(options: Namespace) -> int:
         _warn_of_missing_context(options, registry, plan)
     for warning in plan.manifest_warnings:
         print_message(f"warning: {warning.describe()}")
+    if options.out is not None and not unreadable.problems:
+        write_plan(options, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))
     print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
-    if options.out is not None:
-        write_plan(options, plan)
     print_plan(options, plan)
     if uncertain:
         print_message(
@@ -97,10 +97,10 @@ def _run_plan(options: Namespace) -> int:
 def run_apply(options: Namespace, argv: Sequence[str]) -> int:
     """Make the changes of a plan, and return the exit code."""
     with reported_failures(options, "contractlog apply", argv):
-        return _run_apply(options)
+        return _run_apply(options, argv)
 
 
-def _run_apply(options: Namespace) -> int:
+def _run_apply(options: Namespace, argv: Sequence[str]) -> int:
     saved = None if options.plan is None else read_plan(options)
     unreadable = UnreadableFiles()
     files = read_files(options, unreadable)
@@ -125,7 +125,7 @@ def _run_apply(options: Namespace) -> int:
             output_report(options, partial(outdated_plan_report, options.plan, deviation))
             return exit_codes.FINDINGS
         _require_permission(options, plan)
-        return _apply(options, registration, plan)
+        return _apply(options, argv, registration, plan)
 
 
 def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan) -> None:
@@ -177,7 +177,7 @@ def _describe_lowered_levels(plan: Plan) -> Iterator[str]:
             )
 
 
-def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
+def _apply(options: Namespace, argv: Sequence[str], registration: Registration, plan: Plan) -> int:
     applied = Applied(plan, done=[each for each in plan.registrations if each.outcome == "unchanged"])
     try:
         for step in plan.steps():
@@ -191,13 +191,14 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
             if outcome is not None:
                 applied.done.append(outcome)
             _print_made(options, step, outcome)
-    except BaseException:
+    except BaseException as error:
+        applied.failure = interruption_message(error, argv)
+        output_report(options, partial(apply_report, applied, _summarize_failure(applied)))
         settings = sum(isinstance(each, SetConfig) for each in applied.made)
         report_interruption(applied.done, [each.file for each in plan.registrations], settings=settings)
         raise
     finally:
-        if options.format == "json":
-            print_json(_apply_body(applied))
+        output_json(options, _apply_body(applied))
     refused = [each for each in applied.done if each.outcome == "refused"]
     new = sum(each.outcome == "registered" for each in applied.done)
     if plan.is_empty and options.format == "text":
@@ -213,6 +214,12 @@ def _apply(options: Namespace, registration: Registration, plan: Plan) -> int:
     if refused:
         return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
     return exit_codes.FINDINGS if applied.ignored else exit_codes.CLEAN
+
+
+def _summarize_failure(applied: Applied) -> str:
+    new = sum(each.outcome == "registered" for each in applied.done)
+    rest = max(len(applied.remaining) - 1, 0)
+    return f"ended early: {count_changes(new, applied.made, '')}; 1 step failed, {rest:,} not reached"
 
 
 def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None) -> None:
@@ -235,7 +242,7 @@ def _apply_body(applied: Applied) -> dict[str, Any]:
     made = applied.made
     levels = [{"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)]
     others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
-    return {
+    body: dict[str, Any] = {
         "format": APPLY_FORMAT,
         "levels": levels,
         "settings": others,
@@ -244,3 +251,8 @@ def _apply_body(applied: Applied) -> dict[str, Any]:
         "associations": [each.body() for each in made if isinstance(each, BindSubject | UnbindSubject)],
         "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
     }
+    if applied.failure:
+        steps = [step.body() for step in applied.remaining]
+        body["error"] = {"message": applied.failure, "step": steps[0] if steps else None}
+        body["not_reached"] = steps[1:]
+    return body

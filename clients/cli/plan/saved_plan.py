@@ -26,6 +26,7 @@ from contractlog.clients.cli.plan.steps import (
     Step,
     step_key,
 )
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.clients.settings import (
     URL_VARIABLES,
     RegistryAddress,
@@ -85,7 +86,7 @@ def read_plan(options: Namespace) -> list[Any]:
         body = json.loads(read_bounded_file(options.plan, _MAX_PLAN_BYTES))
         _require_storable(body)
     except OSError as error:
-        raise UsageError(f"`{options.plan}` cannot be read: {error.strerror or error}") from None
+        raise _plan_error(options.plan, f"`{options.plan}` cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         body = None
     match body:
@@ -108,9 +109,9 @@ def read_plan(options: Namespace) -> list[Any]:
             options.prune = body["arguments"].get("prune") is True
             _require_registry(options, url)
             options.manifest = None if manifest is None else Path(locate(manifest))
-            options.references = _parse_references(references)
+            options.references = _parse_references(options.plan, references)
             return [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
-    raise UsageError(f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
+    raise _plan_error(options.plan, f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
 
 
 def _require_storable(body: Any) -> None:
@@ -125,11 +126,15 @@ def _require_storable(body: Any) -> None:
         raise ValueError("NUL")
 
 
-def _parse_references(texts: Iterable[str]) -> list[Reference]:
+def _parse_references(plan: Path, texts: Iterable[str]) -> list[Reference]:
     try:
         return [parse_reference(each) for each in texts]
     except (ArgumentTypeError, ValueError) as error:
-        raise UsageError(f"the plan has a reference that cannot be read: {error}") from None
+        raise _plan_error(plan, f"the plan has a reference that cannot be read: {error}") from None
+
+
+def _plan_error(plan: Path, message: str) -> UsageError:
+    return control_file_error([FileError(ControlFile.PLAN, plan, message)])
 
 
 def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str], str]:
@@ -149,9 +154,10 @@ def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str
         )
     missing = next((path for path in paths if not Path(path).exists()), None)
     if missing is not None:
-        raise UsageError(
+        raise _plan_error(
+            plan,
             f"`{plan}` is for `{missing}`, which is neither at its place relative to the plan file nor in the working "
-            "directory: move the plan file to where it was written, or plan again"
+            "directory: move the plan file to where it was written, or plan again",
         )
     return str
 
@@ -213,7 +219,8 @@ def _require_registry(options: Namespace, planned: str) -> None:
         advice = "plan again"
         if name is not None and own is None and not options.registry:
             advice = f"if it is meant, set {environment_variable(name)} to it, or pass --registry"
-        raise UsageError(f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: {advice}")
+        message = f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: {advice}"
+        raise _plan_error(options.plan, message)
     options.registry = chosen
 
 

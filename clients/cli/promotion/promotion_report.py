@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.sides import PromotedVersion
-from contractlog.clients.cli.report_formats.check_report import relative_path
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 
 __all__ = ["promotion_report"]
 
@@ -30,6 +37,7 @@ def promotion_report(
     *,
     paths: Mapping[str, Path],
     manifest: Path,
+    failure: str = "",
 ) -> Report:
     """Build the report of a promotion.
 
@@ -40,15 +48,39 @@ def promotion_report(
         tool_version: the version of contractlog.
         paths: a file of each subject.
         manifest: the manifest, which notes about no subject are shown for.
+        failure: the error that ended the promotion after these versions, for people; empty: there was none.
     """
     names = {subject: relative_path(path, root) for subject, path in paths.items()}
     files = [_report_subject(promotion, versions, subject, name) for subject, name in names.items()]
+    if failure:
+        remaining = promotion.missing[len(versions) :]
+        failed = remaining[0].subject if remaining else versions[-1].subject
+        lists = [[f"version {each.version} of `{each.subject}`" for each in part] for part in (versions, remaining[1:])]
+        finding = failed_step(names[failed], failure, failed, *lists)
+        files = [_mark_unfinished(each, failed, finding, {version.subject for version in remaining}) for each in files]
     general = tuple(note.text for note in promotion.notes if note.subject is None)
     if general:
         name = relative_path(manifest, root)
         files.append(ReportedFile(name, "passed", "settings of the target", notes=general, listed=True))
     rules = {PROMOTION_REFUSED.id: PROMOTION_REFUSED} if promotion.refusals else {}
-    return Report("contractlog promote", _summarize(promotion, versions), tuple(files), rules, tool_version)
+    rules |= {STEP_FAILED.id: STEP_FAILED} if failure else {}
+    summary = _summarize(promotion, versions)
+    if failure:
+        rest = max(len(promotion.missing) - len(versions) - 1, 0)
+        summary = f"ended early: {summary}; 1 step failed, {rest:,} not reached"
+    return Report("contractlog promote", summary, tuple(files), rules, tool_version, completed=not failure)
+
+
+def _mark_unfinished(
+    file: ReportedFile, failed: str, finding: ReportedFinding, remaining: Collection[str]
+) -> ReportedFile:
+    """Return a subject with the error at which the promotion ended, or as not reached."""
+    if file.subject == failed:
+        return replace(file, outcome="failed", findings=(*file.findings, finding))
+    if file.subject in remaining:
+        verdict = f"{file.verdict}; not completed, because an earlier step failed".removeprefix("; ")
+        return replace(file, outcome="failed", verdict=verdict)
+    return file
 
 
 def _report_subject(

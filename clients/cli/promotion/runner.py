@@ -13,12 +13,12 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.problems import FolderState
+from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
-    print_json,
     print_message,
     print_result,
     quote_word,
@@ -29,7 +29,7 @@ from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.promotion_report import promotion_report
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
 from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Side
-from contractlog.clients.cli.report_formats.renderer import output_report, reported_failures
+from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
@@ -68,6 +68,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         promotion.compare(names)
         ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []
+        failure = ""
         applied = options.apply and not promotion.refusals
         try:
             for version in register_missing(promotion) if applied else ():
@@ -81,14 +82,20 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 *_describe_associations(target, options.manifest, names),
             )
             promotion.notes += [Note(None, text) for text in described]
-        except BaseException:
+        except BaseException as error:
             if done:
+                failure = interruption_message(error, argv)
+                build = partial(promotion_report, promotion, done, failure=failure)
+                output_report(options, partial(build, paths=paths, manifest=options.manifest.path))
                 versions = count_noun(len(done), "version")
                 print_message(f"{versions} registered in {target.name} before the error; run the command again")
             raise
         finally:
-            if options.format == "json":
-                print_json(_json_body(promotion, done if applied else promotion.missing, applied=applied))
+            body = _json_body(promotion, done if applied else promotion.missing, applied=applied)
+            if failure:
+                rest = [version.body() for version in promotion.missing[len(done) :]]
+                body |= {"error": {"message": failure, "version": rest[0] if rest else None}, "not_reached": rest[1:]}
+            output_json(options, body)
     shown = done if applied else promotion.missing
     output_report(options, partial(promotion_report, promotion, shown, paths=paths, manifest=options.manifest.path))
     if options.format == "text":

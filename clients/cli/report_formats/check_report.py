@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +14,18 @@ from contractlog.clients.cli.findings import describe_finding, describe_verdict,
 from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.refused_changes import RefusedChange, summarize_refused
+from contractlog.clients.cli.report_formats.error_report import ERROR_RULES, report_unreadable_files
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFile,
     ReportedFinding,
     ReportedRule,
     Severity,
+    relative_path,
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import describe_silenced
+from contractlog.clients.file_errors import list_file_errors
 from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.lint.rule import Severity as RuleSeverity
 from contractlog.compatibility.located_finding import LocatedFinding
@@ -32,18 +33,14 @@ from contractlog.compatibility.located_finding import LocatedFinding
 __all__ = [
     "ASSOCIATION_REJECTED",
     "NOT_PERMITTED",
-    "UNREADABLE_FILE",
     "check_report",
     "list_rules",
-    "relative_path",
     "report_association",
     "report_file",
     "report_finding",
     "report_refused_change",
-    "report_unreadable",
 ]
 
-_POSITION: Final = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)  # at the begin of a message about a file, after its path
 
 REGISTRY_REJECTED: Final = ReportedRule(
     "REGISTRY_REJECTED",
@@ -62,11 +59,6 @@ ASSOCIATION_REJECTED: Final = ReportedRule(
     "A subject cannot be bound to a topic",
     "An entry of [[associations]] contradicts another entry or an association of the registry, or the caller may not "
     "write the subject or the topic's own. `contractlog apply` changes nothing until the entry can be set.",
-)
-UNREADABLE_FILE: Final = ReportedRule(
-    "UNREADABLE_FILE",
-    "The file cannot be read as a schema",
-    "The file cannot be read, is not a valid schema, or has no subject.",
 )
 CONSUMERS_AFFECTED: Final = ReportedRule(
     "CONSUMERS_AFFECTED",
@@ -92,9 +84,8 @@ _GROUPS: Final[dict[str, str]] = {
     "refused": _PROBLEMS[3],
 }
 _OWN_RULES: Final = {
-    rule.id: rule
-    for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, ASSOCIATION_REJECTED, UNREADABLE_FILE)
-}
+    rule.id: rule for rule in (REGISTRY_REJECTED, NOT_PERMITTED, CONSUMERS_AFFECTED, ASSOCIATION_REJECTED)
+} | ERROR_RULES
 
 
 def check_report(
@@ -123,8 +114,9 @@ def check_report(
         fail_on: the least severity with which a file fails.
     """
     files = [_fail_file(report_file(check, root), fail_on) for check in checks]
-    files += [report_unreadable(path, str(error), root) for path, error in unreadable]
-    summary = _summarize(checks, len(files) - len(checks))
+    problems = list(unreadable)
+    files += report_unreadable_files(problems, root)
+    summary = _summarize(checks, [error for _, error in problems])
     if manifest is not None and (associations or refused_changes):
         path = relative_path(manifest, root)
         findings = [report_association(each, path) for each in associations]
@@ -239,23 +231,11 @@ def _report_silenced(check: FileCheck) -> Iterator[str]:
 
 
 def _report_impact(check: FileCheck) -> Iterator[str]:
-    """Yield what is no finding."""
+    """Yield notes about the impact, without the sentence that is a finding."""
     affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
     for sentence in describe_impact(check.impact, check.file.subject):
         if sentence != affected:
             yield f"impact: {sentence}"
-
-
-def report_unreadable(path: Path, message: str, root: Path) -> ReportedFile:
-    """Return a file that cannot be read, with the position from its message."""
-    name = relative_path(path, root)
-    line = column = None
-    if message.startswith(f"{path}:"):
-        message = message.removeprefix(f"{path}:").lstrip()
-        if match := _POSITION.fullmatch(message):
-            line, column, message = int(match[1]), int(match[2]), match[3]
-    finding = ReportedFinding(name, line, column, UNREADABLE_FILE.id, "error", message)
-    return ReportedFile(name, "unreadable", "cannot be read as a schema", (finding,))
 
 
 def report_association(problem: AssociationProblem, path: str) -> ReportedFinding:
@@ -273,22 +253,18 @@ def report_refused_change(change: RefusedChange, path: str) -> ReportedFinding:
     return ReportedFinding(path, change.line, None, NOT_PERMITTED.id, "error", change.describe(), identity=identity)
 
 
-def relative_path(path: Path, root: Path) -> str:
-    """Return a path relative to ``root`` if it is below it, without ``..`` where possible, with ``/``."""
-    absolute = Path(os.path.normpath(root / path))
-    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
-
-
-def _summarize(checks: Sequence[FileCheck], unreadable: int) -> str:
+def _summarize(checks: Sequence[FileCheck], errors: Sequence[Exception]) -> str:
     files: dict[str, list[SchemaFile]] = {}
     for check in checks:
         files.setdefault(_GROUPS[check.outcome], []).append(check.file)
     known, new = files.get("known", []), files.get("new", [])
     problems = [f"{len({file.path for file in files[word]}):,} {word}" for word in _PROBLEMS if word in files]
-    problems += [f"{unreadable:,} unreadable"] if unreadable else []
+    unchecked = sum(bool(list_file_errors(error)) for error in errors)
+    problems += [f"{len(errors) - unchecked:,} unreadable"] if len(errors) > unchecked else []
+    problems += [f"{unchecked:,} not checked"] if unchecked else []
     if problems:
         failed = [file for word in _PROBLEMS for file in files.get(word, ())]
-        part = count_part(failed, (check.file for check in checks), unreadable)
+        part = count_part(failed, (check.file for check in checks), len(errors))
         return f"{part} cannot be registered ({', '.join(problems)})"
     state = "unchanged" if any(check.outcome == "unchanged" for check in checks) else "registered already"
     if not new:

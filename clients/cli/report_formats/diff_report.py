@@ -11,11 +11,10 @@ from contractlog.clients.cli.diff_folders import FolderDiff
 from contractlog.clients.cli.git_revision import is_git_revision
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,
-    relative_path,
     report_finding,
-    report_unreadable,
 )
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.clients.cli.report_formats.error_report import report_unreadable
+from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, relative_path
 from contractlog.compatibility.change_classification import ChangeKind
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.finding_positions import find_position
@@ -24,7 +23,7 @@ from contractlog.compatibility.located_finding import locate_finding
 from contractlog.compatibility.named_change import NamedChange, Risk, name_changes
 from contractlog.compatibility.schema_diff import SchemaDiff
 
-__all__ = ["describe_change", "diff_report", "group_changes", "unreadable_side_report"]
+__all__ = ["describe_change", "diff_report", "find_unreadable_side", "group_changes", "unreadable_side_report"]
 
 _COMMAND: Final = "contractlog diff"
 _KIND_DESCRIPTIONS: Final = {
@@ -58,14 +57,16 @@ def diff_report(difference: SchemaDiff | FolderDiff, subject: str | None, root: 
     return Report(_COMMAND, summary, tuple(files), rules, tool_version)
 
 
-def unreadable_side_report(names: Sequence[str], message: str, root: Path, tool_version: str) -> Report:
-    """Build the report about a side that cannot be read.
-
-    It is the one that the message begins with, else the later.
-    """
+def find_unreadable_side(names: Sequence[str], message: str) -> Path:
+    """Return the file or side that a message begins with, else the last side."""
     name = next((each for each in names if message.startswith((f"{each}:", f"{each}/", f"`{each}`"))), names[-1])
-    path = Path(message.partition(":")[0]) if message.startswith(f"{name}/") and not is_git_revision(name) else None
-    file = report_unreadable(path or Path(name), message, root)
+    inner = message.startswith(f"{name}/") and not is_git_revision(name)
+    return Path(message.partition(":")[0] if inner else name)
+
+
+def unreadable_side_report(path: Path, message: str, root: Path, tool_version: str) -> Report:
+    """Build the report about a side that cannot be read."""
+    file = report_unreadable(path, message, root)
     return Report(_COMMAND, "the schemas cannot be compared", (file,), list_rules(file.findings), tool_version)
 
 

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.report_formats.check_report import UNREADABLE_FILE, relative_path, report_unreadable
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.error_report import ERROR_RULES, report_unreadable_files
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Severity
 
 __all__ = ["lint_report"]
@@ -31,10 +37,10 @@ def lint_report(
         tool_version: the version of contractlog.
     """
     files = [_report_file(relative_path(path, root), each, threshold) for path, each in findings.items()]
-    files += [report_unreadable(path, str(error), root) for path, error in unreadable]
+    errors = report_unreadable_files(unreadable, root)
     rules = {finding.rule.id: _report_rule(finding.rule) for each in findings.values() for finding in each}
-    if any(file.outcome == "unreadable" for file in files):
-        rules[UNREADABLE_FILE.id] = UNREADABLE_FILE
+    rules |= {finding.rule: ERROR_RULES[finding.rule] for file in errors for finding in file.findings}
+    files += errors
     return Report("contractlog lint", _summary(files), tuple(files), rules, tool_version)
 
 

@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.report_formats.check_report import relative_path
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    relative_path,
+)
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 
 __all__ = ["add_manifest_warnings"]
@@ -39,7 +44,3 @@ def add_manifest_warnings(report: Report, warnings: Sequence[ManifestWarning], r
         verdict = count_noun(len(warnings), "entry of the manifest", "entries of the manifest") + " without effect"
         files = [*report.files, ReportedFile(path, "passed", verdict, findings)]
     return replace(report, files=tuple(files), rules=rules)
-
-
-def _add_findings(file: ReportedFile, findings: tuple[ReportedFinding, ...]) -> ReportedFile:
-    return replace(file, findings=file.findings + findings)

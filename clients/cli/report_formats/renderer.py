@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.error_messages import error_message
-from contractlog.clients.cli.output import print_document
-from contractlog.clients.cli.report_formats.check_report import relative_path
+from contractlog.clients.cli.output import print_document, print_json
+from contractlog.clients.cli.report_formats.error_report import EndingError, error_report
 from contractlog.clients.cli.report_formats.github import render_github
 from contractlog.clients.cli.report_formats.gitlab import render_gitlab
 from contractlog.clients.cli.report_formats.junit import render_junit
 from contractlog.clients.cli.report_formats.markdown import render_markdown
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.report_formats.sarif import render_sarif
 from contractlog.compatibility.errors import ContractlogError, UsageError
 
-__all__ = ["RENDERERS", "output_report", "render", "reported_failures"]
+__all__ = ["RENDERERS", "output_json", "output_report", "render", "reported_failures"]
 
 RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
     "junit": render_junit,
@@ -30,11 +30,6 @@ RENDERERS: Final[dict[str, Callable[[Report], str]]] = {
     "gitlab": render_gitlab,
     "markdown": render_markdown,
 }
-REGISTRY_FAILED: Final = ReportedRule(
-    "REGISTRY_FAILED",
-    "The registry cannot be reached, or rejected a request",
-    "The command ended before it had compared all files with the registry.",
-)
 
 
 def render(report: Report, format_name: str) -> str:
@@ -52,6 +47,7 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
     Raises:
         UsageError: a file cannot be written.
     """
+    options.is_reported = True
     if options.format in RENDERERS or options.reports:
         from importlib.metadata import version  # noqa: PLC0415 - slow to import, and only needed for reports
 
@@ -62,30 +58,29 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
             _write_report(path, render(report, format_name))
 
 
+def output_json(options: Namespace, body: Mapping[str, Any]) -> None:
+    """Print the JSON document of a command, if ``--format`` requests it."""
+    if options.format == "json":
+        options.is_json_printed = True
+        print_json(body)
+
+
 @contextmanager
 def reported_failures(options: Namespace, command: str, argv: Sequence[str], path: str = ".") -> Iterator[None]:
-    """Report an error of the registry that ends a command, so that CI shows the reason.
+    """Report an error that ends a command without a report and a JSON document, so that CI shows the reason.
 
-    The report is about ``path``, unless the command has files.
+    An error without a position is reported for ``path``, unless the command has files.
     """
     try:
         yield
-    except UsageError:
-        raise
     except ContractlogError as error:
-        message = error_message(error, argv)
         path = next(iter(getattr(options, "files", ())), path)
-        output_report(options, partial(_failure_report, command, path, message))
+        ending = EndingError(command, path, error, error_message(error, argv))
+        if not getattr(options, "is_reported", False):
+            output_report(options, partial(error_report, ending))
+        if not getattr(options, "is_json_printed", False):
+            output_json(options, ending.body())
         raise
-
-
-def _failure_report(command: str, path: str, message: str, root: Path, tool_version: str) -> Report:
-    name = relative_path(Path(path), root)
-    finding = ReportedFinding(name, None, None, REGISTRY_FAILED.id, "error", message)
-    file = ReportedFile(name, "unreadable", message, (finding,))
-    rules = {REGISTRY_FAILED.id: REGISTRY_FAILED}
-    summary = "ended early: the registry cannot be reached, or rejected a request"
-    return Report(command, summary, (file,), rules, tool_version, completed=False)
 
 
 def _write_report(path: Path, text: str) -> None:

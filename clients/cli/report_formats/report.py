@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal
 
 from contractlog.compatibility.terminal_text import escape_line
@@ -22,6 +24,7 @@ __all__ = [
     "finding_lines",
     "fingerprint_findings",
     "message_text",
+    "relative_path",
 ]
 
 Severity = Literal["error", "warning", "note"]
@@ -105,6 +108,12 @@ class Report:
 
 def _sort_findings(findings: Iterable[ReportedFinding]) -> list[ReportedFinding]:
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def relative_path(path: Path, root: Path) -> str:
+    """Return a path relative to ``root`` if it is below it, without ``..`` where possible, with ``/``."""
+    absolute = Path(os.path.normpath(root / path))
+    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
 
 
 def clean_text(text: str) -> str:

@@ -17,6 +17,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.schema_folder.dependencies import link_files
 from contractlog.clients.cli.schema_folder.discovery import discover_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -27,6 +28,7 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     describe_syntax_error,
     read_file,
 )
+from contractlog.clients.file_errors import FileError, list_file_errors
 from contractlog.clients.lock_file import LockedFile, list_locked_files
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names
@@ -61,17 +63,27 @@ class UnreadableFiles:
         return [{"file": str(path), "reason": str(error)} for path, error in self.problems]
 
     def raise_errors(self, consequence: str = "") -> None:
-        """Raise all collected errors as one, with their consequence.
+        """Raise all collected errors as one, with their consequence and the fact ``unreadable_files``.
 
         Raises:
             UsageError: there are errors.
         """
         suffix = f"; {consequence}" if consequence else ""
-        if len(self.problems) == 1:
-            raise UsageError(f"{self.problems[0][1]}{suffix}")
-        if self.problems:
-            details = [str(error) for _, error in self.problems]
-            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas{suffix}:", details=details)
+        control = dict.fromkeys(each for _, error in self.problems for each in list_file_errors(error))
+        unreadable = [str(error) for _, error in self.problems if not list_file_errors(error)]
+        messages = [*unreadable, *(each.describe() for each in control)]
+        problems = tuple(self.problems)
+        if len(messages) == 1:
+            raise UsageError(f"{messages[0]}{suffix}", unreadable_files=problems)
+        if messages:
+            files = count_noun(len(unreadable), "file cannot be read as a schema", "files cannot be read as schemas")
+            parts = [files] if unreadable else []
+            parts += [f"{count_noun(len(control), 'error')} in {_list_names(control)}"] if control else []
+            raise UsageError(f"{', and '.join(parts)}{suffix}:", details=messages, unreadable_files=problems)
+
+
+def _list_names(errors: Iterable[FileError]) -> str:
+    return ", ".join(f"`{path}`" for path in dict.fromkeys(error.path for error in errors))
 
 
 def collect_files(

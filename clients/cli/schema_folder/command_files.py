@@ -21,6 +21,7 @@ from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_folder
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.file_errors import rename_in_error
 from contractlog.clients.lock_file import LOCK, lock_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
@@ -130,10 +131,9 @@ def _named_errors(against: str, copies: Mapping[Path, Path]) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        message = str(error)
         for copy in copies.values():
-            message = message.replace(str(copy), _name_in_baseline(against, copy, copies))
-        raise UsageError(message, **error.facts) from None
+            error = rename_in_error(error, str(copy), _name_in_baseline(against, copy, copies))
+        raise error from None
 
 
 def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> str:

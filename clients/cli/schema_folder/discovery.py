@@ -19,6 +19,7 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.clients.lock_file import LOCK_FORMATS
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
@@ -144,4 +145,6 @@ def _read_ignore_file(folder: Path) -> _IgnoreRules:
     except FileNotFoundError:
         return _IgnoreRules(())
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}") from None
+        raise control_file_error(
+            [FileError(ControlFile.IGNORE_FILE, path, f"`{path}` cannot be read: {error}")]
+        ) from None

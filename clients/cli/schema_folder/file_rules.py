@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli.options import parse_reference
 from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidRuleSet, InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -26,6 +27,7 @@ from contractlog.compatibility.subject_names import (
 __all__ = ["PLACEHOLDER", "FileRule", "find_file_rule_errors", "parse_file_rule"]
 
 PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+_PLACEHOLDER_NAMES: Final = ("name", "type")
 _RECORD: Final = SubjectNameStrategyType.RECORD
 _TOPIC: Final = SubjectNameStrategyType.TOPIC
 
@@ -40,9 +42,15 @@ class FileRule:
     topics: tuple[str, ...] = ()  #: of the subjects by ``strategy``, with the same placeholders
     strategy: SubjectNameStrategyType | None = None  #: None: subjects are named, or follow from the name of the file
     part: str = "value"  #: of the topics, for the strategy TOPIC
-    location: str = field(default="the manifest", compare=False)  #: file and line, for messages
+    manifest: Path = field(default=Path("contractlog.toml"), compare=False)
+    line: int = field(default=0, compare=False)  #: of the manifest
     metadata: Metadata | None = field(default=None, hash=False)  #: of the last version of a subject
     rule_set: RuleSet | None = field(default=None, hash=False)
+
+    @property
+    def location(self) -> str:
+        """File and line, for messages."""
+        return f"{self.manifest}:{self.line}"
 
     @property
     def names_subjects(self) -> bool:
@@ -76,16 +84,10 @@ class FileRule:
 
     def _expand(self, pattern: str, values: Mapping[str, str], path: Path) -> str:
         def value_of(match: re.Match[str]) -> str:
-            value = values.get(match[1])
+            value = values[match[1]]
             if value:
                 return value
-            if match[1] in values:
-                raise UsageError(
-                    f"{path}: {self.location} names it `{pattern}`, and its schema is not a named Avro type"
-                )
-            raise UsageError(
-                f"{path}: `{match[0]}` in `{pattern}` of {self.location} is unknown: use {{name}} or {{type}}"
-            )
+            raise UsageError(f"{path}: {self.location} names it `{pattern}`, and its schema is not a named Avro type")
 
         return PLACEHOLDER.sub(value_of, pattern)
 
@@ -93,11 +95,12 @@ class FileRule:
         try:
             Subject.parse(subject).validate()
         except InvalidSubject as error:
-            raise UsageError(f"{path}: the subject `{subject}` of {self.location} cannot be used: {error}") from None
+            message = f"the subject `{subject}` of `{path}` cannot be used: {error}"
+            raise control_file_error([FileError(ControlFile.MANIFEST, self.manifest, message, self.line)]) from None
         return subject
 
 
-def parse_file_rule(rule: Mapping[str, Any], location: str) -> FileRule:
+def parse_file_rule(rule: Mapping[str, Any], manifest: Path, line: int) -> FileRule:
     """Make a rule from a table of the manifest."""
     references = tuple(parse_reference(f"{name}={target}") for name, target in rule.get("references", {}).items())
     topics = (rule["topic"],) if "topic" in rule else tuple(rule.get("topics", ()))
@@ -109,7 +112,8 @@ def parse_file_rule(rule: Mapping[str, Any], location: str) -> FileRule:
         topics,
         parse_strategy(rule.get("strategy", "topic")) if named else None,
         rule.get("part", "value"),
-        location,
+        manifest,
+        line,
         Metadata.from_body(rule["metadata"]) if "metadata" in rule else None,
         RuleSet.from_body(rule["rule_set"]) if "rule_set" in rule else None,
     )
@@ -118,13 +122,22 @@ def parse_file_rule(rule: Mapping[str, Any], location: str) -> FileRule:
 def find_file_rule_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
     """Yield contradictions and invalid rule sets of [[files]] that the manifest's schema accepts."""
     for index, rule in enumerate(value.get("files", ())):
-        for key, message in _find_contradictions(rule):
+        for key, message in (*_find_contradictions(rule), *_find_unknown_placeholders(rule)):
             yield ["files", index, key], message
         rule_set = rule.get("rule_set", {})
         try:
             validate_rule_set(RuleSet.from_body(rule_set))
         except (InvalidRuleSet, TypeError, ValueError, AttributeError) as error:
             yield ["files", index, "rule_set", *list(rule_set)[:1]], f"the registry would reject these rules: {error}"
+
+
+def _find_unknown_placeholders(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in ("subjects", "topic", "topics"):
+        texts = rule.get(key, ())
+        for text in [texts] if isinstance(texts, str) else texts:
+            for match in PLACEHOLDER.finditer(text):
+                if match[1] not in _PLACEHOLDER_NAMES:
+                    yield key, f"`{match[0]}` in `{text}` is unknown: use {{name}} or {{type}}"
 
 
 def _find_contradictions(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

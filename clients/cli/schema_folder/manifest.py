@@ -19,7 +19,7 @@ from contractlog.clients.cli.schema_folder.association_entries import Associatio
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
-from contractlog.clients.cli.schema_folder.schema_files import reject_merge_conflict
+from contractlog.clients.cli.schema_folder.schema_files import MERGE_CONFLICT, find_merge_conflict
 from contractlog.clients.cli.schema_folder.severity_overrides import (
     SeverityOverride,
     find_check_errors,
@@ -28,9 +28,11 @@ from contractlog.clients.cli.schema_folder.severity_overrides import (
 )
 from contractlog.clients.cli.schema_folder.toml_positions import locate_key
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
+from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.errors import InvalidRuleSet, UsageError
+from contractlog.compatibility.errors import InvalidRuleSet
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.json_positions import position_at_offset
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.rule_set_validation import validate_rule_set
@@ -49,6 +51,7 @@ __all__ = [
 MANIFEST: Final = "contractlog.toml"
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
 MAX_DOTS: Final = 200  #: of a line
+MAX_ERRORS: Final = 100  #: most errors that are reported
 _SYNTAX_POSITION: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 
 _METADATA_KEYS: Final = ("default_metadata", "override_metadata")
@@ -134,10 +137,11 @@ class Manifest:
             UsageError: there is none.
         """
         if self.find_level(subject) is None:
-            raise UsageError(
-                f"{self.path}:{waiver.line}: the waiver for `{subject}` needs a level to return to: set `level` "
-                "for the subject in [[subjects]], or for the environment"
+            message = (
+                f"the waiver for `{subject}` needs a level to return to: set `level` for the subject in [[subjects]], "
+                "or for the environment"
             )
+            raise control_file_error([FileError(ControlFile.MANIFEST, self.path, message, waiver.line)])
 
     def find_rule(self, path: Path) -> FileRule | None:
         """Return the first rule that a file matches, or None."""
@@ -168,7 +172,8 @@ class Manifest:
         """
         if name not in self.environments:
             known = ", ".join(self.environments) or "none"
-            raise UsageError(f"`{self.path}` has no environment `{name}`; it has {known}")
+            message = f"`{self.path}` has no environment `{name}`; it has {known}"
+            raise control_file_error([FileError(ControlFile.MANIFEST, self.path, message)])
         return self.environments[name]
 
 
@@ -189,34 +194,24 @@ def load_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
     Raises:
-        UsageError: it cannot be read or is not valid; the message has line and column.
+        UsageError: it cannot be read or is not valid; ``list_file_errors`` has each error with its position.
     """
-    try:
-        text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
-        reject_merge_conflict(path, text)
-        _limit_dots(path, text)
-        value = json.loads(json.dumps(tomllib.loads(text), default=str))  # dates become strings
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"`{path}` is not UTF-8: save it as UTF-8") from None
-    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number may have too many digits
-        found = _SYNTAX_POSITION.fullmatch(str(error))
-        position, reason = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
-        raise UsageError(f"{path}{position}: the text is not TOML: {reason}") from None
-    for keys, message in chain(
-        find_schema_errors(value),
-        find_file_rule_errors(value),
-        find_lint_errors(value),
-        find_check_errors(value),
-        find_waiver_errors(value),
-        _find_rule_set_errors(value),
-    ):
-        line, column = locate_key(text, keys)
-        raise UsageError(f"{path}:{line}:{column}: {message}")
+    text, value = _read_toml(path)
+    violations = list(find_schema_errors(value)) or list(
+        chain(
+            find_file_rule_errors(value),
+            find_lint_errors(value),
+            find_check_errors(value),
+            find_waiver_errors(value),
+            _find_rule_set_errors(value),
+        )
+    )
+    if violations:
+        errors = [_error_at(path, locate_key(text, keys), message) for keys, message in violations[:MAX_ERRORS]]
+        raise control_file_error(sorted(errors, key=lambda error: (error.line or 0, error.column or 0)))
     environments = {name: _parse_environment(each) for name, each in value.get("environments", {}).items()}
     files = tuple(
-        parse_file_rule(each, f"{path}:{locate_key(text, ['files', index])[0]}")
+        parse_file_rule(each, path, locate_key(text, ["files", index])[0])
         for index, each in enumerate(value.get("files", ()))
     )
     subjects = tuple(
@@ -256,15 +251,40 @@ def _parse_environment(entry: Mapping[str, Any]) -> Environment:
     return Environment(entry["registry"], entry.get("context", ""), level, entry.get("namespace", ""))
 
 
-def _limit_dots(path: Path, text: str) -> None:
-    """Reject keys of thousands of parts, which take ``tomllib`` time quadratic in their number.
+def _read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a manifest and its value, in which dates are strings.
 
     Raises:
-        UsageError: a line has too many dots.
+        UsageError: it cannot be read, or is not TOML.
     """
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MAX_DOTS:
-            raise UsageError(f"{path}:{number}:1: the line has more than {MAX_DOTS} dots: break it up")
+    try:
+        text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+        conflict = find_merge_conflict(text)
+        if conflict is not None:
+            raise control_file_error([_error_at(path, (conflict.line, conflict.column), MERGE_CONFLICT)])
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.count(".") > MAX_DOTS:  # keys of thousands of parts take `tomllib` quadratic time
+                message = f"the line has more than {MAX_DOTS} dots: break it up"
+                raise control_file_error([_error_at(path, (number, 1), message)])
+        return text, json.loads(json.dumps(tomllib.loads(text), default=str))
+    except OSError as error:
+        reason = f"`{path}` cannot be read: {error.strerror or error}"
+    except UnicodeDecodeError:
+        reason = f"`{path}` is not UTF-8: save it as UTF-8"
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number may have too many digits
+        end = position_at_offset(text, len(text))
+        syntax = _SYNTAX_POSITION.fullmatch(
+            str(error).replace("(at end of document)", f"(at line {end.line}, column {end.column})")
+        )
+        if syntax is not None:
+            message = f"the text is not TOML: {syntax[1]}"
+            raise control_file_error([_error_at(path, (int(syntax[2]), int(syntax[3])), message)]) from None
+        reason = f"{path}: the text is not TOML: {error}"
+    raise control_file_error([FileError(ControlFile.MANIFEST, path, reason)])
+
+
+def _error_at(path: Path, position: tuple[int, int], message: str) -> FileError:
+    return FileError(ControlFile.MANIFEST, path, message, *position)
 
 
 def _parse_subject_rule(rule: Mapping[str, Any], line: int) -> SubjectRule:

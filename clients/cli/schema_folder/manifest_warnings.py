@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.severity_overrides import SeverityOverride
@@ -85,17 +84,13 @@ def _find_unused_rules(
     for file_rule in manifest.files:
         if file_rule not in used_rules:
             message = f"`{file_rule.path}` in [[files]] applies to no file: {_ADVICE}"
-            yield ManifestWarning(manifest.path, _line_of(file_rule), message)
+            yield ManifestWarning(manifest.path, file_rule.line, message)
     rules = map(manifest.find_subject_rule, dict.fromkeys(file.subject for file in files))
     used_names = {*owned, *(rule.name for rule in rules if rule is not None)}
     for rule in manifest.subjects:
         if rule.name not in used_names:
             message = f"`{rule.name}` in [[subjects]] applies to no file's subject: {_ADVICE}"
             yield ManifestWarning(manifest.path, rule.line, message)
-
-
-def _line_of(rule: FileRule) -> int:
-    return int(rule.location.rpartition(":")[2])
 
 
 def find_unused_overrides(

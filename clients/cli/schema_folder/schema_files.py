@@ -20,12 +20,13 @@ from urllib.parse import quote, unquote
 
 from contractlog.clients.lock_file import LockedFile
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.json_positions import find_syntax_error, position_at_offset
+from contractlog.compatibility.json_positions import Position, find_syntax_error, position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
     "FOLDER_SUFFIXES",
     "MAX_FILE_BYTES",
+    "MERGE_CONFLICT",
     "SUFFIXES",
     "FileDependency",
     "FileKey",
@@ -34,6 +35,7 @@ __all__ = [
     "UnresolvedName",
     "describe_syntax_error",
     "file_name",
+    "find_merge_conflict",
     "folder_version",
     "format_of",
     "has_subject_in_name",
@@ -42,7 +44,6 @@ __all__ = [
     "raise_all",
     "read_file",
     "read_stream",
-    "reject_merge_conflict",
     "subject_from_name",
 ]
 
@@ -53,6 +54,7 @@ _SUBJECT_SUFFIXES: Final = ("-value", "-key")
 _STANDARD_INPUT: Final = Path("-")
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _CONFLICT_MARKER: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
+MERGE_CONFLICT: Final = "a merge conflict is not resolved: choose a side, and remove the markers"
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
 _TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
 
@@ -235,7 +237,9 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         position = position_at_offset(content[: error.start].decode("utf-8-sig", "replace") + "?", error.start)
         raise UsageError(f"{path}:{position}: the file is not UTF-8: save it as UTF-8") from None
-    reject_merge_conflict(path, text)
+    conflict = find_merge_conflict(text)
+    if conflict is not None:
+        raise UsageError(f"{path}:{conflict}: {MERGE_CONFLICT}")
     return text
 
 
@@ -248,13 +252,7 @@ def describe_syntax_error(file: SchemaFile, *, comments: bool) -> str | None:
     return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
 
 
-def reject_merge_conflict(path: Path, text: str) -> None:
-    """Reject the text of a file with the markers of a merge conflict.
-
-    Raises:
-        UsageError: it has some.
-    """
+def find_merge_conflict(text: str) -> Position | None:
+    """Return the position of the first marker of a merge conflict, or None."""
     conflict = _CONFLICT_MARKER.search(text)
-    if conflict:
-        position = position_at_offset(text, conflict.start())
-        raise UsageError(f"{path}:{position}: a merge conflict is not resolved: choose a side, and remove the markers")
+    return None if conflict is None else position_at_offset(text, conflict.start())

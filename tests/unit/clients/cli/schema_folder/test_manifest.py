@@ -273,8 +273,8 @@ def test_credentials_in_a_url_are_not_repeated(folder: Path) -> None:
     ("subject", "text", "said"),
     [
         ("{type}", '"string"', "its schema is not a named Avro type"),
-        ("{topic}", RECORD, r"`\{topic\}` in `\{topic\}` of contractlog.toml:1 is unknown: use"),
-        ("__GLOBAL", RECORD, "the subject `__GLOBAL` of contractlog.toml:1 cannot be used"),
+        ("{topic}", RECORD, r"contractlog.toml:3:1: `\{topic\}` in `\{topic\}` is unknown: use"),
+        ("__GLOBAL", RECORD, "contractlog.toml:1: the subject `__GLOBAL` of `x.avsc` cannot be used"),
     ],
 )
 def test_a_subject_that_cannot_be_is_refused(folder: Path, subject: str, text: str, said: str) -> None:
