@@ -46,7 +46,8 @@ the same facts, and a JSON Pointer, for programs.
 The exit code is 1 if there is an error (`--fail-on warning` or `note`: also for these), 2 if a file cannot be read or
 is not a schema, else 0. `--disable RULE` turns a rule off, `--only RULE` turns all others off; both can be repeated.
 Rules for keys apply to files whose name ends in `-key`. Types and documents of other files are not looked up, and
-nothing is reported about them.
+nothing is reported about them. One rule, `LINT_AVRO_TYPE_UNUSED`, needs the other files: it applies if there is a
+manifest, whose whole folder is searched for uses.
 
 `[[lint]]` entries of the [manifest](schemas-as-code.md#the-manifest) turn a rule off, or change its severity, for some
 files or subjects, with a reason and, if wanted, a last day:

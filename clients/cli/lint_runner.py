@@ -25,6 +25,7 @@ from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, li
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
+from contractlog.clients.cli.schema_folder.unused_types import find_unused_types
 from contractlog.clients.cli.schema_folder.waivers import Waiver, describe_silenced
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.lint.fixer import fix_schema
@@ -105,10 +106,11 @@ def _run(options: Namespace) -> int:
     for path in map(Path, options.files):
         with unreadable.collect(path):
             paths |= dict.fromkeys(list_files(path, unreadable, manifest))
+    unused = find_unused_types(manifest, paths)
     for path in paths:
         with unreadable.collect(path):
             file = read_file(path)
-            lint = entries.select(file, rules)
+            lint = entries.select(file, [rule for rule in rules if path in unused or not rule.of_folder])
             result.add(path, lint, *_lint_file(file, lint, fix=options.fix))
     threshold = Severity(options.fail_on)
     complete = not (unreadable.problems or options.only or options.disable)

@@ -65,6 +65,17 @@ def check_type_name(_: AvroDocument, node: NamedType) -> Problems:
         yield Problem(f"{node.at}/name", f"the type `{name}` is not named in PascalCase, as generated classes are")
 
 
+def report_unused_type(document: AvroDocument, schema: AvroSchema) -> Problems:
+    """Report the type of a file, which the caller knows to be unused."""
+    root = document.resolve(schema.root)
+    if isinstance(root, NamedType):
+        yield Problem(
+            f"{root.at}/name",
+            f"no other file uses the type `{root.name}`; use it, remove its file, or if it is the schema of records or "
+            "used in other folders, name its subject in contractlog.toml",
+        )
+
+
 def check_field_name_case(_: AvroDocument, schema: AvroSchema) -> Problems:
     fields = [node for node in walk_types(schema) if isinstance(node, Field)]
     case, deviating = deviating_names({field.name: None for field in fields})

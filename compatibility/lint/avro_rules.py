@@ -435,4 +435,15 @@ AVRO_LINT_RULES: Final = (
         at="/fields/0/type",
         good=_record('"name": "note", "type": "bytes"'),
     ),
+    LintRule(
+        "LINT_AVRO_TYPE_UNUSED",
+        Severity.NOTE,
+        "No file of the manifest's folder uses the type of a file without a subject of its own",
+        (AvroSchema,),
+        declarations.report_unused_type,
+        bad=_sum_type('"size": 8'),
+        at="/name",
+        good=_record('"name": "paid", "type": "Sum"'),
+        of_folder=True,
+    ),
 )

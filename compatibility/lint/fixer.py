@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, apply_edits
-from contractlog.compatibility.lint.linter import LINT_RULES, lint_schema
+from contractlog.compatibility.lint.linter import DEFAULT_RULES, lint_schema
 from contractlog.compatibility.lint.rule import LintFinding, LintRule
 from contractlog.compatibility.schema import SchemaType
 
@@ -29,7 +29,7 @@ def fix_schema(
     text: str,
     kind: SchemaType,
     subject: str = "",
-    rules: Collection[LintRule] = tuple(LINT_RULES.values()),
+    rules: Collection[LintRule] = DEFAULT_RULES,
     *,
     is_accepted: Callable[[LintFinding], bool] = lambda _: False,
 ) -> FixedSchema:

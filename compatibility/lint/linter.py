@@ -20,7 +20,7 @@ from contractlog.compatibility.lint.json_rules import ANY_SCHEMA, JSON_LINT_RULE
 from contractlog.compatibility.lint.rule import LintFinding, LintRule, Problem
 from contractlog.compatibility.schema import SchemaType
 
-__all__ = ["LINT_RULES", "lint_schema"]
+__all__ = ["DEFAULT_RULES", "LINT_RULES", "lint_schema"]
 
 _Nodes = Iterator[tuple[Any, Any]]  #: (kind, node)
 
@@ -70,10 +70,11 @@ _FORMATS: Final = {
 }
 #: every rule by its id
 LINT_RULES: Final = {rule.id: rule for entry in _FORMATS.values() for rule in entry.rules}
+DEFAULT_RULES: Final = tuple(rule for rule in LINT_RULES.values() if not rule.of_folder)
 
 
 def lint_schema(
-    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = tuple(LINT_RULES.values())
+    text: str, kind: SchemaType, subject: str = "", rules: Collection[LintRule] = DEFAULT_RULES
 ) -> list[LintFinding]:
     """Return the findings of rules in a schema, in the order of the text.
 

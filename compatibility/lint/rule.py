@@ -142,6 +142,7 @@ class LintRule:
     good: str  #: the same intent without a finding
     fix: str = ""  #: what `--fix` does, which keeps the schema compatible in both directions; empty: nothing
     subject: str = "orders-value"  #: subject of the examples
+    of_folder: bool = False  #: selected only for files about which the caller knows it from the other files
 
 
 @dataclass(frozen=True, slots=True)

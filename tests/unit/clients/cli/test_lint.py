@@ -251,7 +251,7 @@ def override(rule: str, severity: str, *lines: str) -> str:
 
 
 def test_the_manifest_turns_a_rule_off_or_changes_its_severity_for_files_or_subjects(folder: Folder) -> None:
-    for name in ("events/a-value.avsc", "b-value.avsc", "c-value.avsc", "events/d.avsc"):
+    for name in ("events/a-value.avsc", "b-value.avsc", "c-value.avsc", "events/d-value.avsc"):
         folder.put(name, ERROR)
     folder.put("orders-value.avsc", WARNING)
     folder.put(
@@ -277,7 +277,7 @@ def test_entries_of_the_manifest_find_files_by_the_subjects_that_it_gives_them(f
     subject = '[[files]]\npath = "status.avsc"\nsubjects = ["orders-value", "retry-value"]\n'
     retry = override("LINT_AVRO_ENUM_EMPTY", "off", 'subject = "retry-*"')
     folder.put("contractlog.toml", subject + retry + override("LINT_AVRO_ENUM_EMPTY", "off", 'subject = "*Other"'))
-    assert folder.lint(folder.path)[:2] == (exit_codes.CLEAN, "")
+    assert folder.lint(folder.path, "--disable", "LINT_AVRO_TYPE_UNUSED")[:2] == (exit_codes.CLEAN, "")
 
 
 def test_a_rule_that_is_off_is_not_fixed(folder: Folder) -> None:
@@ -285,6 +285,29 @@ def test_a_rule_that_is_off_is_not_fixed(folder: Folder) -> None:
     folder.put("contractlog.toml", override("LINT_AVRO_NULLABLE_DEFAULT_MISSING", "off"))
     assert folder.lint(folder.path, "--fix")[0] == exit_codes.CLEAN
     assert path.read_text() == WARNING
+
+
+def test_a_type_without_a_subject_that_no_file_of_the_folder_uses_is_a_note(folder: Folder) -> None:
+    def fixed(name: str) -> str:
+        return f'{{"type": "fixed", "name": "shop.{name}", "size": 8}}'
+
+    folder.put("contractlog.toml", '[[files]]\npath = "schemas/types/Named.avsc"\nsubjects = ["named"]\n')
+    user = '{"type": "array", "items": {"type": "map", "values": "shop.%s"}}'
+    folder.put("schemas/a-value.avsc", user % "Used")
+    folder.put("schemas/b-value.avsc", fixed("Event"))
+    unused = folder.put("schemas/types/Unused.avsc", fixed("Unused"))
+    for name in ("Used", "Named", "1/Versioned", "2/Versioned"):
+        folder.put(f"schemas/types/{name}.avsc", fixed(name.rpartition("/")[2]))
+    folder.put("schemas/c-value.avsc", user % "Versioned")
+    manifest = ("--manifest", folder.path / "contractlog.toml")
+    for part in ("schemas", "schemas/types", "schemas/types/Unused.avsc"):
+        code, out, _ = folder.lint(folder.path / part, *manifest)
+        assert (code, out.count("LINT_AVRO_TYPE_UNUSED")) == (exit_codes.CLEAN, 1)
+        assert f"{unused}:1:27: note: no other file uses the type `shop.Unused`; use it" in out
+    folder.put("schemas/types/Unused.avsc", fixed("Unused")[:-1] + ', "aliases": ["shop.Unused"]}')
+    folder.put("schemas/c-value.avsc", user % "Unused")
+    assert folder.lint(folder.path, *manifest)[1].count("LINT_AVRO_TYPE_UNUSED") == 2
+    assert "TYPE_UNUSED" not in folder.lint(folder.path / "schemas/types/1/Versioned.avsc")[1]  # no manifest
 
 
 def test_an_expired_entry_is_reported_once_and_the_rule_applies_again(folder: Folder) -> None:

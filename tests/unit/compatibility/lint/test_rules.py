@@ -13,7 +13,7 @@ from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.fixer import fix_schema
-from contractlog.compatibility.lint.linter import LINT_RULES, lint_schema
+from contractlog.compatibility.lint.linter import DEFAULT_RULES, LINT_RULES, lint_schema
 from contractlog.compatibility.lint.rule import LintRule, Severity
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
@@ -42,7 +42,7 @@ def test_a_rule_states_its_meaning_in_a_sentence(rule: LintRule) -> None:
 
 @RULES
 def test_the_bad_example_is_reported_by_this_rule_alone_and_at_its_position(rule: LintRule) -> None:
-    findings = lint_schema(rule.bad, kind_of(rule), rule.subject)
+    findings = lint_schema(rule.bad, kind_of(rule), rule.subject, {*DEFAULT_RULES, rule})
     assert {finding.rule.id for finding in findings} == {rule.id}
     assert findings[0].pointer == rule.at
     assert all(not finding.message.endswith(".") for finding in findings)
@@ -55,7 +55,7 @@ def test_the_good_example_is_not_reported(rule: LintRule) -> None:
 
 @RULES
 def test_a_rule_that_is_not_selected_reports_nothing(rule: LintRule) -> None:
-    others = [other for other in ALL_RULES if other is not rule]
+    others = [other for other in DEFAULT_RULES if other is not rule]
     assert lint_schema(rule.bad, kind_of(rule), rule.subject, others) == []
 
 
