@@ -146,38 +146,49 @@ class SchemaGate:
         """Write an event with the latest version of a subject, read it back, and return what was read.
 
         Args:
-            event: a value, a dataclass, or any object with ``to_dict``.
+            event: a value, an instance of a dataclass or of a class of pydantic, or any object with ``to_dict``; or
+                such a class itself, of which instances with example values are checked: then a list is returned.
             subject: its latest version is used; nothing is registered.
-            to_dict: converts the event to a dict, as for serializers; default: for dataclasses ``asdict``.
+            to_dict: converts the event to a dict, as for serializers; default: for dataclasses ``asdict``, for classes
+                of pydantic ``model_dump`` with aliases.
             from_dict: converts a dict to an event, as for deserializers; what it returns must equal ``event``.
 
         Raises:
-            AssertionError: the subject has no version, the event does not fit the schema, or comes back different.
+            AssertionError: the subject has no version, the event does not fit the schema, or comes back different; or
+                there are no example values for a class.
         """
         __tracebackhide__ = True
         from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound  # noqa: PLC0415
         from contractlog.compatibility.schema import SchemaType  # noqa: PLC0415
+        from contractlog.registry.event_samples import is_event_class, make_events  # noqa: PLC0415
         from contractlog.serdes.avro import AvroDeserializer, AvroSerializer  # noqa: PLC0415
         from contractlog.serdes.context import MessageField, SerializationContext  # noqa: PLC0415
         from contractlog.serdes.errors import SerializationError  # noqa: PLC0415
         from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer  # noqa: PLC0415
 
-        if to_dict is None and is_dataclass(event) and not isinstance(event, type):
+        if is_event_class(event):
+            try:
+                events = list(make_events(event))
+            except TypeError as error:
+                raise AssertionError(f"{event.__name__}: {error}; pass an instance in place of the class") from None
+            return [self.assert_serializable(each, subject, to_dict=to_dict, from_dict=from_dict) for each in events]
+        if to_dict is None and is_dataclass(event):
             to_dict = _dataclass_to_dict
         try:
             latest = self.registry.latest(subject)
         except (SubjectNotFound, VersionNotFound):
             raise AssertionError(f"`{subject}` has no version: register its schema first") from None
+        is_model = to_dict is None and hasattr(event, "model_dump")
         conf = {"auto.register.schemas": False, "use.latest.version": True, "subject.name.strategy": lambda *_: subject}
         context = SerializationContext(subject, MessageField.VALUE)
         strict = conf | {"validate.strict": True, "validate.strict.allow.default": True}
         serdes: dict[SchemaType, Callable[[], tuple[Any, Any]]] = {
             SchemaType.AVRO: lambda: (
-                AvroSerializer(self.registry, None, to_dict, conf=strict),
+                AvroSerializer(self.registry, None, _model_to_dict if is_model else to_dict, conf=strict),
                 AvroDeserializer(self.registry, None, from_dict),
             ),
             SchemaType.JSON: lambda: (
-                JSONSerializer(None, self.registry, to_dict, conf=conf),
+                JSONSerializer(None, self.registry, _model_to_json if is_model else to_dict, conf=conf),
                 JSONDeserializer(None, from_dict, self.registry),
             ),
         }
@@ -197,6 +208,14 @@ class SchemaGate:
 
 def _dataclass_to_dict(event: Any, context: Any) -> Any:  # noqa: ARG001 - as serializers call it
     return asdict(event)
+
+
+def _model_to_dict(event: Any, context: Any) -> Any:  # noqa: ARG001 - as serializers call it
+    return event.model_dump(by_alias=True)
+
+
+def _model_to_json(event: Any, context: Any) -> Any:  # noqa: ARG001 - as serializers call it
+    return event.model_dump(mode="json", by_alias=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

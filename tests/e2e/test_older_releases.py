@@ -1,4 +1,4 @@
-"""The life of a folder over HTTP, against a registry behind a proxy that lacks what older releases lack."""
+"""Older releases over HTTP: the life of a folder against a registry behind a proxy."""
 
 from __future__ import annotations
 

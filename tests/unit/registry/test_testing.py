@@ -239,6 +239,118 @@ def test_a_subject_without_versions(gate):
 """
 
 
+CLASS_SUITE = """
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+import pytest
+from pydantic import BaseModel, Field
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+
+SCHEMA = '''
+{"type":"record","name":"Order","fields":[
+  {"name":"id","type":"long"},
+  {"name":"state","type":{"type":"enum","name":"State","symbols":["OPEN","PAID"]}},
+  {"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},
+  {"name":"note","type":["null","string"],"default":null},
+  {"name":"lines","type":{"type":"array","items":{"type":"record","name":"Line","fields":[
+    {"name":"sku","type":"string"},{"name":"next","type":["null","Line"],"default":null}]}}}]}'''
+JSON = '''{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","required":["id"],
+  "additionalProperties":false,"properties":{"id":{"type":"integer"},"at":{"type":"string"}}}'''
+
+class State(StrEnum):
+    OPEN = "OPEN"
+    PAID = "PAID"
+
+@dataclass
+class Line:
+    sku: str
+    next: "Line | None" = None
+
+@dataclass
+class Order:
+    id: int
+    state: Literal["OPEN", "PAID"]
+    at: datetime
+    note: str | None = None
+    lines: list[Line] = field(default_factory=list)
+
+class LineModel(BaseModel):
+    sku: str
+    next: "LineModel | None" = None
+
+class OrderModel(BaseModel):
+    id: int
+    state: State
+    at: datetime
+    remark: str | None = Field(default=None, alias="note")
+    lines: list[LineModel]
+
+class Event(BaseModel):
+    id: int
+    at: datetime
+
+@pytest.fixture
+def gate(schema_registry, schema_gate):
+    schema_registry.register("orders-value", SchemaDraft(SCHEMA))
+    schema_registry.register("json-value", SchemaDraft(JSON, SchemaType.JSON))
+    return schema_gate
+
+@pytest.mark.parametrize("event_class", [Order, OrderModel])
+def test_a_class_whose_every_alternative_fits(gate, event_class):
+    read = gate.assert_serializable(event_class, "orders-value")
+    assert {each["state"] for each in read} == {"OPEN", "PAID"}
+    assert {each["note"] for each in read} == {"a", None}
+
+def test_a_class_with_a_json_schema(gate):
+    assert gate.assert_serializable(Event, "json-value") == [{"id": 1, "at": "2026-01-02T03:04:05Z"}]
+    assert gate.assert_serializable(Event(id=7, at=datetime(2026, 1, 1)), "json-value")["id"] == 7
+
+def test_an_alternative_that_the_schema_lacks(gate):
+    @dataclass
+    class Cancelled(Order):
+        state: Literal["OPEN", "PAID", "CANCELLED"]
+    with pytest.raises(AssertionError, match="Cancelled does not fit version 1 of `orders-value`: .*CANCELLED"):
+        gate.assert_serializable(Cancelled, "orders-value")
+
+@pytest.mark.parametrize("kind", [int | None, str])
+def test_a_field_of_another_type(gate, kind):
+    class Wrong(OrderModel):
+        id: kind
+    with pytest.raises(AssertionError, match="Wrong does not fit .*id"):
+        gate.assert_serializable(Wrong, "orders-value")
+
+def test_a_field_that_is_missing_on_one_side(gate):
+    class Less(BaseModel):
+        id: int
+    class More(OrderModel):
+        total: float
+    for event_class, name in ((Less, "state"), (More, "total")):
+        with pytest.raises(AssertionError, match=f"does not fit .*{name}"):
+            gate.assert_serializable(event_class, "orders-value")
+
+def test_a_class_without_example_values(gate):
+    class Strict(OrderModel):
+        id: int = Field(gt=100)
+    @dataclass
+    class Odd:
+        id: complex
+    for event_class in (Strict, Odd):
+        with pytest.raises(AssertionError, match=f"(?s){event_class.__name__}.*; pass an instance in place of"):
+            gate.assert_serializable(event_class, "orders-value")
+"""
+
+
+def test_event_classes_are_checked_in_each_of_their_alternatives(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
+    pytester.makepyfile(CLASS_SUITE)
+    result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=8)
+
+
 def test_schemas_and_events_are_checked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
     pytester.makepyfile(GATE_SUITE)
