@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
@@ -28,9 +28,10 @@ from contractlog.registry.transfer.registry_contents import (
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.scope_settings import read_config, read_mode, require_valid_config
 
-__all__ = ["FORMAT", "FileSource", "format_content_lines", "format_lines", "read_lines"]
+__all__ = ["FORMAT", "FileSource", "format_content_lines", "format_lines", "read_lines", "split_lines"]
 
 FORMAT: Final = "contractlog.export/1"
+_MAX_LINE: Final = 256 * 1024 * 1024  #: characters; a file without line ends would fill the memory
 
 
 def format_lines(contents: RegistryContents, header: Mapping[str, Any]) -> Iterator[str]:
@@ -105,6 +106,22 @@ def _version_body(version: TransferredVersion) -> dict[str, Any]:
 def _association_body(association: StoredAssociation) -> dict[str, Any]:
     times = {"created": association.created_at, "updated": association.updated_at}
     return {"kind": "association", **association.body(), **times}
+
+
+def split_lines(file: TextIO, *, longest: int = _MAX_LINE) -> Iterator[str]:
+    """Yield the lines of a file.
+
+    Raises:
+        UsageError: a line has more than ``longest`` characters.
+    """
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise UsageError(
+                f"line {number} of the file has more than {longest:,} characters; an export has none so long"
+            )
+        yield line
 
 
 def read_lines(lines: Iterable[str], report: TransferReport) -> RegistryContents:
@@ -296,9 +313,9 @@ class FileSource:
         """Read the file."""
         try:
             if self.path == "-":
-                return read_lines(sys.stdin, report)
+                return read_lines(split_lines(sys.stdin), report)
             with Path(self.path).open(encoding="utf-8") as file:
-                return read_lines(file, report)
+                return read_lines(split_lines(file), report)
         except UnicodeDecodeError:
             message = f"`{self.path}` is not UTF-8 text, so it is not a file of `contractlog export`"
             raise UsageError(message + ("" if self.path == "-" else _database_hint(self.path))) from None

@@ -14,7 +14,7 @@ from typing import IO
 from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.storage.store import Store
-from contractlog.registry.transfer.file_format import read_lines
+from contractlog.registry.transfer.file_format import read_lines, split_lines
 from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
@@ -82,7 +82,7 @@ def _read_export(file: IO[bytes], report: TransferReport) -> RegistryContents:
     file.seek(0)
     text = io.TextIOWrapper(file, encoding="utf-8")
     try:
-        return read_lines(text, report)
+        return read_lines(split_lines(text), report)
     except UsageError as error:
         raise BadRequest(str(error)) from None
     except UnicodeDecodeError:

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import format_schema, list_inline_tags, supported_types
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.tags import Entity
+from contractlog.registry.access.current_caller import may_read
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["AS_STORED", "RenderedSchema", "View", "ViewRenderer"]
 
 _ANY_TAG: Final = "*"
+_UNAVAILABLE: Final = "The schema is not available in this format: its references are missing, or it would be too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,12 @@ class ViewRenderer:
             return RenderedSchema(schema)
         tags = self._tags(schema, view.tags) if view.tags else None
         if view.format:
-            text = format_schema(self._parser.parse_stored(snapshot, schema), view.format)
+            try:
+                text = format_schema(self._parser.parse_stored(snapshot, schema), view.format)
+            except InvalidSchema:
+                if schema.subject is None or may_read(schema.subject):
+                    raise
+                raise InvalidSchema(_UNAVAILABLE) from None  # the reason may name subjects
             schema = schema if text is None else replace(schema, text=text)
         return RenderedSchema(schema, tags)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
 import pytest
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.transfer.file_format import FORMAT, read_lines
+from contractlog.registry.transfer.file_format import FORMAT, read_lines, split_lines
 from contractlog.registry.transfer.report import TransferReport
 
 HEADER = {"format": FORMAT}
@@ -85,3 +86,10 @@ def test_counters_are_above_every_id_whatever_the_file_says() -> None:
     context = {"kind": "context", "name": ".", "next_id": 1}
     state = read_lines(lines(context, SCHEMA, VERSION, {"kind": "retired", "context": ".", "id": 7}), TransferReport())
     assert state.contexts == {".": 8}
+
+
+def test_lines_are_split_as_a_file_does_and_endless_ones_rejected() -> None:
+    text = "a\n\n" + "b" * 9 + "\r\nc"
+    assert list(split_lines(io.StringIO(text, newline=None), longest=10)) == list(io.StringIO(text, newline=None))
+    with pytest.raises(UsageError, match="line 3 of the file has more than 9 characters"):
+        list(split_lines(io.StringIO(text, newline=None), longest=9))

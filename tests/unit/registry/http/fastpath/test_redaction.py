@@ -96,3 +96,23 @@ def test_an_unqualified_reference_is_in_the_context_of_the_schema(
     members = {"schemaType": "AVRO", "references": [{"name": "R", "subject": subject, "version": 1}], "schema": "{}"}
     redacted = json.loads(redact_unreadable(msgspec.json.encode(members), Permissions.of([":.eu:*"], []), context))
     assert redacted == members if readable else redacted == {"schemaType": "AVRO", "schema": "{}"}
+
+
+def test_an_error_by_id_names_no_missing_reference(client: httpx2.Client) -> None:
+    guid = "11111111-2222-3333-4444-555555555555"
+    lines: list[dict[str, object]] = [
+        {"format": "contractlog.export/1", "tool": "test", "exported_at": 1, "journal": 0},
+        {"kind": "context", "name": ".eu", "next_id": 6},
+        {"kind": "schema", "context": ".eu", "id": 5, "guid": guid, "type": "AVRO", "schema": '{"type":"Gone"}'},
+        {"kind": "version", "subject": ":.eu:broken", "version": 1, "id": 5, "created": 1},
+        {"kind": "end", "lines": 5},
+    ]
+    lines[2] |= {"references": [{"name": "Gone", "subject": "secret-gone", "version": 7}], "created": 1}
+    export = "\n".join(map(json.dumps, lines)) + "\n"
+    headers = {"Content-Type": "application/x-ndjson"}
+    client.post("/contractlog/v1/import", content=export, headers=headers, auth=ADMIN).raise_for_status()
+    for path in ("ids/5?subject=:.eu:&", "ids/5/schema?subject=:.eu:&", f"guids/{guid}?"):
+        hidden, shown = (client.get(f"/schemas/{path}format=resolved", auth=auth) for auth in (STRANGER, ADMIN))
+        assert (hidden.json()["error_code"], shown.json()["error_code"]) == (42201, 42201)
+        assert "secret-gone" not in hidden.text
+        assert "secret-gone" in shown.text
