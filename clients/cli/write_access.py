@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -45,7 +46,9 @@ class WriteAccess:
     def owned_subjects(self) -> Mapping[str, str]:
         """The topics that own subjects (STRONG), by subject, as far as the caller may see them."""
         if self._owned_subjects is None:
-            associations = None if isinstance(self.registry, Baseline) else fetch_associations(self.registry)
+            associations = None
+            with suppress(Forbidden):  # of a server without associations, too
+                associations = None if isinstance(self.registry, Baseline) else fetch_associations(self.registry)
             self._owned_subjects = {
                 each.subject: each.resource_name or ""
                 for each in associations or ()
