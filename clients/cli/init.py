@@ -93,7 +93,7 @@ def _suggest_rules(folder: Path) -> Iterator[FileRule]:
     unreadable = UnreadableFiles()
     collect_files([str(folder)], unreadable=unreadable)
     for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
+        print_message(f"note: {warning.message}")
     for path, error in unreadable.problems:
         if isinstance(error, MissingSubjectError):
             relative = path.resolve().relative_to(folder.resolve()).as_posix()

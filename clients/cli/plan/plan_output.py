@@ -86,6 +86,7 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         "drift": drift,
         "unreadable": [],
         "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
+        "folder_warnings": [warning.body() for warning in options.folder_warnings],
     }
     if plan.manifest is not None and plan.manifest.associations:
         body["rejected_associations"] = [each.body() for each in plan.associations.problems]

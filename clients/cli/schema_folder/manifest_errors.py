@@ -30,7 +30,15 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
         violation = error.kind.as_dict()
         if error.kind.name == "required":
             path = [*path[:-1], "properties", violation["property"]]
-        reason = _describe_violation(error.kind.name, violation, _follow(value, keys))
+        wrong = _follow(value, keys)
+        reason = _describe_violation(error.kind.name, violation, wrong)
+        if (
+            error.kind.name == "type"
+            and violation["types"] == ["array"]
+            and isinstance(wrong, Mapping)
+            and len(keys) == 1
+        ):
+            reason += f": write `[[{keys[0]}]]`, and tables such as `[{keys[0]}.{next(iter(wrong), 'NAME')}]` below it"
         yield keys, f"{reason}. {_describe(schema, path)}"
 
 

@@ -29,7 +29,8 @@ def locate_key(text: str, keys: Sequence[str | int]) -> tuple[int, int]:
         else:
             key = line.partition("=")[0]
             path = [*table, key.strip().strip("\"'")]
-        common = len(path) if path == list(keys[: len(path)]) else -1
+        common = len(keys) if keys and path[: len(keys)] == list(keys) else -1  # the header of a table below it
+        common = len(path) if path == list(keys[: len(path)]) else common
         if common > best:
             best, position = common, (number, len(line) - len(line.lstrip()) + 1)
     return position
