@@ -19,6 +19,7 @@ from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
+    print_error,
     print_message,
     print_result,
     quote_word,
@@ -32,8 +33,8 @@ from contractlog.clients.cli.refused_changes import (
     summarize_refused,
 )
 from contractlog.clients.cli.report_formats.check_report import check_report
-from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files, reads_whole_folder
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -88,7 +89,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     # compared with files, a change may have no finding that the registry still has to accept
     warnings = list(find_manifest_warnings(options, files, unreadable, None if options.against else checks))
     for warning in warnings:
-        print_message(f"warning: {warning.describe()}")
+        print_error(f"warning: {warning.describe()}")
     fail_on = Severity(options.fail_on)
     path = None if options.manifest is None else options.manifest.path
     build = partial(
@@ -98,7 +99,6 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         manifest=path,
         associations=problems,
         refused_changes=refused_changes,
-        fail_on=fail_on,
     )
     output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     if options.format == "json":
@@ -110,7 +110,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     elif options.format == "text" and not unreadable.problems and (incompatible or not (problems or refused_changes)):
         _print_summary(checks, incompatible, refused, options, argv)
     unreadable.raise_errors()
-    failed = incompatible or any(_reaches(check, fail_on) for check in checks)
+    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
+    failed = incompatible or warned or any(_reaches(check, fail_on) for check in checks)
     if failed or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused or refused_changes or problems else exit_codes.CLEAN
@@ -256,6 +257,7 @@ def _json_body(
         "files": [examined.body() for examined in checks],
         "unreadable": unreadable.bodies(),
         "manifest_warnings": [warning.body() for warning in warnings],
+        "folder_warnings": [warning.body() for warning in unreadable.warnings],
     }
 
 

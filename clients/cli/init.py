@@ -103,7 +103,7 @@ def _find_without_subject(folder: Path) -> Iterator[Path]:
     unreadable = UnreadableFiles()
     collect_files([str(folder)], unreadable=unreadable)
     for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
+        print_message(f"note: {warning.message}")
     for path, error in unreadable.problems:
         if isinstance(error, MissingSubjectError):
             yield path

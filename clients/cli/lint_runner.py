@@ -17,11 +17,12 @@ from typing import Any, Final
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.lint_entries import FileLint, LintEntries
-from contractlog.clients.cli.output import count_noun, is_verbose, print_json, print_message, print_result
+from contractlog.clients.cli.output import count_noun, is_verbose, print_error, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
-from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
+from contractlog.clients.cli.schema_folder.command_files import print_folder_warnings
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
@@ -115,27 +116,28 @@ def _run(options: Namespace) -> int:
     threshold = Severity(options.fail_on)
     complete = not (unreadable.problems or options.only or options.disable)
     warnings = list(entries.list_warnings(options.files, result.used_waivers, complete=complete))
+    print_folder_warnings(options, unreadable)
     build = partial(lint_report, result.remaining, unreadable.problems, threshold)
     output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     for warning in warnings:
-        print_message(f"warning: {warning.describe()}")
+        print_error(f"warning: {warning.describe()}")
     if options.format == "json":
         output_json(options, _json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
-        _print_findings(len(paths), result, unreadable)
+        _print_findings(len(paths), result)
     unreadable.raise_errors()
-    failed = any(finding.finding.rule.severity.reaches(threshold) for finding in result.findings)
+    severities = {finding.finding.rule.severity for finding in result.findings}
+    severities |= {Severity.WARNING} if warnings or unreadable.warnings else set()
+    failed = any(severity.reaches(threshold) for severity in severities)
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 
 
-def _print_findings(count: int, result: _LintResult, unreadable: UnreadableFiles) -> None:
+def _print_findings(count: int, result: _LintResult) -> None:
     findings = result.findings
     for finding in findings:
         print_result(finding.line())
     for finding, waiver in result.waived if is_verbose() else ():
         print_result(f"{finding.line()} silenced: {waiver.describe()}")
-    for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
     if result.waived and not is_verbose():
         print_message(describe_silenced(len(result.waived)))
     for line in _summary(count, findings, result.fixed):
@@ -226,6 +228,7 @@ def _json_body(
             for entry in entries.expired
         ],
         "manifest_warnings": [warning.body() for warning in warnings],
+        "folder_warnings": [warning.body() for warning in unreadable.warnings],
     }
 
 

@@ -256,7 +256,13 @@ def _parse_subject(text: str) -> str:
 def _parse_report(text: str) -> tuple[str, Path]:
     format_name, equals, name = text.partition("=")
     path = Path(name)
-    if format_name not in REPORT_FORMATS or not (equals and name):
+    if format_name == "json":
+        raise ArgumentTypeError(
+            "`json` is no format of --report: pass --format json, and redirect the output to a file"
+        )
+    if format_name in REPORT_FORMATS and not name:
+        raise ArgumentTypeError(f"`{text}` names no file: write {format_name}=FILE")
+    if format_name not in REPORT_FORMATS or not equals:
         raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(REPORT_FORMATS)}")
     if not path.parent.is_dir():
         raise ArgumentTypeError(f"`{path}` cannot be written: there is no folder `{path.parent}`")

@@ -38,8 +38,8 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--fail-on",
         choices=("error", "warning", "note"),
         default="error",
-        help="the least severity of findings that the level admits, such as dangerous changes, that ends with exit "
-        "code 1 (default: %(default)s)",
+        help="the least severity of findings that the level admits, such as dangerous changes, and of warnings about "
+        "the folder and the manifest, that ends with exit code 1 (default: %(default)s)",
     )
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)

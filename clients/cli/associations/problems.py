@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,10 @@ from contractlog.compatibility.schema import SchemaDraft
 
 __all__ = ["AssociationProblem", "FolderState", "find_problems", "locate_problem", "summarize_folder"]
 
+_TOPIC_NAMES: Final = (
+    "the API of registries allows associations only for topics named with letters, digits, `_` and `-`: remove the "
+    "entry, and use a subject that follows from the topic and the subject name strategy"
+)
 _WITHOUT_VERSION: Final = "this subject has neither a version nor a file"
 
 
@@ -234,6 +239,8 @@ def _judge_rehearsal(
             return None if change.subject in folder.new else AssociationProblem(change, _WITHOUT_VERSION)
         case AssociationTypeExists() if change.before is not None:
             return None
+        case Unprocessable() if not re.fullmatch(r"[\w-]*", change.resource.name):
+            return AssociationProblem(change, f"{error}; {_TOPIC_NAMES}")
         case Conflict() | Unprocessable():
             return AssociationProblem(change, str(error))
     raise error

@@ -92,6 +92,7 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         "drift": drift,
         "unreadable": [],
         "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
+        "folder_warnings": [warning.body() for warning in options.folder_warnings],
     }
     if plan.manifest is not None:
         body["refused_changes"] = [each.body() for each in plan.refused_changes]

@@ -20,7 +20,6 @@ from contractlog.clients.cli.report_formats.check_report import (
     report_refused_change,
 )
 from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
-from contractlog.clients.cli.report_formats.manifest_report import add_manifest_warnings
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFile,
@@ -28,6 +27,7 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedRule,
     relative_path,
 )
+from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.subject_settings import SettingIgnored
 
 __all__ = ["Applied", "apply_report", "outdated_plan_report", "plan_report"]

@@ -16,6 +16,7 @@ from contractlog.clients.cli.output import (
     Tone,
     continue_without_reader,
     count_noun,
+    print_error,
     print_message,
     print_result,
     registry_command,
@@ -72,7 +73,7 @@ def _run_plan(options: Namespace) -> int:
         uncertain = find_uncertain_settings(registry, (step.change for step in plan.settings))
         _warn_of_missing_context(options, registry, plan)
     for warning in plan.manifest_warnings:
-        print_message(f"warning: {warning.describe()}")
+        print_error(f"warning: {warning.describe()}")
     if options.out is not None and not unreadable.problems:
         write_plan(options, plan)
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))

@@ -24,6 +24,7 @@ from contractlog.clients.cli.plan.steps import (
     SetLevel,
     SetMode,
     Step,
+    compute_digest,
     step_key,
 )
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
@@ -177,11 +178,29 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
             if not current.continues(body, done) and not _is_restored_level(current, saved):
                 return f"{planned}, and the subject has changed since"
         elif kind is None or not kind.was_done(body, plan):
-            return f"{planned}, which is done, or no longer follows from the files"
+            return (
+                _describe_changed_file(body, plan) or f"{planned}, which is done, or no longer follows from the files"
+            )
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
     new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)
-    return None if new is None else f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
+    if new is None:
+        return None
+    if isinstance(new, Register):
+        return f"`{new.planned.file.path}` was edited or added since the plan: it would be a version of `{new.subject}`"
+    return f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
+
+
+def _describe_changed_file(saved: Mapping[str, Any], plan: Plan) -> str | None:
+    """Return the reason why a file is not registered as in a saved step; None if the file is the same."""
+    if "file" not in saved:
+        return None
+    path, subject = str(saved["file"]), saved["subject"]
+    file = next((each.file for each in plan.registrations if str(each.file.path) == path), None)
+    if file is None:
+        return f"`{path}` was removed or renamed since the plan, which registers it as a version of `{subject}`"
+    same = compute_digest(file) == saved["sha256"]
+    return None if same else f"`{path}` was edited since the plan, which registers it as a version of `{subject}`"
 
 
 def _kind_of(saved: Any) -> type[Step] | None:

@@ -35,6 +35,7 @@ __all__ = [
     "SetLevel",
     "SetMode",
     "Step",
+    "compute_digest",
     "setting_step",
     "step_key",
 ]
@@ -177,7 +178,7 @@ class Register(Step):
             "subject": self.subject,
             "after_version": self.after_version,
             "file": str(file.path),
-            "sha256": _digest(file),
+            "sha256": compute_digest(file),
             "references": file.reference_bodies(),
         } | {name: value for name, value in optional.items() if value is not None}
 
@@ -212,7 +213,7 @@ class Register(Step):
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:
         """Return whether the file is registered."""
         return any(
-            (each.file.subject, _digest(each.file)) == (saved["subject"], saved["sha256"])
+            (each.file.subject, compute_digest(each.file)) == (saved["subject"], saved["sha256"])
             for each in plan.registrations
             if each.outcome == "unchanged"
         )
@@ -298,6 +299,6 @@ def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else "not set" if value is None else json.dumps(value, sort_keys=True)
 
 
-def _digest(file: SchemaFile) -> str:
+def compute_digest(file: SchemaFile) -> str:
     """Return the SHA-256 of a file's text."""
     return sha256(file.draft.text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -98,7 +98,6 @@ def check_report(
     manifest: Path | None = None,
     associations: Sequence[AssociationProblem] = (),
     refused_changes: Sequence[RefusedChange] = (),
-    fail_on: RuleSeverity = RuleSeverity.ERROR,
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
 
@@ -111,9 +110,8 @@ def check_report(
         manifest: the file that has the associations.
         associations: those that cannot be set.
         refused_changes: changes of settings that are not permitted.
-        fail_on: the least severity with which a file fails.
     """
-    files = [_fail_file(report_file(check, root), fail_on) for check in checks]
+    files = [report_file(check, root) for check in checks]
     problems = list(unreadable)
     files += report_unreadable_files(problems, root)
     summary = _summarize(checks, [error for _, error in problems])
@@ -132,13 +130,6 @@ def check_report(
         rules=list_rules(finding for file in files for finding in file.findings),
         tool_version=tool_version,
     )
-
-
-def _fail_file(file: ReportedFile, fail_on: RuleSeverity) -> ReportedFile:
-    """Return a file as failed if it has findings of a severity with which files fail."""
-    if fail_on is RuleSeverity.ERROR or not any(RuleSeverity(each.severity).reaches(fail_on) for each in file.findings):
-        return file
-    return replace(file, outcome="failed")
 
 
 def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:

@@ -19,7 +19,9 @@ from contractlog.clients.cli.report_formats.junit import render_junit
 from contractlog.clients.cli.report_formats.markdown import render_markdown
 from contractlog.clients.cli.report_formats.report import Report
 from contractlog.clients.cli.report_formats.sarif import render_sarif
+from contractlog.clients.cli.report_formats.warning_report import add_folder_warnings, fail_files
 from contractlog.compatibility.errors import ContractlogError, UsageError
+from contractlog.compatibility.lint.rule import Severity
 
 __all__ = ["RENDERERS", "output_json", "output_report", "render", "reported_failures"]
 
@@ -51,7 +53,9 @@ def output_report(options: Namespace, build: Callable[[Path, str], Report]) -> N
     if options.format in RENDERERS or options.reports:
         from importlib.metadata import version  # noqa: PLC0415 - slow to import, and only needed for reports
 
-        report = build(Path.cwd(), version("contractlog"))
+        root = Path.cwd()
+        report = add_folder_warnings(build(root, version("contractlog")), getattr(options, "folder_warnings", ()), root)
+        report = fail_files(report, Severity(getattr(options, "fail_on", Severity.ERROR)))
         if options.format in RENDERERS:
             print_document(render(report, options.format))
         for format_name, path in options.reports:

@@ -20,6 +20,7 @@ from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.schema_folder.dependencies import link_files
 from contractlog.clients.cli.schema_folder.discovery import discover_files
+from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
     FOLDER_SUFFIXES,
@@ -44,7 +45,7 @@ class UnreadableFiles:
     def __init__(self, *, deferred: bool = True) -> None:
         self._deferred = deferred
         self.problems: list[tuple[Path, UsageError]] = []
-        self.warnings: list[str] = []  #: about files that were left out
+        self.warnings: list[FolderWarning] = []  #: about files that were left out
 
     @contextmanager
     def collect(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
@@ -128,7 +129,7 @@ def collect_files(
         with problems.collect(file.path):
             _validate_subject(name, file.path)
             groups.setdefault(name, []).append(replace(file, subject=name))
-    problems.warnings += _describe_similar(groups)
+    problems.warnings += _find_similar(groups)
     for group, versions in list(groups.items()):
         versions.sort(key=lambda file: file.version_order)
         if manifest is not None:
@@ -272,7 +273,7 @@ def list_files(path: Path, problems: UnreadableFiles, manifest: Manifest | None 
             _require_existing(path)
         return [path]
     discovered = discover_files(path, manifest)
-    problems.warnings += discovered.messages()
+    problems.warnings += discovered.find_warnings()
     if not discovered.schemas:
         raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")
     return discovered.schemas
@@ -305,7 +306,7 @@ def _validate_subject(subject: str, path: Path) -> None:
         ) from None
 
 
-def _describe_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[str]:
+def _find_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[FolderWarning]:
     """Yield a warning about subjects whose names differ only in case."""
     by_folded: dict[str, list[str]] = {}
     for subject in groups:
@@ -313,4 +314,5 @@ def _describe_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[st
     for similar in by_folded.values():
         if len(similar) > 1:
             names = ", ".join(f"`{subject}` of {groups[subject][-1].path}" for subject in similar)
-            yield f"these subjects differ only in case: {names}; rename one file if both mean the same subject"
+            message = f"these subjects differ only in case: {names}; rename one file if both mean the same subject"
+            yield FolderWarning(FolderRule.SIMILAR_SUBJECTS, groups[similar[-1]][-1].path, message)

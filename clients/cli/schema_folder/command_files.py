@@ -14,7 +14,7 @@ from contractlog.clients.cli.baseline import Baseline
 from contractlog.clients.cli.git_revision import checked_out, is_git_revision
 from contractlog.clients.cli.locked_files import find_lock_folder, read_locked_files
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.output import print_error
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.environment import select_environment
@@ -28,7 +28,7 @@ from contractlog.compatibility.level import Level
 
 AGAINST_LOCK: Final = "lock"
 
-__all__ = ["open_baseline", "read_files", "reads_whole_folder"]
+__all__ = ["open_baseline", "print_folder_warnings", "read_files", "reads_whole_folder"]
 
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
@@ -37,9 +37,15 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
     if not options.files:
         options.files = [_manifest_folder(options.manifest)]
     groups = _collect(options, options.files, options.manifest, unreadable)
-    for warning in unreadable.warnings:
-        print_message(f"note: {warning}")
+    print_folder_warnings(options, unreadable)
     return order_files(groups, unreadable.collect)
+
+
+def print_folder_warnings(options: Namespace, unreadable: UnreadableFiles) -> None:
+    """Print the warnings about files, also if quiet, and hand them to the reports of the command."""
+    options.folder_warnings = unreadable.warnings
+    for warning in unreadable.warnings:
+        print_error(f"warning: {warning.message}")
 
 
 def reads_whole_folder(options: Namespace) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
@@ -30,6 +32,8 @@ IGNORE_FILE: Final = ".contractlogignore"
 _AVRO_IDL: Final = ".avdl"
 _MAX_IGNORE_BYTES: Final = 1024 * 1024
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
+_OWN_DOCUMENT: Final = re.compile(rb'\s*\{\s*"format":\s*"contractlog\.[a-z-]+/[0-9]+"')
+_OWN_DOCUMENT_BYTES: Final = 200  #: of a file that tell whether it is one
 _MAX_NAMED: Final = 3  #: most ignored files that a message names
 
 
@@ -37,25 +41,29 @@ _MAX_NAMED: Final = 3  #: most ignored files that a message names
 class DiscoveredFiles:
     """The files in a folder."""
 
+    folder: Path
     schemas: tuple[Path, ...]
     others: tuple[Path, ...]  #: files that are no schemas
     linked_folders: tuple[Path, ...] = ()  #: symbolic links to folders outside
 
-    def messages(self) -> Iterator[str]:
-        """Yield what a user should know about the other files."""
+    def find_warnings(self) -> Iterator[FolderWarning]:
+        """Yield warnings about the files that are not read; those that are no schemas are counted in one."""
         for path in self.linked_folders:
-            yield (
+            message = (
                 f"{path} is a symbolic link to a folder outside, and is not followed: name {path.resolve()} itself, or "
                 f"list the link in {IGNORE_FILE}"
             )
+            yield FolderWarning(FolderRule.LINK, path, message)
         for path in self.others:
             if path.suffix == _AVRO_IDL:
-                yield f"{path}: Avro IDL is not read: convert it with `avro-tools idl2schemata {path} DIR`"
+                message = f"{path}: Avro IDL is not read: convert it with `avro-tools idl2schemata {path} DIR`"
+                yield FolderWarning(FolderRule.AVRO_IDL, path, message)
         ignored = [path for path in self.others if path.suffix != _AVRO_IDL]
         if ignored:
             names = ", ".join(str(path) for path in ignored[:_MAX_NAMED])
             more = f" and {len(ignored) - _MAX_NAMED:,} more" if len(ignored) > _MAX_NAMED else ""
-            yield f"files without the name of a schema are left out: {names}{more}; {IGNORE_FILE} silences this"
+            message = f"files without the name of a schema are left out: {names}{more}; {IGNORE_FILE} silences this"
+            yield FolderWarning(FolderRule.FILES_LEFT_OUT, self.folder, message)
 
 
 def discover_files(folder: Path, manifest: Manifest | None = None) -> DiscoveredFiles:
@@ -73,8 +81,11 @@ def discover_files(folder: Path, manifest: Manifest | None = None) -> Discovered
             linked_folders += [] if path.resolve().is_relative_to(folder.resolve()) else [path]
             continue
         _reject_link_outside(path, folder)
-        (schemas if _is_schema_file(path, manifest) else others).append(path)
-    return DiscoveredFiles(tuple(schemas), tuple(others), tuple(linked_folders))
+        if _is_schema_file(path, manifest):
+            schemas.append(path)
+        elif not _is_own_document(path):
+            others.append(path)
+    return DiscoveredFiles(folder, tuple(schemas), tuple(others), tuple(linked_folders))
 
 
 def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
@@ -113,6 +124,15 @@ def _names_meta_schema(path: Path) -> bool:
             value = json.loads(path.read_bytes())
             named = value.get("$schema") if isinstance(value, dict) else None
             return isinstance(named, str) and is_meta_schema_uri(named.removesuffix("#"))
+    return False
+
+
+def _is_own_document(path: Path) -> bool:
+    """Return whether a file is a JSON document of contractlog, such as a saved plan, by its first member."""
+    with suppress(OSError):
+        if path.suffix == ".json" and path.is_file():
+            with path.open("rb") as file:
+                return _OWN_DOCUMENT.match(file.read(_OWN_DOCUMENT_BYTES)) is not None
     return False
 
 

@@ -32,7 +32,15 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
             path = path[:-1]
             if violation["property"] in _follow(schema, path).get("properties", ()):
                 path += ["properties", violation["property"]]
-        reason = _describe_violation(error.kind.name, violation, _follow(value, keys))
+        wrong = _follow(value, keys)
+        reason = _describe_violation(error.kind.name, violation, wrong)
+        if (
+            error.kind.name == "type"
+            and violation["types"] == ["array"]
+            and isinstance(wrong, Mapping)
+            and len(keys) == 1
+        ):
+            reason += f": write `[[{keys[0]}]]`, and tables such as `[{keys[0]}.{next(iter(wrong), 'NAME')}]` below it"
         yield keys, f"{reason}. {_describe(schema, path)}"
 
 

@@ -18,7 +18,7 @@ CLEAN = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].good
 ERROR = LINT_RULES["LINT_AVRO_ENUM_EMPTY"].bad
 WARNING = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].bad
 FIXED = LINT_RULES["LINT_AVRO_NULLABLE_DEFAULT_MISSING"].good
-ENDED: dict[str, list[Any]] = {"unreadable": [], "expired": [], "manifest_warnings": []}
+ENDED: dict[str, list[Any]] = {"unreadable": [], "expired": [], "manifest_warnings": [], "folder_warnings": []}
 NOTE = LINT_RULES["LINT_JSON_ID_MISSING"].bad
 
 

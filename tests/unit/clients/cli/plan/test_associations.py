@@ -308,3 +308,17 @@ def test_a_registry_without_associations_is_named_and_the_rest_is_applied(
     write(folder)
     assert run("plan", "--exit-code").err.endswith("nothing to change\n")
     app.state.close()
+
+
+def test_a_topic_with_a_dot_is_rejected_with_the_rule_of_the_api(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("contractlog.clients.cli.check_runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.chdir(tmp_path)
+    Path("Order.avsc").write_text('{"type": "record", "name": "Order", "namespace": "com.acme", "fields": []}')
+    manifest = '[[associations]]\ntopic = "{}"\nsubject = "com.acme.Order"\nnamespace = "lkc-1"\n'
+    Path("contractlog.toml").write_text(manifest.format("orders"))
+    assert main(["check", "."]) == exit_codes.CLEAN, "a subject may have dots"
+    Path("contractlog.toml").write_text(manifest.format("orders.v1"))
+    assert main(["check", "."]) == exit_codes.FINDINGS
+    assert "only for topics named with letters, digits, `_` and `-`" in capsys.readouterr().out

@@ -149,11 +149,26 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     error = capsys.readouterr().err
     assert "nothing was applied: the registry or the files have changed" in error
     assert {
-        "file": "`Money`: the plan has the step `register`, which is done, or no longer follows from the files",
+        "file": "`Money.avsc` was edited since the plan, which registers it as a version of `Money`",
         "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
         "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
     }[mover] in error
     assert "orders-value" not in registry.subjects()
+
+
+def test_a_plan_names_the_file_that_was_removed_or_added_since(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, **{"other-value": "int"})
+    main(["plan", ".", "--out", "plan.json"])
+    (folder / "other-value.avsc").rename(folder / "another-value.avsc")
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
+    assert "`other-value.avsc` was removed or renamed since the plan, which registers it" in capsys.readouterr().err
+    (folder / "another-value.avsc").unlink()
+    main(["plan", ".", "--out", "plan.json"])
+    put(folder, **{"other-value": "int"})
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.FINDINGS
+    assert "`other-value.avsc` was edited or added since the plan: it would be a version" in capsys.readouterr().err
 
 
 def test_a_plan_that_was_applied_in_part_is_completed(registry: Registry, folder: Path) -> None:
@@ -294,6 +309,7 @@ def test_drift_is_a_version_that_the_files_do_not_have(
         "unreadable": [],
         "manifest_warnings": [],
         "refused_changes": [],
+        "folder_warnings": [],
         "without_file": [],
     }
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS

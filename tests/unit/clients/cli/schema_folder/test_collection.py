@@ -184,7 +184,11 @@ def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
     collect_files([str(folder)], unreadable=unreadable)
     [warning] = unreadable.warnings
     first, second = folder / "x/Orders-value.avsc", folder / "y/orders-value.avsc"
-    assert f"differ only in case: `Orders-value` of {first}, `orders-value` of {second}; rename one file" in warning
+    assert (
+        f"differ only in case: `Orders-value` of {first}, `orders-value` of {second}; rename one file"
+        in warning.message
+    )
+    assert (warning.rule, warning.path) == ("SUBJECTS_DIFFER_IN_CASE", second)
 
 
 def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:

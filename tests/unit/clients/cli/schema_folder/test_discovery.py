@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,16 +42,26 @@ def test_suffixes_decide_and_for_json_the_meta_schema(tmp_path: Path) -> None:
 
 def test_other_files_are_counted_in_one_message(tmp_path: Path) -> None:
     put(tmp_path, **dict.fromkeys(("a.avsc", "1.md", "2.md", "3.md", "4.md", ".hidden", "pulled.json"), ""))
-    (message,) = discover_files(tmp_path).messages()
-    assert "1.md" in message
-    assert "and 1 more" in message
-    assert ".hidden" not in message
+    (warning,) = discover_files(tmp_path).find_warnings()
+    assert "1.md" in warning.message
+    assert "and 1 more" in warning.message
+    assert ".hidden" not in warning.message
+    assert (warning.rule, warning.path) == ("FILES_LEFT_OUT", tmp_path)
+
+
+def test_a_saved_plan_is_no_file_that_is_left_out(tmp_path: Path) -> None:
+    plan = json.dumps({"format": "contractlog.plan/1", "steps": []}, indent=2)
+    put(tmp_path, **{"a.avsc": "", "plan.json": plan, "other.json": '{"format": "x"}'})
+    (warning,) = discover_files(tmp_path).find_warnings()
+    assert "other.json" in warning.message
+    assert "plan.json" not in warning.message
 
 
 def test_avro_idl_has_a_message_that_tells_how_to_convert_it(tmp_path: Path) -> None:
     put(tmp_path, **{"a.avdl": "", "b.avsc": ""})
-    (message,) = discover_files(tmp_path).messages()
-    assert "a.avdl: Avro IDL is not read: convert it" in message
+    (warning,) = discover_files(tmp_path).find_warnings()
+    assert "a.avdl: Avro IDL is not read: convert it" in warning.message
+    assert (warning.rule, warning.path) == ("AVRO_IDL_LEFT_OUT", tmp_path / "a.avdl")
 
 
 @pytest.mark.parametrize(
@@ -97,10 +108,11 @@ def test_a_link_to_a_folder_outside_is_not_followed_and_named(tmp_path: Path) ->
     (tmp_path / "in" / "link").symlink_to(tmp_path / "outside")
     discovered = discover_files(tmp_path / "in")
     assert discovered.schemas == (tmp_path / "in" / "real" / "a-value.avsc",)
-    [message] = discovered.messages()
+    [warning] = discovered.find_warnings()
+    message = warning.message
     assert f"{tmp_path / 'in' / 'link'} is a symbolic link to a folder outside, and is not followed: name" in message
     (tmp_path / "in" / ".contractlogignore").write_text("link/\n")
-    assert list(discover_files(tmp_path / "in").messages()) == []
+    assert list(discover_files(tmp_path / "in").find_warnings()) == []
 
 
 def test_a_link_to_nothing_is_named_with_its_target(tmp_path: Path) -> None:

@@ -229,7 +229,11 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ('[[files]]\npath = "a"\nsubjects = ["x", "x"]\n', r"toml:3:1: this list has an entry twice. Subjects of"),
         ('[environments.dev]\nregistry = "localhost:8081"\n', r"toml:2:1: this value is not allowed. URL .* `http://`"),
         ("[environments.dev]\n", r"toml:1:1: the key `registry` is missing. URL of the registry"),
-        ('[files]\npath = "a"\n', r"toml:1:1: a table stands here, where a list is needed. Rules for files"),
+        ('[files]\npath = "a"\n', r"toml:1:1: a table stands here, where a list is needed: write `\[\[files\]\]`"),
+        (
+            '[environments.dev]\nregistry = "http://a"\n\n[files.references]\n"a" = "b:1"\n',
+            r"toml:4:1: a table .*: write `\[\[files\]\]`, and tables such as `\[files.references\]` below it",
+        ),
         ('[[associations]]\ntopic = "t"\n', r"toml:1:1: the key `subject` is missing. Subject of this part"),
         (
             '[[associations]]\ntopic = "t"\nsubject = "s"\npart = "Key"\n',
