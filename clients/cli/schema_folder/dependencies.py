@@ -176,7 +176,8 @@ class _Linker:
         names = {os.path.relpath(path, file.path.parent): path for path in paths if path != file.path}
         if not external.path:
             names = {name: path for path in paths for name in self.names[path].defined}
-        describe = describe_undefined_type if file.draft.type is SchemaType.AVRO else describe_unresolved_reference
+        is_reference = external.path or ":" in external.name  # else the name of a type
+        describe = describe_unresolved_reference if is_reference else describe_undefined_type
         message, nearest = describe(file.path, external, names)
         if nearest in names:
             self.probably_used.add(names[nearest])

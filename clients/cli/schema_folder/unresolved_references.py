@@ -1,4 +1,4 @@
-"""Messages about names in schema files that no file defines: Avro types, and a ``$ref`` of a JSON schema."""
+"""Messages about names that no schema file defines: Avro types, targets of a ``$ref``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def describe_undefined_type(file: Path, external: ExternalName, names: Iterable[
 
 
 def list_unresolved(file: SchemaFile, pointer: str | None, referenced: Collection[str] = ()) -> list[str]:
-    """Return the messages about all unresolved names of a file, if one of them is at a position of the file.
+    """Return the messages about all unresolved names of a file, if one of them is at a position.
 
     Args:
         file: the file.

@@ -12,7 +12,6 @@ from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.clients.lock_file import list_locked_files
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
-from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_names import SchemaNames
 
 __all__ = ["find_unused_types"]
@@ -44,11 +43,10 @@ def find_unused_types(manifest: Manifest | None, paths: Iterable[Path]) -> froze
 
 
 def _list_names(path: Path) -> SchemaNames:
-    """Return the names in an Avro file; none if it cannot be read, which is reported elsewhere."""
+    """Return the names in a schema file; none if it cannot be read, which is reported elsewhere."""
     with suppress(UsageError):
         draft = read_file(path).draft
-        if draft.type is SchemaType.AVRO:
-            return list_names(draft.type, draft.text)
+        return list_names(draft.type, draft.text)
     return SchemaNames()
 
 
