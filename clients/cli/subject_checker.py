@@ -88,7 +88,6 @@ class SubjectChecker:
         if resolved.registered is not None:
             return self._describe_registered(resolved, severities)
         try:
-            self._reject_invalid(parsed)
             refusal = (*self._find_refusal(), *self._list_owned_references(file))
             result = self._check_file(file, parsed, severities)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -98,8 +97,8 @@ class SubjectChecker:
         unknown = self._find_unknown_version(resolved, severities)
         optional = self.reported.omit_known(self.subject, (*unknown, *result.optional_findings), resolved.subjects)
         result = self._apply_waivers(replace(result, optional_findings=tuple(optional)), resolved.subjects)
-        conflicts = self._find_reserved_conflicts(parsed) if result.outcome in {"compatible", "waived"} else ()
-        if conflicts:  # at every level
+        conflicts = self._find_conflicts(parsed) if result.outcome in {"compatible", "waived"} else ()
+        if conflicts:
             result = replace(result, outcome="incompatible", messages=conflicts, findings=(), needs_level_change=False)
         if result.outcome in {"compatible", "waived"}:
             if refusal:
@@ -182,19 +181,19 @@ class SubjectChecker:
             self.manifest.require_level(self.subject, waiver)
         return check
 
-    def _reject_invalid(self, parsed: ParsedSchema) -> None:
-        """Raise ``InvalidSchema`` if the config, as the manifest changes it, rejects a schema."""
+    def _find_conflicts(self, parsed: ParsedSchema) -> tuple[str, ...]:
+        """Return why the config, as the manifest changes it, rejects a schema, at every level."""
+        if isinstance(self.registry, Baseline):
+            return ()
         if self._validates_fields:
-            reject_invalid_field_names(parsed)
+            try:
+                reject_invalid_field_names(parsed)
+            except InvalidSchema as error:
+                return (str(error),)
         problem = find_nonconformity(parsed) if self._config.strict_json_schemas else None
         if problem is not None:
-            raise InvalidSchema(f"{problem.message}; the config member strictJsonSchemas rejects such schemas")
-
-    def _find_reserved_conflicts(self, parsed: ParsedSchema) -> tuple[str, ...]:
-        """Return the violations of reserved fields, if fields are validated."""
-        if not self._validates_fields or isinstance(self.registry, Baseline):
-            return ()
-        return find_reserved_conflicts(parsed, *self._inherit_metadata())
+            return (f"{problem.message}; the config member strictJsonSchemas rejects such schemas",)
+        return find_reserved_conflicts(parsed, *self._inherit_metadata()) if self._validates_fields else ()
 
     def _inherit_metadata(self) -> tuple[Metadata | None, Metadata | None]:
         """Return the metadata that a file's version gets, and those of the version before it."""

@@ -68,11 +68,11 @@ MANDATORY = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "
 @pytest.mark.parametrize(
     "case",
     [
-        (None, VALIDATED, schema(properties=JSON_FIELDS), exit_codes.USAGE, "cannot start with $$ prefix"),
-        (validate, "", schema(properties=JSON_FIELDS), exit_codes.USAGE, "cannot start with $$ prefix"),
-        (validate, LEVEL, schema(properties=JSON_FIELDS), exit_codes.USAGE, "cannot start with $$ prefix"),
-        (reject_nonconforming, "", schema(minLength=-1), exit_codes.USAGE, "strictJsonSchemas rejects"),
-        (reject_nonconforming, LEVEL, schema(minLength=-1), exit_codes.USAGE, "strictJsonSchemas rejects"),
+        (None, VALIDATED, schema(properties=JSON_FIELDS), exit_codes.FINDINGS, "cannot start with $$ prefix"),
+        (validate, "", schema(properties=JSON_FIELDS), exit_codes.FINDINGS, "cannot start with $$ prefix"),
+        (validate, LEVEL, schema(properties=JSON_FIELDS), exit_codes.FINDINGS, "cannot start with $$ prefix"),
+        (reject_nonconforming, "", schema(minLength=-1), exit_codes.FINDINGS, "strictJsonSchemas rejects"),
+        (reject_nonconforming, LEVEL, schema(minLength=-1), exit_codes.FINDINGS, "strictJsonSchemas rejects"),
         (reserve, VALIDATED, record("note"), exit_codes.FINDINGS, "conflicts with the reserved field note"),
         (reserve_and_validate, "", record("note"), exit_codes.FINDINGS, "with the reserved field note"),
         (reserve_and_validate, LEVEL, record("note"), exit_codes.FINDINGS, "with the reserved field note"),
