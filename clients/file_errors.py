@@ -44,14 +44,14 @@ def control_file_error(errors: Sequence[FileError]) -> UsageError:
 
 
 def list_file_errors(error: Exception) -> tuple[FileError, ...]:
-    """Return the errors in files that control a command that an exception has; empty if it is about anything else."""
+    """Return the errors in files that control a command; none if the exception is about others."""
     facts = error.facts if isinstance(error, UsageError) else {}
     errors: tuple[FileError, ...] = facts.get("file_errors", ())
     return errors
 
 
 def rename_in_error(error: UsageError, path: str, name: str) -> UsageError:
-    """Return the exception with another name for paths that begin so: those of a copy become what the user knows."""
+    """Return the exception with the name that the user knows for the paths of a copy."""
     facts = dict(error.facts)
     if "details" in facts:
         facts["details"] = [text.replace(path, name) for text in facts["details"]]

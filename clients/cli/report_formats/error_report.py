@@ -139,7 +139,7 @@ def error_body(finding: ReportedFinding) -> dict[str, Any]:
 def failed_step(
     path: str, message: str, identity: str, done: Sequence[str], not_reached: Sequence[str]
 ) -> ReportedFinding:
-    """Return the error that ended a command after it had changed something, with what was done and what was not."""
+    """Return the error that ended a command midway, with what was done and what was not."""
     parts = (("done before it", done), ("not reached", not_reached))
     details = tuple(f"{title}: {_join_names(names)}" for title, names in parts if names)
     return ReportedFinding(path, None, None, STEP_FAILED.id, "error", message, details, identity=identity)
@@ -151,7 +151,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def report_unreadable_files(problems: Iterable[tuple[Path, Exception]], root: Path) -> list[ReportedFile]:
-    """Return the files that cannot be read; an error in a file that controls the command is reported once, there."""
+    """Return the files that cannot be read; errors in the manifest and the like are reported there, once."""
     control: dict[FileError, None] = {}
     files = []
     for path, error in problems:

@@ -71,7 +71,7 @@ def output_json(options: Namespace, body: Mapping[str, Any]) -> None:
 
 @contextmanager
 def reported_failures(options: Namespace, command: str, argv: Sequence[str], path: str = ".") -> Iterator[None]:
-    """Report an error that ends a command without a report and a JSON document, so that CI shows the reason.
+    """Report an error that ends a command before its report, so that CI shows the reason.
 
     An error without a position is reported for ``path``, unless the command has files.
     """

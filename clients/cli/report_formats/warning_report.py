@@ -77,7 +77,7 @@ def add_folder_warnings(report: Report, warnings: Sequence[FolderWarning], root:
 def _add_findings(
     report: Report, path: str, findings: tuple[ReportedFinding, ...], rule: ReportedRule, verdict: str
 ) -> Report:
-    """Return a report with findings of the first file with a path, which is added with the verdict if there is none."""
+    """Return a report with findings of a file, which is added with the verdict if it is not there."""
     position = next((number for number, file in enumerate(report.files) if file.path == path), None)
     files = list(report.files)
     if position is None:
