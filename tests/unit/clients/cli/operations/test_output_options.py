@@ -48,7 +48,7 @@ MANIFEST = '[environments.dev]\nregistry = "http://a"\n[environments.prod]\nregi
 def folder(orders: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder with the first version of a subject of the registry."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://registry")  # no environment of the manifest is chosen
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://a")  # the manifest has no environment `default`
     for name in ("schemas", "empty"):
         (tmp_path / name).mkdir()
     (tmp_path / "schemas" / "contractlog.toml").write_text(MANIFEST)
