@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.manifest_import import find_subjects, import_associations, import_subject_rules
 from contractlog.clients.cli.options import add_output, add_registry, connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -18,6 +17,7 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
+from contractlog.clients.cli.pull.manifest_import import find_subjects, import_associations, import_subject_rules
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, SubjectRule

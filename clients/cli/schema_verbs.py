@@ -48,7 +48,7 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(argv)
     if options.level and not options.against:
         parser.error("--level needs --against: otherwise the registry has the levels of the subjects")
-    from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.check.runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
         return run(options, argv)
@@ -200,7 +200,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_reports(parser)
     add_output(parser)
     options = parser.parse_args(argv)
-    from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.diff.runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     with apply_output_options(options):
         return run(options, argv)

@@ -107,7 +107,7 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),
     "lint": Verb(
-        "contractlog.clients.cli.lint:lint",
+        "contractlog.clients.cli.lint.command:lint",
         "check schema files by rules, without a registry: names, documentation, defaults, types",
         "contractlog lint schemas/ --fix",
     ),
@@ -117,7 +117,7 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog init schemas/",
     ),
     "pull": Verb(
-        "contractlog.clients.cli.pull:pull",
+        "contractlog.clients.cli.pull.command:pull",
         "write registered schemas to files",
         "contractlog pull orders-value --out schemas/",
     ),

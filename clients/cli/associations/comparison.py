@@ -14,9 +14,9 @@ from contractlog.clients.cli.associations.bindings import (
     fetch_associations,
 )
 from contractlog.clients.cli.associations.problems import AssociationProblem, FolderState, find_problems
+from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Resource
 from contractlog.compatibility.identifiers import Subject, qualify_subject

@@ -18,10 +18,10 @@ from contractlog.clients.cli.associations.bindings import (
     describe_part,
     find_draft,
 )
+from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.write_access import READ_ONLY, WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import (

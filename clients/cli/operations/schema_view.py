@@ -28,7 +28,7 @@ from contractlog.clients.cli.options import (
     select_context,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
-from contractlog.clients.cli.pulled_text import format_text
+from contractlog.clients.cli.pull.pulled_text import format_text
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError
 from contractlog.compatibility.identifiers import MAX_ID, qualify_subject

@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from contractlog.clients.calls import VersionLike
-from contractlog.clients.cli.lock_writer import remove_context, write_lock
-from contractlog.clients.cli.locked_files import find_nearest_lock
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.cli.plan.file_registration import FileRegistration
-from contractlog.clients.cli.pulled_files import PulledFile
+from contractlog.clients.cli.pull.lock_writer import remove_context, write_lock
+from contractlog.clients.cli.pull.pulled_files import PulledFile
+from contractlog.clients.cli.schema_folder.locked_files import find_nearest_lock
 from contractlog.clients.lock_file import lock_path, locked_context, read_lock_entries
 from contractlog.clients.registry import Registry
 

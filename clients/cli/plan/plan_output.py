@@ -9,15 +9,15 @@ from typing import Any
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_body
 from contractlog.clients.cli.associations.problems import locate_problem
+from contractlog.clients.cli.check.findings import ReferencedFindings
+from contractlog.clients.cli.check.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.file_counts import count_files
-from contractlog.clients.cli.findings import ReferencedFindings
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.report_formats.renderer import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line

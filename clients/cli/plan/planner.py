@@ -11,9 +11,16 @@ from operator import attrgetter
 from contractlog.clients.cli.associations.bindings import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
 from contractlog.clients.cli.associations.problems import FolderState, summarize_folder
-from contractlog.clients.cli.check_runner import find_manifest_warnings, find_usages
-from contractlog.clients.cli.contract_differences import declares_contract, describe_differences, list_differences
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.check.file_check import FileCheck
+from contractlog.clients.cli.check.refused_changes import (
+    RefusedChange,
+    find_refused_deletion,
+    find_refused_settings,
+    find_refused_unbinding,
+)
+from contractlog.clients.cli.check.runner import find_manifest_warnings, find_usages
+from contractlog.clients.cli.check.unknown_versions import KnownVersions
+from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message, registry_command
@@ -29,21 +36,18 @@ from contractlog.clients.cli.plan.steps import (
     Step,
     setting_step,
 )
-from contractlog.clients.cli.refused_changes import (
-    RefusedChange,
-    find_refused_deletion,
-    find_refused_settings,
-    find_refused_unbinding,
-)
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
+from contractlog.clients.cli.schema_folder.contract_differences import (
+    declares_contract,
+    describe_differences,
+    list_differences,
+)
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
-from contractlog.clients.cli.unknown_versions import KnownVersions
-from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.check.file_check import FAILED, FileCheck
+from contractlog.clients.cli.check.findings import ReferencedFindings
+from contractlog.clients.cli.check.optional_checks import ReportedChanges
+from contractlog.clients.cli.check.recorded_usage import RecordedUsage
+from contractlog.clients.cli.check.subject_checker import SubjectChecker
+from contractlog.clients.cli.check.unknown_versions import KnownVersions
+from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.error_messages import interruption_message
-from contractlog.clients.cli.file_check import FAILED, FileCheck
 from contractlog.clients.cli.file_counts import count_files
-from contractlog.clients.cli.findings import ReferencedFindings
-from contractlog.clients.cli.optional_checks import ReportedChanges
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     continue_without_reader,
@@ -29,17 +33,13 @@ from contractlog.clients.cli.plan.file_registration import (
     report_interruption,
 )
 from contractlog.clients.cli.plan.registration_report import interrupted_report, registration_report
-from contractlog.clients.cli.recorded_usage import RecordedUsage
 from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
-from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.clients.cli.subject_settings import PlannedSettings
-from contractlog.clients.cli.unknown_versions import KnownVersions
-from contractlog.clients.cli.write_access import WriteAccess
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.check.write_access import UNKNOWN_PERMISSIONS
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.options import connect
@@ -47,7 +48,6 @@ from contractlog.clients.cli.report_formats.renderer import output_json, output_
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
-from contractlog.clients.cli.write_access import UNKNOWN_PERMISSIONS
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.level import Level

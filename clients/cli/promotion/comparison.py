@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.output import shell_command
 from contractlog.clients.cli.promotion.compatibility import check_version
 from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.references import ReferenceMap
 from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Refusal, RefusalKind, RefusedError, Side
-from contractlog.clients.cli.registry_check import check_by_registry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.level import Level

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.check.file_check import FileCheck
+from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.promotion.sides import Side
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 

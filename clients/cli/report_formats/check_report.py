@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.associations.problems import AssociationProblem
-from contractlog.clients.cli.file_check import FAILED, FileCheck
+from contractlog.clients.cli.check.file_check import FAILED, FileCheck
+from contractlog.clients.cli.check.findings import describe_finding, describe_verdict, diff_lines
+from contractlog.clients.cli.check.impact_text import describe_affected, describe_impact
+from contractlog.clients.cli.check.refused_changes import RefusedChange, summarize_refused
 from contractlog.clients.cli.file_counts import count_files, count_part
-from contractlog.clients.cli.findings import describe_finding, describe_verdict, diff_lines
-from contractlog.clients.cli.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.refused_changes import RefusedChange, summarize_refused
 from contractlog.clients.cli.report_formats.error_report import ERROR_RULES, report_unreadable_files
 from contractlog.clients.cli.report_formats.report import (
     Report,

@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.git_revision import checked_out, is_git_revision
-from contractlog.clients.cli.locked_files import find_lock_folder, read_locked_files
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_error
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.environment import select_environment
+from contractlog.clients.cli.schema_folder.locked_files import find_lock_folder, read_locked_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_folder
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile

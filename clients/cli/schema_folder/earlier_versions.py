@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.baseline import Baseline
+    from contractlog.clients.cli.check.baseline import Baseline
 
 __all__ = ["EarlierVersionMatcher", "list_earlier_versions"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.contract_differences import declares_contract
 from contractlog.clients.cli.json_formatter import format_json
+from contractlog.clients.cli.schema_folder.contract_differences import declares_contract
 from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
@@ -40,7 +40,7 @@ from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_k
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.baseline import Baseline
+    from contractlog.clients.cli.check.baseline import Baseline
 
 __all__ = ["FileResolver", "ResolvedFile", "invalid_file_message", "parse_draft"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.clients.cli.lock_writer import write_lock
-from contractlog.clients.cli.pull_runner import _pull_subjects
-from contractlog.clients.cli.pulled_files import PulledFile
+from contractlog.clients.cli.pull.lock_writer import write_lock
+from contractlog.clients.cli.pull.pulled_files import PulledFile
+from contractlog.clients.cli.pull.runner import _pull_subjects
 from contractlog.clients.lock_file import LOCK
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError

@@ -11,7 +11,7 @@ from support.source_tree import imports, modules, modules_with
 DEFAULT_TYPE_MODULES = frozenset({"compatibility/schema.py", "registry/registration/candidate.py"})
 
 #: `contractlog pull` writes schemas of every type of the API without loading the formats.
-UNPARSED_TYPE_MODULES = frozenset({"clients/cli/pulled_text.py"})
+UNPARSED_TYPE_MODULES = frozenset({"clients/cli/pull/pulled_text.py"})
 
 
 def test_the_table_of_formats_is_the_only_place_that_tells_formats_apart() -> None:

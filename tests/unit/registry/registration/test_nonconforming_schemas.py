@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from contractlog.clients import Config, Registry
-from contractlog.clients.cli.findings import detail_lines, verdict_line
+from contractlog.clients.cli.check.findings import detail_lines, verdict_line
+from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"

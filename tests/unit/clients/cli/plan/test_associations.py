@@ -51,7 +51,7 @@ FILES = '[[files]]\npath = "shop.avsc"\nsubjects = ["shop"]\n'
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("plan.runner", "check_runner"):
+    for module in ("plan.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     for name in ("shop", "shop-key", "orders-value"):
@@ -313,7 +313,7 @@ def test_a_registry_without_associations_is_named_and_the_rest_is_applied(
 def test_a_topic_with_a_dot_is_rejected_with_the_rule_of_the_api(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("contractlog.clients.cli.check_runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.check.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     Path("Order.avsc").write_text('{"type": "record", "name": "Order", "namespace": "com.acme", "fields": []}')
     manifest = '[[associations]]\ntopic = "{}"\nsubject = "com.acme.Order"\nnamespace = "lkc-1"\n'

@@ -284,7 +284,7 @@ def test_unreadable_files_are_in_json(
 def test_check_judges_by_the_level_that_the_manifest_sets(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contractlog.clients.cli.check_runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.check.runner.connect", lambda _: nullcontext(registry))
     main(["register", "."])
     put(folder, **{"orders-value": {**ORDER, "fields": []}})
     assert main(["check", "."]) == exit_codes.FINDINGS

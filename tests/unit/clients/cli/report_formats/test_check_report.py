@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.file_check import FileCheck
+from contractlog.clients.cli.check.file_check import FileCheck
+from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile
 from contractlog.clients.cli.schema_folder.manifest import Manifest, SubjectRule
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import Waiver
-from contractlog.clients.cli.subject_checker import SubjectChecker
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode

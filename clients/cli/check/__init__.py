@@ -1,0 +1,1 @@
+"""The check of schema files: verdicts, findings, impact, permissions."""

@@ -1,0 +1,1 @@
+"""The rules for schema files, and their fixes."""
