@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from contractlog.clients.cli.baseline import Baseline
+from contractlog.clients.cli.contract_differences import describe_same_text
 from contractlog.clients.cli.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.file_findings import locate_findings
 from contractlog.clients.cli.finding_waivers import apply_waivers
@@ -82,6 +83,8 @@ class SubjectChecker:
             result = self._check_file(file, parsed, severities)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
+        if resolved.same_text is not None:
+            result = replace(result, notes=(*result.notes, describe_same_text(file.draft, resolved.same_text)))
         if self.usage is not None:
             result = replace(result, impact=self._check_impact(result, parsed, self.usage, severities))
         optional = self.reported.omit_known(self.subject, result.optional_findings, resolved.subjects)
