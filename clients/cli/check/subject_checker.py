@@ -26,6 +26,7 @@ from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.check.subject_history import SubjectHistory
 from contractlog.clients.cli.check.unknown_versions import KnownVersions
 from contractlog.clients.cli.check.write_access import WriteAccess
+from contractlog.clients.cli.schema_folder.contract_differences import describe_same_text
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -92,6 +93,8 @@ class SubjectChecker:
             result = self._check_file(file, parsed, severities)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
+        if resolved.same_text is not None:
+            result = replace(result, notes=(*result.notes, describe_same_text(file.draft, resolved.same_text)))
         if self.usage is not None:
             result = replace(result, impact=self._check_impact(result, parsed, self.usage, severities))
         unknown = self._find_unknown_version(resolved, severities)

@@ -11,7 +11,9 @@ from contractlog.clients.cli.check.findings import ReferencedFindings, impact_li
 from contractlog.clients.cli.check.runner import print_check
 from contractlog.clients.cli.file_counts import count_part
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
-from contractlog.clients.cli.schema_folder.contract_differences import describe_differences, list_differences
+from contractlog.clients.cli.schema_folder.contract_differences import (
+    describe_same_text,
+)
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
@@ -106,19 +108,13 @@ def describe_outcome(step: FileRegistration) -> str:
     """Return the outcome for a file as a phrase."""
     subject = f"`{step.file.subject}`"
     if step.outcome == "would register":
-        return f"would be a new version of {subject}{_describe_same_text(step)}"
+        reason = "" if step.same_text is None else f": {describe_same_text(step.file.draft, step.same_text)}"
+        return f"would be a new version of {subject}{reason}"
     if step.outcome == "skipped" or step.schema is None:
         return step.reason
     version = "a new version" if step.schema.version is None else f"version {step.schema.version}"
     state = "registered as" if step.outcome == "registered" else "registered already as"
     return f"{state} {version} of {subject}, id {step.schema.schema_id}"
-
-
-def _describe_same_text(step: FileRegistration) -> str:
-    if step.same_text is None:
-        return ""
-    differences = describe_differences(list_differences(step.file.draft, step.same_text))
-    return f": it has the text of version {step.same_text.version}, and {differences}"
 
 
 def all_unpermitted(refused: list[FileRegistration]) -> bool:

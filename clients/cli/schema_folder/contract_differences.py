@@ -6,7 +6,7 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.metadata_inheritance import remove_version_property
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["declares_contract", "describe_differences", "list_differences"]
+__all__ = ["declares_contract", "describe_differences", "describe_same_text", "list_differences"]
 
 
 def declares_contract(draft: SchemaDraft) -> bool:
@@ -27,6 +27,12 @@ def list_differences(draft: SchemaDraft, registered: RegisteredSchema) -> tuple[
 def describe_differences(differences: tuple[str, ...]) -> str:
     """Return differences as a phrase, such as ``other metadata and rules``."""
     return "other " + (" and ".join(differences) or "metadata or rules")
+
+
+def describe_same_text(draft: SchemaDraft, registered: RegisteredSchema) -> str:
+    """Return how a file differs from a registered version with the same text, as a phrase."""
+    differences = describe_differences(list_differences(draft, registered))
+    return f"it has the text of version {registered.version}, and {differences}"
 
 
 def _metadata_body(metadata: Metadata | None) -> object:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.json_formatter import format_json
@@ -22,17 +21,9 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     raise_all,
 )
 from contractlog.clients.cli.schema_folder.unresolved_references import list_unresolved
+from contractlog.clients.cli.schema_folder.version_lookup import VersionLookup
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import (
-    InvalidSchema,
-    NotFound,
-    PayloadTooLarge,
-    RegistryError,
-    SchemaNotFound,
-    SchemaTooLarge,
-    SubjectNotFound,
-    UsageError,
-)
+from contractlog.compatibility.errors import InvalidSchema, NotFound, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import locate_pointer
@@ -43,9 +34,6 @@ if TYPE_CHECKING:
     from contractlog.clients.cli.check.baseline import Baseline
 
 __all__ = ["FileResolver", "ResolvedFile", "invalid_file_message", "parse_draft"]
-
-_MAX_LOOKUPS: Final = 100  #: files in one request; the server limits the work of a request
-_MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +59,14 @@ class FileResolver:
     manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
-    _normalized: dict[str, bool] = field(default_factory=dict)  #: by subject, as the manifest has it
-    _has_batches: bool = True
-    _new_subjects: set[str] = field(default_factory=set)  #: without a version when they were looked up
+    _lookup: VersionLookup = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._lookup = VersionLookup(self.registry, self.normalize, self.manifest)
 
     def normalizes(self, subject: str) -> bool:
         """Return whether normalized texts of a subject are compared and stored."""
-        if self.normalize or self.manifest is None:
-            return self.normalize
-        if subject not in self._normalized:
-            self._normalized[subject] = self.manifest.find_settings(subject).get("normalize") is True
-        return self._normalized[subject]
+        return self._lookup.normalizes(subject)
 
     def resolve_all(
         self, files: Sequence[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -101,8 +86,10 @@ class FileResolver:
         if earlier:
             trial = FileResolver(self.registry, self.normalize, self.manifest)
             trial._resolve_in_order(files, lambda _: suppress(UsageError))
+            self._lookup = trial._lookup
             registered = [(each.source, each.registered) for each in trial._resolved.values()]
-            pinned = EarlierVersionMatcher.of(self.registry, trial._look_up_all, files, registered).pin(earlier)
+            matcher = EarlierVersionMatcher.of(self.registry, self._lookup.find_all, files, registered)
+            pinned = matcher.pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
             if not pinned and len(trial._resolved) == len(files):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys
@@ -128,13 +115,13 @@ class FileResolver:
             UsageError: it is not a valid schema, a reference is not registered, or a dependency cannot be read.
         """
         parsed = self._parse(file)
-        registered = None if parsed.file.planned else self._look_up(parsed.file)
+        registered = None if parsed.file.planned else self._lookup.find(parsed.file)
         return self._store(replace(parsed, registered=registered))
 
     def record(self, file: SchemaFile, registered: RegisteredSchema) -> None:
         """Take note of the version that a resolved file was registered as."""
         if registered.version is None:  # servers before release 7 tell only the id
-            registered = self._look_up(file) or registered
+            registered = self._lookup.find(file) or registered
         self._store(replace(self._resolved[file.key], registered=registered))
 
     def _store(self, resolved: ResolvedFile) -> ResolvedFile:
@@ -151,14 +138,14 @@ class FileResolver:
         Else the registry copies those of the latest version, unless the file has some of its own.
         """
         file = resolved.file
-        if file.edited is not None and file.subject in self._new_subjects:
+        if file.edited is not None and file.subject in self._lookup.new_subjects:
             metadata = file.edited.metadata if file.draft.metadata is None else file.draft.metadata
             rule_set = file.edited.rule_set if file.draft.rule_set is None else file.draft.rule_set
             draft = replace(file.draft, metadata=metadata, rule_set=rule_set)
             return replace(resolved, file=replace(file, draft=draft))
-        if declares_contract(file.draft) and not file.planned and file.subject not in self._new_subjects:
+        if declares_contract(file.draft) and not file.planned and file.subject not in self._lookup.new_subjects:
             plain = replace(file, draft=replace(file.draft, metadata=None, rule_set=None))
-            return replace(resolved, same_text=self._look_up(plain))
+            return replace(resolved, same_text=self._lookup.find(plain))
         return resolved
 
     def _resolve_independent(
@@ -168,13 +155,13 @@ class FileResolver:
         for file in files:
             with collect(file.path):
                 parsed_files.append(self._parse(file))
-        known = dict(self._look_up_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
+        known = dict(self._lookup.find_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
         for parsed in parsed_files:
             key = parsed.file.key
             with collect(parsed.file.path):
                 registered = known.get(key)
                 if key not in known and not parsed.file.planned:
-                    registered = self._look_up(parsed.file)
+                    registered = self._lookup.find(parsed.file)
                 self._store(replace(parsed, registered=registered))
 
     def _parse(self, file: SchemaFile) -> ResolvedFile:
@@ -234,66 +221,6 @@ class FileResolver:
                 f"{file.path}: a schema that it refers to is not registered: {error} Correct --reference, or "
                 "`references` in contractlog.toml"
             ) from None
-
-    def _look_up(self, file: SchemaFile) -> RegisteredSchema | None:
-        """Return the version of the file's subject that has its content, or None."""
-        try:
-            registered = self.registry.lookup(file.subject, file.draft, normalize=self.normalizes(file.subject))
-            return _require_context(file, registered)
-        except (SubjectNotFound, SchemaNotFound) as error:
-            self._take_note_of_missing(file, error)
-            return None
-        except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
-
-    def _look_up_many(self, files: Sequence[SchemaFile]) -> Iterator[tuple[FileKey, RegisteredSchema | None]]:
-        """Yield the files whose registered version, or None, was told in few requests."""
-        for batch in self._split_batches(files) if self._has_batches and len(files) > 1 else ():
-            try:
-                results = self.registry.lookup_many(
-                    [(file.subject, file.draft) for file in batch], normalize=self.normalizes(batch[0].subject)
-                )
-            except RegistryError:  # an extension of contractlog
-                self._has_batches = False
-                return
-            for file, result in zip(batch, results, strict=True):
-                if isinstance(result, RegisteredSchema):
-                    yield file.key, _require_context(file, result)
-                elif isinstance(result, (SubjectNotFound, SchemaNotFound)):
-                    self._take_note_of_missing(file, result)
-                    yield file.key, None
-
-    def _take_note_of_missing(self, file: SchemaFile, error: RegistryError) -> None:
-        if isinstance(error, SubjectNotFound):
-            self._new_subjects.add(file.subject)
-
-    def _look_up_all(self, files: Sequence[SchemaFile]) -> dict[FileKey, RegisteredSchema | None]:
-        """Return the registered version of each file; none for a file that the registry rejects."""
-        versions = dict(self._look_up_many(files))
-        for file in files:
-            if file.key not in versions:
-                with suppress(UsageError):
-                    versions[file.key] = self._look_up(file)
-        return versions
-
-    def _split_batches(self, files: Sequence[SchemaFile]) -> Iterator[list[SchemaFile]]:
-        """Yield the files of each request, which all are normalized or none."""
-        for normalized in (False, True):
-            remaining = (file for file in files if self.normalizes(file.subject) is normalized)
-            while batch := list(islice(remaining, _MAX_LOOKUPS)):
-                if sum(len(file.draft.text) for file in batch) <= _MAX_LOOKUP_CHARACTERS:
-                    yield batch
-
-
-def _require_context(file: SchemaFile, registered: RegisteredSchema) -> RegisteredSchema | None:
-    """Return the version, or None if it is in another context.
-
-    For a name without a context, registries look in all contexts if the default one does not have the schema.
-    """
-    wanted, subject = Subject.parse(file.subject), registered.subject
-    if subject is not None and subject.name == wanted.name and subject.context != wanted.context:
-        return None
-    return registered
 
 
 def _differ_in_formatting_only(text: str, other: str) -> bool:

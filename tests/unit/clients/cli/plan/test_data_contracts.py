@@ -209,7 +209,9 @@ def test_the_manifest_declares_metadata_and_rules_of_a_file(registry: Registry, 
     assert run("plan", ".", "--exit-code")[0] == exit_codes.CLEAN
     Path("contractlog.toml").write_text(MANIFEST.replace("ana", "bob"))
     assert "it has the text of version 1, and other metadata" in run("plan", ".")[1]
-    assert run("check", ".")[0] == exit_codes.CLEAN
+    code, out, _ = run("check", ".")
+    assert code == exit_codes.CLEAN
+    assert "note: it has the text of version 1, and other metadata\n" in out
     assert run("apply", ".")[0] == exit_codes.CLEAN
     assert [None if metadata is None else metadata.properties for metadata, _ in list_contracts(registry)] == [
         {"owner": "ana"},
