@@ -1,4 +1,4 @@
-"""Time of ``contractlog --help``, as a ratio to an interpreter that does nothing. The goal is less than 80 ms.
+"""Time of ``contractlog --help``, as a ratio to an interpreter that does nothing.
 
 `check` of 500 files (goal: three seconds) is in check_folder.py, `lint` of 500 files (goal: two seconds) in lint.py.
 

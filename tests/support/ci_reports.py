@@ -38,12 +38,12 @@ class CiReports:
 
 def report_options(folder: Path) -> list[str]:
     """Return the options that write a report of each format to a folder."""
-    return [f"--report={each}={folder / each}.report" for each in REPORT_FORMATS]
+    return [f"--report={each}={folder / f'.{each}.report'}" for each in REPORT_FORMATS]
 
 
 def read_reports(folder: Path) -> CiReports:
     """Read the reports in a folder; all formats must have the same findings."""
-    texts = {each: (folder / f"{each}.report").read_text("utf-8") for each in REPORT_FORMATS}
+    texts = {each: (folder / f".{each}.report").read_text("utf-8") for each in REPORT_FORMATS}
     log, cases = read_sarif(texts["sarif"]), read_junit(texts["junit"])
     issues, commands = read_gitlab(texts["gitlab"]), read_workflow_commands(texts["github"])
     assert [(each.severity, each.check, each.path, each.line) for each in issues] == [

@@ -273,13 +273,13 @@ def test_the_report_has_tables_of_associations(folder: Path, registry: Registry)
     registry.register("old", LONG)
     bind(registry, "old", part="key")
     write(folder, VALUE, KEY)
-    assert main(["plan", "--report", "markdown=plan.md"]) == exit_codes.CLEAN
-    text = (folder / "plan.md").read_text()
+    assert main(["plan", "--report", "markdown=.plan.md"]) == exit_codes.CLEAN
+    text = (folder / ".plan.md").read_text()
     assert "Associations" in text
     assert "| orders | key | WEAK | old | shop-key |" in text
     write(folder, VALUE.replace("lkc-1", "lkc.1"))
-    assert main(["check", "--report", "sarif=check.sarif"]) == exit_codes.FINDINGS
-    [result] = json.loads((folder / "check.sarif").read_text())["runs"][0]["results"]
+    assert main(["check", "--report", "sarif=.check.sarif"]) == exit_codes.FINDINGS
+    [result] = json.loads((folder / ".check.sarif").read_text())["runs"][0]["results"]
     assert (result["ruleId"], result["locations"][0]["physicalLocation"]["region"]["startLine"]) == (
         "ASSOCIATION_REJECTED",
         2,

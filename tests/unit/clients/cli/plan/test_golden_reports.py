@@ -76,7 +76,7 @@ def run(app: FailingApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 
 def compare(name: str, out: str) -> CiReports:
     """Compare the reports in the working directory and the JSON document with the golden files of a run."""
-    texts = {f"{each}.txt": Path(f"{each}.report").read_text("utf-8") for each in REPORT_FORMATS} | {"json.txt": out}
+    texts = {f"{each}.txt": Path(f".{each}.report").read_text("utf-8") for each in REPORT_FORMATS} | {"json.txt": out}
     require_golden(GOLDEN / name, texts)
     return read_reports(Path())
 
