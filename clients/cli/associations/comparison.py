@@ -90,8 +90,8 @@ def _complete_id(change: PlannedAssociation, existing: Iterable[Association]) ->
     resource = change.resource
     if resource.id:
         return change
-    known = (each.resource_id for each in existing if association_key(each)[:2] == change.key[:2])
-    topic_id = next(filter(None, known), default_topic_id(resource.namespace, resource.name))
+    topic_ids = (each.resource_id for each in existing if association_key(each)[:2] == change.key[:2])
+    topic_id = next(filter(None, topic_ids), default_topic_id(resource.namespace, resource.name))
     return replace(change, resource=replace(resource, id=topic_id))
 
 

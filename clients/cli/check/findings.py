@@ -104,8 +104,8 @@ def optional_lines(
     """
     optional = {each.finding for each in check.optional_findings}
     active = [each for each in check.active_findings if with_data or each.finding in optional]
-    shown = [(each.finding, each.severity if each.finding in optional else None) for each in active]
-    yield from _list_findings(check, referenced, shown)
+    listed = [(each.finding, each.severity if each.finding in optional else None) for each in active]
+    yield from _list_findings(check, referenced, listed)
     silenced = check.silenced_findings
     if is_verbose():
         for each in silenced:
@@ -117,10 +117,10 @@ def optional_lines(
 
 
 def _list_findings(
-    check: FileCheck, referenced: ReferencedFindings | None, shown: Sequence[tuple[LocatedFinding, Severity | None]]
+    check: FileCheck, referenced: ReferencedFindings | None, listed: Sequence[tuple[LocatedFinding, Severity | None]]
 ) -> Iterator[str]:
     elsewhere = 0
-    for finding, severity in shown:
+    for finding, severity in listed:
         if referenced is not None and finding.position is None:
             referenced.add(str(check.file.path), finding, severity)
             elsewhere += 1
@@ -141,8 +141,8 @@ def describe_verdict(check: FileCheck) -> str:
     subject = f"`{check.file.subject}`"
     if check.registered is not None:
         registered = check.registered
-        known = f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
-        return f"{subject} is unchanged" if check.outcome == "unchanged" else known
+        text = f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
+        return f"{subject} is unchanged" if check.outcome == "unchanged" else text
     if check.outcome == "refused":
         return f"cannot be registered: new versions of {subject} are rejected"
     if check.outcome == "incompatible" and not check.compared:

@@ -209,7 +209,7 @@ def check_files(
     resolver = FileResolver(registry, options.normalize, options.manifest)
     resolved_files = resolver.resolve_all(files, unreadable.collect)
     usages = find_usages(options, registry, resolved_files)
-    known = KnownVersions(options.context)
+    known_versions = KnownVersions(options.context)
     for resolved in resolved_files:
         subject = resolved.file.subject
         if subject not in checkers:
@@ -223,7 +223,7 @@ def check_files(
                 options.manifest,
                 usages.get(subject),
                 reported,
-                known,
+                known_versions,
                 access,
             )
         with unreadable.collect(resolved.file.path):

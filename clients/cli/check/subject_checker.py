@@ -67,7 +67,7 @@ class SubjectChecker:
     manifest: Manifest | None = None  #: with checks that are turned on or off, and waivers
     usage: RecordedUsage | None = None  #: None: unknown
     reported: ReportedChanges = field(default_factory=ReportedChanges)  #: shared by the subjects of a command
-    known: KnownVersions | None = None  #: None: versions that were registered elsewhere are not looked for
+    known_versions: KnownVersions | None = None  #: None: versions that were registered elsewhere are not looked for
     access: WriteAccess | None = None  #: shared by the subjects of a command
     _versions: SubjectHistory | None = None
     _level: Level | None = None
@@ -161,11 +161,11 @@ class SubjectChecker:
     ) -> Iterator[OptionalFinding]:
         """Yield a finding, once, if the file would replace a version that was registered elsewhere."""
         severity = severities.get(LATEST_VERSION_UNKNOWN.id, Severity.WARNING)
-        if self.known is None or isinstance(self.registry, Baseline) or severity is None:
+        if self.known_versions is None or isinstance(self.registry, Baseline) or severity is None:
             return
-        known, self.known = self.known, None
+        known_versions, self.known_versions = self.known_versions, None
         policy = self._find_policy(resolved.parsed)
-        finding = known.find_unknown(self.registry, resolved, self._in_files, policy)
+        finding = known_versions.find_unknown(self.registry, resolved, self._in_files, policy)
         if finding is not None:
             yield OptionalFinding(finding, severity)
 

@@ -147,9 +147,9 @@ def _plan_deletion(registry: Registry, subject: str, version: int | str | None, 
     home = (newest and newest.subject) or Subject.parse(subject)
     if home != Subject.parse(subject):
         print_message(f"`{subject}` is an alias of `{home}`, whose versions these are")
-    found = find_referrers(registry, subject, versions, deleted=permanent)
+    referencing = find_referrers(registry, subject, versions, deleted=permanent)
     # A subject that is deleted as a whole may have references among its own versions.
-    outside = (each for each in found if number is not None or each.subject != home)
+    outside = (each for each in referencing if number is not None or each.subject != home)
     referrers = [(each.version, each.description) for each in islice(outside, _MAX_REFERRERS)]
     fetches = _find_fetches(registry, subject, None if number is None or newest is None else newest.schema_id)
     return _Deletion(subject, number, versions, permanent, referrers, fetches)

@@ -113,8 +113,8 @@ def _list_subjects(registry: Registry, prefix: str, options: Namespace) -> tuple
             "such as `contractlog subjects orders-`"
         )
         raise
-    known = set(live)
-    return [{"subject": name, "state": "live" if name in known else "deleted"} for name in names], truncated
+    live_names = set(live)
+    return [{"subject": name, "state": "live" if name in live_names else "deleted"} for name in names], truncated
 
 
 def _list_names(registry: Registry, prefix: str, *, deleted: bool, limit: int) -> tuple[list[str], bool]:
@@ -135,8 +135,10 @@ def _list_latest(
     )
     if latest is None:
         return None
-    found, truncated = latest
-    return sorted((version_body(schema, None) for schema in found), key=lambda body: str(body["subject"])), truncated
+    latest_schemas, truncated = latest
+    return sorted(
+        (version_body(schema, None) for schema in latest_schemas), key=lambda body: str(body["subject"])
+    ), truncated
 
 
 def _begins_with(name: str, prefix: str) -> bool:

@@ -64,14 +64,14 @@ class Applied:
 
     plan: Plan
     done: list[FileRegistration] = field(default_factory=list)
-    made: list[Step] = field(default_factory=list)
+    steps_made: list[Step] = field(default_factory=list)
     ignored: list[tuple[Step, SettingIgnored]] = field(default_factory=list)
     failure: str = ""  #: message of the error that ended it; empty: all steps were made
 
     @property
     def remaining(self) -> list[Step]:
         """The steps that were not made; the first is the one that failed."""
-        return self.plan.steps()[len(self.made) + len(self.ignored) :]
+        return self.plan.steps()[len(self.steps_made) + len(self.ignored) :]
 
     @property
     def registrations(self) -> list[FileRegistration]:
@@ -105,7 +105,7 @@ def plan_report(
 
 def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) -> Report:
     """Build the report of ``apply``: what was changed, and the settings that the registry ignored."""
-    plan, made, remaining = applied.plan, applied.made, applied.remaining
+    plan, steps_made, remaining = applied.plan, applied.steps_made, applied.remaining
     command = "contractlog apply"
     skipped = [
         FileRegistration(step.planned.file, "skipped", reason="not registered" if number == 0 else NOT_REACHED)
@@ -115,7 +115,7 @@ def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) 
     report = registration_report([*applied.registrations, *skipped], (), summary, root, tool_version, command=command)
     others = [step for step in remaining[1:] if not isinstance(step, Register)]
     tables = [
-        *_list_changes(made),
+        *_list_changes(steps_made),
         ("Not reached", ("step", "of"), tuple((step.action, step.label) for step in others)),
         *(_list_drift(plan) if plan.is_empty else ()),
     ]
@@ -134,7 +134,7 @@ def apply_report(applied: Applied, summary: str, root: Path, tool_version: str) 
     ]
     findings += _find_drift(plan, root) if plan.is_empty else ()
     if applied.failure:
-        done = [step.label for step in made if not isinstance(step, Register)]
+        done = [step.label for step in steps_made if not isinstance(step, Register)]
         done += [describe_version(each) for each in applied.registrations if each.outcome == "registered"]
         not_reached = [f"{step.action} ({step.label})" for step in remaining[1:]]
         file = remaining[0].planned.file if remaining and isinstance(remaining[0], Register) else None

@@ -167,8 +167,8 @@ class Plan:
         """
         newest: dict[str, int] = {}
         for each in self.registrations:
-            known = 0 if each.schema is None else each.schema.version or 0
-            newest[each.file.subject] = max(newest.pop(each.file.subject, 0), known)
+            version_of_file = 0 if each.schema is None else each.schema.version or 0
+            newest[each.file.subject] = max(newest.pop(each.file.subject, 0), version_of_file)
         registering = {each.file.subject for each in self.registrations if each.outcome != "unchanged"}
         for subject, version in reversed(newest.items()):
             if subject not in registering and version < self.latest[subject]:
@@ -196,9 +196,9 @@ def make_plan(
         for subject, each in changes.items()
     }
     usages = find_usages(options, registry, resolved.values())
-    known = KnownVersions(options.context)
+    known_versions = KnownVersions(options.context)
     access = WriteAccess(registry)
-    registration = Registration(registry, resolver, resolved, planned, manifest, usages, known, access)
+    registration = Registration(registry, resolver, resolved, planned, manifest, usages, known_versions, access)
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))

@@ -144,7 +144,7 @@ class Registration:
     settings: Mapping[str, PlannedSettings] = field(default_factory=dict)  #: to be set first, by subject
     manifest: Manifest | None = None  #: with checks and waivers, if they are used
     usages: Mapping[str, RecordedUsage] = field(default_factory=dict)  #: by subject, as far as it is known
-    known: KnownVersions | None = None  #: as of ``SubjectChecker``
+    known_versions: KnownVersions | None = None  #: as of ``SubjectChecker``
     access: WriteAccess | None = None  #: shared with the other steps of a plan
     _checkers: dict[str, SubjectChecker] = field(default_factory=dict)
     _reported: ReportedChanges = field(default_factory=ReportedChanges)
@@ -211,7 +211,7 @@ class Registration:
                 self.manifest,
                 self.usages.get(subject),
                 self._reported,
-                self.known,
+                self.known_versions,
                 self.access,
             )
         resolved = self.resolved[file.key]

@@ -95,12 +95,12 @@ def add_failure(report: Report, subject: str, finding: ReportedFinding) -> Repor
 
 def _report_registration(registration: FileRegistration, root: Path) -> ReportedFile:
     file = registration.file
-    known = FileCheck(file, "registered", None, registration.schema)
+    unchanged = FileCheck(file, "registered", None, registration.schema)
     if registration.outcome == "skipped":
         return ReportedFile(
             relative_path(file.path, root), "failed", describe_outcome(registration), subject=file.subject, listed=True
         )
-    reported = report_file(registration.check or known, root)
+    reported = report_file(registration.check or unchanged, root)
     if registration.outcome == "refused":
         return reported
     return replace(reported, verdict=describe_outcome(registration), listed=registration.outcome != "unchanged")

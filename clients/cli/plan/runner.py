@@ -188,14 +188,14 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
                 applied.ignored.append((step, error))
                 _print_ignored(options, step, error)
                 continue
-            applied.made.append(step)
+            applied.steps_made.append(step)
             if outcome is not None:
                 applied.done.append(outcome)
             _print_made(options, step, outcome)
     except BaseException as error:
         applied.failure = interruption_message(error, argv)
         output_report(options, partial(apply_report, applied, _summarize_failure(applied)))
-        settings = sum(isinstance(each, SetConfig) for each in applied.made)
+        settings = sum(isinstance(each, SetConfig) for each in applied.steps_made)
         report_interruption(applied.done, [each.file for each in plan.registrations], settings=settings)
         raise
     finally:
@@ -204,7 +204,7 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
     new = sum(each.outcome == "registered" for each in applied.done)
     if plan.is_empty and options.format == "text":
         print_drift(plan)
-    summary = summarize(plan) if plan.is_empty else count_changes(new, applied.made, "")
+    summary = summarize(plan) if plan.is_empty else count_changes(new, applied.steps_made, "")
     output_report(options, partial(apply_report, applied, summary))
     print_message(summary)
     if applied.ignored:
@@ -220,7 +220,7 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
 def _summarize_failure(applied: Applied) -> str:
     new = sum(each.outcome == "registered" for each in applied.done)
     rest = max(len(applied.remaining) - 1, 0)
-    return f"ended early: {count_changes(new, applied.made, '')}; 1 step failed, {rest:,} not reached"
+    return f"ended early: {count_changes(new, applied.steps_made, '')}; 1 step failed, {rest:,} not reached"
 
 
 def _print_made(options: Namespace, step: Step, outcome: FileRegistration | None) -> None:
@@ -240,17 +240,19 @@ def _print_ignored(options: Namespace, step: Step, error: SettingIgnored) -> Non
 
 
 def _apply_body(applied: Applied) -> dict[str, Any]:
-    made = applied.made
-    levels = [{"subject": step.subject, "level": step.change.after} for step in made if isinstance(step, SetLevel)]
-    others = [each.body() for each in made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
+    steps_made = applied.steps_made
+    levels = [
+        {"subject": step.subject, "level": step.change.after} for step in steps_made if isinstance(step, SetLevel)
+    ]
+    others = [each.body() for each in steps_made if isinstance(each, SetConfig) and not isinstance(each, SetLevel)]
     body: dict[str, Any] = {
         "format": APPLY_FORMAT,
         "levels": levels,
         "settings": others,
         "ignored": [step.body() for step, _ in applied.ignored],
         "files": [each.body() for each in applied.registrations],
-        "associations": [each.body() for each in made if isinstance(each, BindSubject | UnbindSubject)],
-        "deleted": [each.subject for each in made if isinstance(each, DeleteSubject)],
+        "associations": [each.body() for each in steps_made if isinstance(each, BindSubject | UnbindSubject)],
+        "deleted": [each.subject for each in steps_made if isinstance(each, DeleteSubject)],
     }
     if applied.failure:
         steps = [step.body() for step in applied.remaining]

@@ -96,8 +96,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 rest = [version.body() for version in promotion.missing[len(done) :]]
                 body |= {"error": {"message": failure, "version": rest[0] if rest else None}, "not_reached": rest[1:]}
             output_json(options, body)
-    shown = done if applied else promotion.missing
-    output_report(options, partial(promotion_report, promotion, shown, paths=paths, manifest=options.manifest.path))
+    listed = done if applied else promotion.missing
+    output_report(options, partial(promotion_report, promotion, listed, paths=paths, manifest=options.manifest.path))
     if options.format == "text":
         _print_ended(promotion, ended)
         _print_rest(argv, promotion, done, applied=applied)

@@ -248,7 +248,7 @@ def _summarize(checks: Sequence[FileCheck], errors: Sequence[Exception]) -> str:
     files: dict[str, list[SchemaFile]] = {}
     for check in checks:
         files.setdefault(_GROUPS[check.outcome], []).append(check.file)
-    known, new = files.get("known", []), files.get("new", [])
+    existing, new = files.get("known", []), files.get("new", [])
     problems = [f"{len({file.path for file in files[word]}):,} {word}" for word in _PROBLEMS if word in files]
     unchecked = sum(bool(list_file_errors(error)) for error in errors)
     problems += [f"{len(errors) - unchecked:,} unreadable"] if len(errors) > unchecked else []
@@ -259,8 +259,8 @@ def _summarize(checks: Sequence[FileCheck], errors: Sequence[Exception]) -> str:
         return f"{part} cannot be registered ({', '.join(problems)})"
     state = "unchanged" if any(check.outcome == "unchanged" for check in checks) else "registered already"
     if not new:
-        return f"nothing to register, {count_files(known)} {state}"
-    others = f", {len({file.path for file in known}):,} {state}" if known else ""
+        return f"nothing to register, {count_files(existing)} {state}"
+    others = f", {len({file.path for file in existing}):,} {state}" if existing else ""
     waived = {check.file.path for check in checks if check.outcome == "waived"}
     by_waiver = f", {len(waived):,} by a waiver" if waived else ""
     warnings = sum(check.count_findings(RuleSeverity.WARNING) for check in checks)

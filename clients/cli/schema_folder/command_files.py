@@ -84,7 +84,7 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         yield baseline
     elif is_git_revision(options.against):
         with checked_out(options.against, [Path(text) for text in options.files]) as copies, ExitStack() as stack:
-            yield _read_baseline(options, {known: copy for known, copy in copies.items() if copy.exists()}, stack)
+            yield _read_baseline(options, {source: copy for source, copy in copies.items() if copy.exists()}, stack)
     else:
         folder = Path(options.against)
         with ExitStack() as stack:
@@ -101,8 +101,8 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
     """Read a baseline from copies of the paths that the user knows; ``stack`` closes the registry."""
     manifest = options.manifest
     if manifest is not None and copies:
-        known, copy = next(iter(copies.items()))
-        checked = known if is_git_revision(options.against) else Path(options.files[0])
+        source, copy = next(iter(copies.items()))
+        checked = source if is_git_revision(options.against) else Path(options.files[0])
         manifest = replace(manifest, path=_locate_manifest(manifest, checked, copy))
     problems = UnreadableFiles(deferred=False)
     with _named_errors(options.against, copies):
@@ -144,8 +144,8 @@ def _named_errors(against: str, copies: Mapping[Path, Path]) -> Iterator[None]:
 
 def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> str:
     """Return the name of a file for users: its path, after a git revision as git writes it."""
-    known = next(known / path.relative_to(copy) for known, copy in copies.items() if path.is_relative_to(copy))
-    return f"{against}:{known}" if is_git_revision(against) else str(known)
+    source = next(source / path.relative_to(copy) for source, copy in copies.items() if path.is_relative_to(copy))
+    return f"{against}:{source}" if is_git_revision(against) else str(source)
 
 
 def _manifest_folder(manifest: Manifest | None) -> str:

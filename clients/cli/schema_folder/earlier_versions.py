@@ -47,7 +47,7 @@ class EarlierVersionMatcher:
     #: files by their subject and version; each version is that of one file, or of equal ones
     matched: dict[tuple[str, int], SchemaFile]
     files: Mapping[Path, SchemaFile]  #: all files of the command
-    known: set[FileKey] = field(default_factory=set)  #: files that are registered as they are
+    registered_files: set[FileKey] = field(default_factory=set)  #: files that are registered as they are
     _references: dict[str, dict[int, tuple[Reference, ...]]] = field(default_factory=dict)
 
     @classmethod
@@ -63,7 +63,7 @@ class EarlierVersionMatcher:
         for file, existing in looked_up:
             if existing is not None and existing.version is not None:
                 matcher.matched[file.subject, int(existing.version)] = file
-                matcher.known.add(file.key)
+                matcher.registered_files.add(file.key)
         return matcher
 
     def pin(self, files: Sequence[SchemaFile]) -> dict[FileKey, SchemaFile]:
@@ -74,7 +74,7 @@ class EarlierVersionMatcher:
         """
         pinned: dict[FileKey, SchemaFile] = {}
         sources = {file.key: file for file in files}
-        attempts = {file.key: self._list_attempts(file) for file in files if file.key not in self.known}
+        attempts = {file.key: self._list_attempts(file) for file in files if file.key not in self.registered_files}
         while current := [remaining.pop(0) for key, remaining in attempts.items() if remaining and key not in pinned]:
             versions = self.look_up(current)
             for file in current:

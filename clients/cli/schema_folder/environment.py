@@ -75,8 +75,8 @@ def _named_registry(options: Namespace) -> dict[str, str]:
 
 def _locate_manifest(manifest: Manifest) -> dict[str, str]:
     """Return the option that names the manifest, unless a command finds it in the working directory."""
-    found = manifest.path.resolve() == Path(MANIFEST).resolve()
-    return {} if found else {"manifest": str(manifest.path)}
+    is_default = manifest.path.resolve() == Path(MANIFEST).resolve()
+    return {} if is_default else {"manifest": str(manifest.path)}
 
 
 def _names_registry(options: Namespace) -> bool:

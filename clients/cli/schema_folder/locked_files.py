@@ -41,7 +41,7 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
     Raises:
         UsageError: there is none, or there are several.
     """
-    found: dict[Path, None] = {}
+    folders: dict[Path, None] = {}
     for path in paths:
         start = path if path.is_dir() else path.parent
         above = [start.joinpath(*[".."] * number) for number in range(len(start.resolve().parts))]
@@ -49,10 +49,10 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
         if folder is None:
             message = f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
             raise control_file_error([FileError(ControlFile.LOCK, start / LOCK, message)])
-        found.setdefault(folder)
-    if len({folder.resolve() for folder in found}) > 1:
-        raise UsageError(f"the files have several locks: {', '.join(map(str, found))}; check one folder at a time")
-    return next(iter(found))
+        folders.setdefault(folder)
+    if len({folder.resolve() for folder in folders}) > 1:
+        raise UsageError(f"the files have several locks: {', '.join(map(str, folders))}; check one folder at a time")
+    return next(iter(folders))
 
 
 def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict[str, list[SchemaFile]]:

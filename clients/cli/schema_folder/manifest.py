@@ -171,8 +171,8 @@ class Manifest:
             UsageError: there is none of this name.
         """
         if name not in self.environments:
-            known = ", ".join(self.environments) or "none"
-            message = f"`{self.path}` has no environment `{name}`; it has {known}"
+            names = ", ".join(self.environments) or "none"
+            message = f"`{self.path}` has no environment `{name}`; it has {names}"
             raise control_file_error([FileError(ControlFile.MANIFEST, self.path, message)])
         return self.environments[name]
 

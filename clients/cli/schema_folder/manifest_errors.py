@@ -55,10 +55,10 @@ def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) 
         case "enum":
             options = violation["options"]
             given = value if isinstance(value, str) else ""
-            shown = f"`{given}`" if _SHOWN.fullmatch(given) else "this value"
+            quoted = f"`{given}`" if _SHOWN.fullmatch(given) else "this value"
             close = get_close_matches(given.upper(), options, 1) or get_close_matches(given.lower(), options, 1)
             hint = f"did you mean `{close[0]}`? " if close else ""
-            return f"{shown} is not allowed: {hint}use {', '.join(options[:-1])} or {options[-1]}"
+            return f"{quoted} is not allowed: {hint}use {', '.join(options[:-1])} or {options[-1]}"
         case "uniqueItems":
             return "this list has an entry twice"
     return _EMPTY.get(keyword, "this value is not allowed")
@@ -88,6 +88,8 @@ def _describe(schema: Any, path: Sequence[str | int]) -> str:
 
 
 def _describe_unknown_key(schema: Any, path: Sequence[str | int], name: str) -> str:
-    known = list(_follow(schema, path[:-1]).get("properties", ()))
-    close = get_close_matches(name, known, 1)
-    return f"there is no key `{name}` here; " + (f"did you mean `{close[0]}`?" if close else f"use {', '.join(known)}")
+    keys_allowed = list(_follow(schema, path[:-1]).get("properties", ()))
+    close = get_close_matches(name, keys_allowed, 1)
+    return f"there is no key `{name}` here; " + (
+        f"did you mean `{close[0]}`?" if close else f"use {', '.join(keys_allowed)}"
+    )

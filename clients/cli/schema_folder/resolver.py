@@ -155,12 +155,12 @@ class FileResolver:
         for file in files:
             with collect(file.path):
                 parsed_files.append(self._parse(file))
-        known = dict(self._lookup.find_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
+        versions = dict(self._lookup.find_many([parsed.file for parsed in parsed_files if not parsed.file.planned]))
         for parsed in parsed_files:
             key = parsed.file.key
             with collect(parsed.file.path):
-                registered = known.get(key)
-                if key not in known and not parsed.file.planned:
+                registered = versions.get(key)
+                if key not in versions and not parsed.file.planned:
                     registered = self._lookup.find(parsed.file)
                 self._store(replace(parsed, registered=registered))
 

@@ -101,9 +101,9 @@ def parse_waiver(entry: Mapping[str, Any], line: int) -> Waiver:
 def find_waiver_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
     """Yield what is wrong with the checks and dates of waivers that the manifest's schema accepts."""
     for index, entry in enumerate(value.get("waivers", ())):
-        known, where = _list_checks(entry["check"])
-        if entry["check"] not in known:
-            close = get_close_matches(entry["check"].upper(), known, 1)
+        checks, where = _list_checks(entry["check"])
+        if entry["check"] not in checks:
+            close = get_close_matches(entry["check"].upper(), checks, 1)
             hint = f"did you mean `{close[0]}`?" if close else f"{where} lists them"
             yield ["waivers", index, "check"], f"there is no check `{entry['check']}`; {hint}"
         try:

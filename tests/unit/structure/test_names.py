@@ -49,7 +49,7 @@ REFERENCE_MODULES = ("clients/confluent/", "serdes/serialization.py")
 
 
 #: Modules that are not renamed yet.
-NOT_YET = ("clients/cli/", "tests/support/ci_formats.py", "tests/support/gate.py")
+NOT_YET = ("tests/support/ci_formats.py", "tests/support/gate.py")
 
 
 def names_a_value(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
