@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from uuid import uuid4
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
@@ -86,13 +87,22 @@ class DemoEnvironment:
     def start_registry(self) -> None:
         """Run the registry until the ``with`` block ends.
 
+        If another program takes the port first, the registry runs on another one.
+
         Raises:
             Unreachable: it does not start; the message has the path of its log.
         """
         log = self.folder / "registry.log"
+        while not self._start_registry(log):
+            self.port = find_free_port()
+
+    def _start_registry(self, log: Path) -> bool:
+        """Return True once the registry responds, or False if another one responds at its port."""
         self.output.print_command(self.serve_command)
+        cluster_id = f"demo-{uuid4()}"  # another program may have taken the port since it was free
         child = ChildProcess(
             resolve_program(self.serve_command),
+            env={**os.environ, "CONTRACTLOG_CLUSTER_ID": cluster_id},
             stdout=self._exit_stack.enter_context(log.open("wb")),
             stderr=subprocess.STDOUT,
         )
@@ -101,11 +111,13 @@ class DemoEnvironment:
         with Registry(self.registry_url) as registry:
             while child.running and time.monotonic() < deadline:
                 try:
-                    registry.subjects()
+                    return cluster_id in registry.clusters().values()
                 except Unreachable:
                     time.sleep(0.1)
-                else:
-                    return
+                except ContractlogError:  # another program
+                    return False
+        if not child.running and find_free_port(self.port) != self.port:
+            return False
         raise Unreachable(f"the registry did not start: {_read_last_line(log)} (its log is {log})")
 
     def start_broker(self) -> None:

@@ -303,12 +303,21 @@ def test_a_comment_says_that_the_registry_was_not_reached(job: Job, github: GitH
     assert "all is well" not in github.comments[0]["body"]
 
 
-def test_a_check_that_could_not_be_completed_leaves_no_comment_that_passes(job: Job, github: GitHub) -> None:
+def test_an_error_of_the_manifest_is_the_comment(job: Job, github: GitHub) -> None:
     github.add(f"{MARKER}### contractlog check: all is well")
     (job.gate.folder / "contractlog.toml").write_text("[")
     run = job.run()
     assert (run.code, run.outputs["exit-code"]) == (2, "2")
-    assert "the text is not TOML" in run.log
+    assert [(each.name, each.file, each.line) for each in run.commands] == [("error", "contractlog.toml", 1)]
+    assert "### contractlog check: ended early: the manifest is not valid" in github.comments[0]["body"]
+    assert "the text is not TOML" in github.comments[0]["body"]
+
+
+def test_a_check_that_could_not_be_completed_leaves_no_comment_that_passes(job: Job, github: GitHub) -> None:
+    github.add(f"{MARKER}### contractlog check: all is well")
+    run = job.run(arguments="--no-such-option")
+    assert (run.code, run.outputs["exit-code"]) == (2, "2")
+    assert "--no-such-option" in run.log
     assert "the check could not be completed" in github.comments[0]["body"]
     assert "exit code 2" in github.comments[0]["body"]
 

@@ -66,7 +66,7 @@ def test_a_suggested_command_has_no_options_of_check_alone(folder: Gate) -> None
 @pytest.mark.parametrize(
     ("report", "said"),
     [
-        ("junit", "does not have the form FORMAT=FILE"),
+        ("junit", "`junit` names no file: write junit=FILE"),
         ("xml=a", "does not have the form FORMAT=FILE with junit, sarif"),
         ("junit=", "`junit=` names no file: write junit=FILE"),
         ("json=", "`json` is no format of --report: pass --format json"),
