@@ -430,7 +430,7 @@ def test_markdown_groups_findings_by_what_breaks(files: Files, monkeypatch: pyte
     code, told = files.diff("a.avsc", "b.avsc", "--level", level, "--format", "markdown")
     assert code == exit_codes.FINDINGS
     if level == "BACKWARD":
-        assert told == (Path(__file__).parent / "report_formats" / "golden" / "diff.md").read_text("utf-8")
+        assert told == (Path(__file__).parents[1] / "report_formats" / "golden" / "diff.md").read_text("utf-8")
     reads, other = "the new schema cannot read what `a.avsc` wrote", "`a.avsc` cannot read what the new schema writes"
     first, second = (reads, other) if level == "BACKWARD" else (other, reads)
     assert told.index(f"##### Breaking: {first}\n") < told.index(f"##### Only for other levels: {second}\n")
