@@ -78,7 +78,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 )
                 unreadable.raise_errors("nothing was registered")
             settings = {file.subject: PlannedSettings(options.level) for file in files} if options.level else {}
-            registration = Registration(registry, resolver, resolved, settings)
+            registration = Registration(registry, resolver, resolved, settings, access=WriteAccess(registry))
             for step in _register_readable(registration, files, options, unreadable):
                 steps.append(step)
                 if options.format == "text":

@@ -13,6 +13,8 @@ from contractlog.registry.testing import Registries
 
 from support.operations import runner
 
+#: what the files of a command have in common: the permission for their context, and the topics that own subjects
+PER_COMMAND = ("/contractlog/v1/permissions/:.:", "/associations/resources/-/-")
 MONEY = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 
 
@@ -69,6 +71,7 @@ def test_a_check_of_many_files_sends_few_requests(
             json.dumps({"type": "record", "name": f"R{number}", "fields": fields})
         )
     assert run("register", ".").code == exit_codes.CLEAN
+    assert [targets.count(f"GET {path}") for path in PER_COMMAND] == [1, 1]
     targets.clear()
     assert run("check", ".").code == exit_codes.CLEAN
     assert set(targets) == {"POST /contractlog/v1/lookup"}
