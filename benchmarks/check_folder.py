@@ -4,8 +4,8 @@ The folder has 500 Avro files with 2,000 references. The commands and the regist
 
 python benchmarks/check_folder.py [--files 500] [--rounds 3] [--changed 50]
 
-Measured on two quiet cores: 1.4 to 1.9 s to check (0.9 s of CPU time in the command), and 2.5 to 4.5 s (1.0 to 1.8 s) with 50
-changed files, whose impact is requested. Registering took 8.7 s.
+Measured on two quiet cores: 1.4 to 1.9 s to check (0.9 s of CPU time in the command), and 2.5 to
+4.5 s (1.0 to 1.8 s) with 50 changed files, whose impact is requested. Registering took 8.7 s.
 """
 
 from __future__ import annotations
