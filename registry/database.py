@@ -13,7 +13,7 @@ from sqlalchemy import Connection, String, column, delete, insert, inspect, sele
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.registration.hash_upgrade import upgrade_hashes
+from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import Engines, is_in_memory, mask_url, open_engines, parse_url
@@ -170,7 +170,7 @@ def _translate_errors(text: str) -> Iterator[None]:
 
 def _upgrade(connection: Connection, **limits: int | None) -> None:
     _run_alembic(connection, "upgrade", "head", **limits)
-    upgrade_hashes(Transaction(connection, time.time_ns() // 1_000_000))
+    replace_outdated_hashes(Transaction(connection, time.time_ns() // 1_000_000))
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
 

@@ -17,8 +17,8 @@ from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.counter import FetchCounter
-from contractlog.registry.features.fetch_counts.service import FetchCountService
+from contractlog.registry.features.fetches.counter import FetchCounter
+from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
@@ -74,7 +74,7 @@ class Services:
     batch: BatchService
     dependencies: DependencyService
     fetch_counter: FetchCounter
-    fetch_counts: FetchCountService
+    fetches: FetchService
     usage: UsageService
     imports: OnlineImport
     health: HealthCheck
@@ -123,7 +123,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
     follower = ChangeLogFollower(store)
     evict_on_changes(store, cache, follower)
     fetch_counter = FetchCounter(store)
-    fetch_counts = FetchCountService(store, threads, fetch_counter)
+    fetches = FetchService(store, threads, fetch_counter)
     return Services(
         settings=settings,
         store=store,
@@ -148,8 +148,8 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,
-        fetch_counts=fetch_counts,
-        usage=UsageService(store, threads, fetch_counts),
+        fetches=fetches,
+        usage=UsageService(store, threads, fetches),
         imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,

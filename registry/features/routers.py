@@ -16,7 +16,7 @@ from contractlog.registry.features.conformance import routes as conformance_rout
 from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
 from contractlog.registry.features.diff import routes as diff_routes
-from contractlog.registry.features.fetch_counts import routes as fetch_counts_routes
+from contractlog.registry.features.fetches import routes as fetches_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.metrics import routes as metrics_routes
@@ -38,7 +38,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         diff_routes,
         dependencies_routes,
         batch_routes,
-        fetch_counts_routes,
+        fetches_routes,
         usage_routes,
         imports_routes,
         permissions_routes,

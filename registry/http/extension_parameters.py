@@ -6,30 +6,26 @@ An invalid value is rejected with the parameter's name and its bounds; it is nev
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
-from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
-from contractlog.registry.features.change_log.service import MAX_WAIT_SECONDS
 from contractlog.registry.http.path_values import parse_subject
 
 __all__ = [
     "MAX_INTEGER",
     "BoundedInteger",
     "RejectUnknownParameters",
-    "Since",
     "StrictBoolean",
-    "Wait",
     "enum_schema",
     "parse_enum",
     "parse_integer",
@@ -39,7 +35,6 @@ __all__ = [
 N = TypeVar("N", bound=StrEnum)
 MAX_INTEGER: Final = 10**18 - 1  #: the largest integer that is accepted
 _DIGITS: Final = 18
-_SECONDS: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)?")
 _LATEST: Final = frozenset({"latest", "-1"})
 
 
@@ -110,37 +105,6 @@ class StrictBoolean:
 def enum_schema(values: Iterable[str]) -> WithJsonSchema:
     """Describe a parameter that accepts one of a few words; ``named`` parses it."""
     return WithJsonSchema({"type": "string", "enum": list(values)})
-
-
-def _parse_since(text: object) -> int | None:
-    if str(text).lower() == "latest":
-        return None
-    try:
-        return parse_integer("since", str(text), default=0, minimum=0, maximum=MAX_INTEGER)
-    except InvalidQuery:
-        detail = f"it must be `latest`, or an integer from 0 to {MAX_INTEGER}"
-        raise InvalidQuery(parameter="since", detail=detail) from None
-
-
-def _parse_wait(text: object) -> float:
-    seconds = float(str(text) or 0) if _SECONDS.fullmatch(str(text)) else -1.0
-    if not 0 <= seconds <= MAX_WAIT_SECONDS:
-        raise InvalidQuery(parameter="wait", detail=f"it must be a number of seconds from 0 to {MAX_WAIT_SECONDS:g}")
-    return seconds
-
-
-Since = Annotated[
-    int | None,
-    Query(description="Return the changes after the one with this number; 0 returns all changes, `latest` none."),
-    BeforeValidator(_parse_since),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}, {"const": "latest"}]}),
-]
-Wait = Annotated[
-    float,
-    Query(description="Maximum number of seconds to wait for a change if there is none yet."),
-    BeforeValidator(_parse_wait),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
-]
 
 
 async def _reject_unknown_parameters(request: Request) -> None:

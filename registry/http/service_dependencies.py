@@ -16,8 +16,8 @@ from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetch_counts.counter import FetchCounter
-from contractlog.registry.features.fetch_counts.service import FetchCountService
+from contractlog.registry.features.fetches.counter import FetchCounter
+from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.service import SearchService
@@ -45,7 +45,7 @@ __all__ = [
     "DependencyGraphDependency",
     "DiffDependency",
     "FetchCounterDependency",
-    "FetchCountsDependency",
+    "FetchesDependency",
     "HealthDependency",
     "ImportDependency",
     "ProfileDependency",
@@ -87,7 +87,7 @@ TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
 ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
 DiffDependency = Annotated[DiffService, _service("diff")]
 FetchCounterDependency = Annotated[FetchCounter, _service("fetch_counter")]
-FetchCountsDependency = Annotated[FetchCountService, _service("fetch_counts")]
+FetchesDependency = Annotated[FetchService, _service("fetches")]
 UsageDependency = Annotated[UsageService, _service("usage")]
 DependencyGraphDependency = Annotated[DependencyService, _service("dependencies")]
 BatchDependency = Annotated[BatchService, _service("batch")]

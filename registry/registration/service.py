@@ -17,11 +17,11 @@ from contractlog.registry.access.current_caller import current_actor, current_pe
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
-from contractlog.registry.registration.content_lookup import ContentQuery, find_by_content
 from contractlog.registry.registration.decision import WARNING, decide_registration
 from contractlog.registry.registration.draft_completion import Derivation
-from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
+from contractlog.registry.registration.subject_lookup import ContentQuery, find_by_content
+from contractlog.registry.registration.version_lookup import require_version
 from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot

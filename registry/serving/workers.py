@@ -87,7 +87,7 @@ class _Supervisor:
             for key, _ in selector.select():
                 if key.fileobj is awake:
                     awake.recv(4096)
-                    self._bury()
+                    self._replace_ended_workers()
                 else:
                     listening += len(os.read(self._started, 64))
                     if listening >= self._settings.workers:
@@ -130,15 +130,16 @@ class _Supervisor:
         os.read(self._alive, 1)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def _bury(self) -> None:
-        """Replace each worker that died."""
-        for worker in self._dead():
+    def _replace_ended_workers(self) -> None:
+        """Replace each worker that has ended."""
+        for worker in self._reap_ended_workers():
             _LOG.error("a worker died; another one takes its place")
             time.sleep(_RESTART_SECONDS)
             if not self._ending:
                 self._fork(worker)
 
-    def _dead(self) -> list[int]:
+    def _reap_ended_workers(self) -> list[int]:
+        """Remove the workers that have ended, and return their numbers."""
         return [self._workers.pop(pid) for pid in list(self._workers) if os.waitpid(pid, os.WNOHANG)[0]]
 
     def _wait(self) -> int:
@@ -148,7 +149,7 @@ class _Supervisor:
             os.kill(pid, signal.SIGTERM)
         until = time.monotonic() + self._settings.drain_seconds + _KILL_AFTER_SECONDS
         while self._workers and time.monotonic() < until:
-            self._dead()
+            self._reap_ended_workers()
             time.sleep(0.02)
         for pid in self._workers:
             os.kill(pid, signal.SIGKILL)

@@ -181,7 +181,7 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
     for engine_with_pool in (engines.readers, engines.probe):
         event.listen(engine_with_pool, "checkout", _replace_if_ended)
     # Imported on demand: the driver costs a tenth of the startup time on SQLite.
-    connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_deadlines").create_connector
+    connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_connection").create_connector
     for engine_with_pool in (engines.readers, engines.writer):
         event.listen(engine_with_pool, "do_connect", connector(responses))
     longest = _PROBE_TIMES * responses.probe_after_seconds

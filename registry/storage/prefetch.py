@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
+from contractlog.registry.storage.snapshot import Snapshot, to_registered_schema
 from contractlog.registry.storage.store_values import DeletedFilter, ScopeSettings, SubjectState, scope_chain
 
 __all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
@@ -35,6 +35,10 @@ _LIVE: Final = (
     .join(tables.subjects, _U.id == _V.subject_id)
     .where(in_numbers(_V.subject_id, "subjects"), _V.deleted_at.is_(None))
 )
+
+
+class NotPrefetched(Exception):
+    """Something was queried that was not prefetched: the database must be queried itself."""
 
 
 @dataclass(slots=True)
@@ -67,12 +71,20 @@ class PrefetchedSnapshot(Snapshot):
         highest: int,
         live: _LiveVersions,
     ) -> None:
-        super().__init__(None)
         self._subject = subject
         self._configured = configured
         self._state = state
         self._highest = highest
         self._live = live
+
+    @property
+    def connection(self) -> Connection:
+        """Reject every query of the database.
+
+        Raises:
+            NotPrefetched: always.
+        """
+        raise NotPrefetched
 
     def _live_versions(self, subject: Subject, deleted: DeletedFilter = DeletedFilter.EXCLUDED) -> _LiveVersions:
         if subject != self._subject or deleted is not DeletedFilter.EXCLUDED:

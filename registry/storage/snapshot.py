@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
@@ -23,15 +23,7 @@ from contractlog.registry.storage.store_values import (
     subject_key,
 )
 
-__all__ = [
-    "SELECT_REGISTERED",
-    "CachedSnapshot",
-    "ExpectedSnapshot",
-    "NotPrefetched",
-    "Snapshot",
-    "restrict_deleted",
-    "to_registered_schema",
-]
+__all__ = ["SELECT_REGISTERED", "CachedSnapshot", "Snapshot", "restrict_deleted", "to_registered_schema"]
 
 _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
@@ -114,29 +106,19 @@ _STATE_AND_HIGHEST = _STATE.add_columns(
 )
 
 
-class NotPrefetched(Exception):
-    """Something was queried that was not prefetched: the database must be queried itself."""
-
-
 class Snapshot:
     """A consistent view of the database: the results of all queries agree with each other.
 
     Args:
-        connection: of the transaction; None if all that may be queried was prefetched.
+        connection: of the transaction.
     """
 
-    def __init__(self, connection: Connection | None) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     @property
     def connection(self) -> Connection:
-        """The connection of every query, also of those in other modules.
-
-        Raises:
-            NotPrefetched: this snapshot has none.
-        """
-        if self._connection is None:
-            raise NotPrefetched
+        """The connection of every query, also of those in other modules."""
         return self._connection
 
     def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
@@ -330,33 +312,8 @@ class CachedSnapshot(Snapshot):
         return self._latest[subject, deleted]
 
 
-class ExpectedSnapshot(Snapshot):
-    """The state of the database after some expected registrations."""
-
-    def __init__(self, current: Snapshot, expected: Mapping[Subject, Sequence[RegisteredSchema]]) -> None:
-        super().__init__(current.connection)
-        self._expected = expected
-
-    def version(
-        self, subject: Subject, number: int | None, deleted: DeletedFilter = DeletedFilter.EXCLUDED
-    ) -> RegisteredSchema | None:
-        """Return one version; expected ones are live."""
-        expected = () if deleted is DeletedFilter.ONLY else self._expected.get(subject, ())
-        matches = [version for version in expected if number in {None, version.version}]
-        return matches[-1] if matches else super().version(subject, number, deleted)
-
-    def history(self, subject: Subject) -> list[RegisteredSchema]:
-        """List the live versions, expected ones last."""
-        return [*super().history(subject), *self._expected.get(subject, ())]
-
-    def highest(self, subject: Subject) -> int:
-        """Return the highest number, expected versions included."""
-        expected = self._expected.get(subject)
-        return expected[-1].version or 0 if expected else super().highest(subject)
-
-
 def to_registered_schema(row: Row[Any]) -> RegisteredSchema:
-    """Convert a row of ``REGISTERED`` to a value."""
+    """Convert a row of ``SELECT_REGISTERED`` to a value."""
     references = json.loads(row.references) if row.references else ()
     return RegisteredSchema(
         schema_id=SchemaId(row.id),

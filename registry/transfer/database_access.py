@@ -21,13 +21,13 @@ from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.engines import is_in_memory, mask_url, open_engines, parse_url
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
+from contractlog.registry.transfer.config_columns import columns_to_config
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     RetiredId,
     TransferredSchema,
     TransferredVersion,
 )
-from contractlog.registry.transfer.scope_settings import columns_to_config
 
 __all__ = ["open_for_dry_run", "open_for_export", "open_for_import", "read_database"]
 

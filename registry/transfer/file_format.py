@@ -18,6 +18,7 @@ from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.config_columns import read_config, read_mode, require_valid_config
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
@@ -26,7 +27,6 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.scope_settings import read_config, read_mode, require_valid_config
 
 __all__ = ["FORMAT", "FileSource", "format_content_lines", "format_lines", "read_lines", "split_lines"]
 

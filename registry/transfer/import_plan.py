@@ -18,13 +18,13 @@ from contractlog.registry.storage.batch_append import schema_row
 from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import MAX_ID_GAP, Content, subject_key
+from contractlog.registry.transfer.config_columns import config_to_columns
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     SchemaKey,
     TransferredSchema,
     TransferredVersion,
 )
-from contractlog.registry.transfer.scope_settings import config_to_columns
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
 

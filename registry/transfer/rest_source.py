@@ -19,6 +19,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.config_columns import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import (
@@ -27,7 +28,6 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 
 __all__ = [
     "ProgressCallback",

@@ -19,6 +19,7 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.config_columns import CONTRACTLOG_CONFIG_NAMES, scope_subject
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
@@ -26,7 +27,6 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES, scope_subject
 
 __all__ = [
     "KeyType",

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer.config_columns import read_config, read_mode
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import (
@@ -26,7 +27,6 @@ from contractlog.registry.transfer.registry_contents import (
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
-from contractlog.registry.transfer.scope_settings import read_config, read_mode
 from contractlog.registry.transfer.topic_records import (
     KeyType,
     LogKey,

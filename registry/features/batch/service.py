@@ -14,8 +14,9 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.compatibility.service import CheckResult, CompatibilityService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.storage.expected_snapshot import ExpectedSnapshot
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
-from contractlog.registry.storage.snapshot import ExpectedSnapshot, Snapshot
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_MEMBERS", "BatchMember", "BatchService", "check_member_count"]

@@ -1,4 +1,4 @@
-"""Routes of the change log of changes."""
+"""Routes of the change log."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, Overloaded
+from contractlog.registry.features.change_log.parameters import Since, Wait
 from contractlog.registry.features.change_log.service import MAX_CHANGES
 from contractlog.registry.features.extension_bodies import ChangeBody, ChangesBody
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
+from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.service_dependencies import ChangeLogDependency

@@ -12,8 +12,8 @@ from contractlog.registry.access.current_caller import may_read
 from contractlog.registry.features.dependencies import queries
 from contractlog.registry.features.dependencies.queries import VersionNode
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.registration.version_lookup import missing_version_error, require_version
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import DeletedFilter
 

@@ -14,7 +14,7 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
-from contractlog.registry.registration.existing_version import require_version
+from contractlog.registry.registration.version_lookup import require_version
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import DeletedFilter

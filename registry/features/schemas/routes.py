@@ -14,7 +14,6 @@ from contractlog.registry.access.current_caller import current_permissions, may_
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.fastpath.cached_reads import redact_unreadable
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedQuery,
@@ -27,6 +26,7 @@ from contractlog.registry.http.parameters import (
     TextPath,
     ViewQuery,
 )
+from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.http.response_bodies import ContextIdBody, SchemaStringBody, SubjectVersionBody
 from contractlog.registry.http.route_permissions import READ_ANY, READ_LISTED, requires
 from contractlog.registry.http.service_dependencies import (

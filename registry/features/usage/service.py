@@ -13,7 +13,7 @@ from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.registry.access.current_caller import may_read, may_read_everything
 from contractlog.registry.access.permissions import Permission, topic_permission_subject
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.fetch_counts.service import FetchCountService
+from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.usage import queries
 from contractlog.registry.storage.snapshot import Snapshot
@@ -80,7 +80,7 @@ class _Entry(msgspec.Struct):
 class UsageService(ReadService):
     """Reads fetch counts and audit results of subjects."""
 
-    def __init__(self, store: Store, threads: ThreadPools, fetches: FetchCountService) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, fetches: FetchService) -> None:
         super().__init__(store, threads)
         self._fetches = fetches
 

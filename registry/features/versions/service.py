@@ -12,7 +12,7 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.versions import queries
-from contractlog.registry.registration.existing_version import missing_version_error
+from contractlog.registry.registration.version_lookup import missing_version_error
 from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store

@@ -10,30 +10,27 @@ import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote_plus
 
-import msgspec.json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.compatibility.schema import Reference
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.access.current_caller import Principal, current_permissions
-from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
-from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.api_response import MEDIA_TYPE, ApiResponse
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.fastpath.cache_by_path import PathCache
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.path_values import decode_segment, parse_subject
+from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.response_bodies import SchemaBody
-from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.telemetry.process_telemetry import Telemetry
 
-__all__ = ["CachedSchemaById", "CachedVersion", "parse_form", "redact_unreadable"]
+__all__ = ["CachedSchemaById", "CachedVersion", "parse_form"]
 
 Reader = Callable[[Scope], Principal | None]  #: returns a caller with read permission, else None
 RenderedResponse = tuple[Message, Message]  #: the start of a response, and its body
@@ -48,10 +45,6 @@ _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
 _RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
 _VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
 _LIVE_QUERY: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings that select live versions
-_SUBJECT_MEMBERS: Final = re.compile(
-    rb'\{"subject":("(?:[^"\\]|\\.)*"),"version":[0-9]+,'
-)  #: the first members of a response
-_REFERENCES: Final = b'"references":['
 _DEFAULT_FORM: Final = (DEFAULT_CONTEXT, "")
 _FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
 
@@ -76,51 +69,6 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
         elif (value and name in _FORMAT_PARAMETERS) or name == b"subject" or b"%" in name:
             return None
     return _parse_subject_form(subject) if subject else _DEFAULT_FORM
-
-
-def redact_unreadable(body: bytes, permissions: Permissions, context: str) -> bytes:
-    """Return a response by id or guid without what the caller may not know.
-
-    That is its subject and version, if the caller may not read that subject, and then also the references to other
-    subjects that the caller may not read.
-
-    Args:
-        body: the response; one by guid has no subject.
-        permissions: the caller's.
-        context: of the schema.
-
-    >>> mine = Permissions.of(read=["mine-*"], write=[])
-    >>> redact_unreadable(b'{"subject":"hers","version":1,"schema":"{}"}', mine, ".")
-    b'{"schema":"{}"}'
-    """
-    if permissions is ALL_PERMISSIONS or permissions.permits_all(Permission.READ):
-        return body
-    referrer = Subject(context, "")
-    named = _SUBJECT_MEMBERS.match(body)
-    if named is not None:
-        referrer = Subject.parse(msgspec.json.decode(named[1], type=str))
-        if permissions.permits(Permission.READ, referrer):
-            return body
-        body = b"{" + body[named.end() :]
-    return _redact_references(body, permissions, referrer) if _REFERENCES in body else body
-
-
-def _redact_references(body: bytes, permissions: Permissions, referrer: Subject) -> bytes:
-    """Return a response without the references to subjects that the caller may not read."""
-    members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    references = msgspec.json.decode(members.get("references", b"[]"), type=list[dict[str, Any]])
-    readable = [
-        reference
-        for reference in references
-        if permissions.permits(Permission.READ, resolve_target(Reference.from_body(reference), referrer))
-    ]
-    if len(readable) == len(references):
-        return body
-    if readable:
-        members["references"] = msgspec.Raw(msgspec.json.encode(readable))
-    else:
-        del members["references"]
-    return msgspec.json.encode(members)
 
 
 def _parse_subject_form(value: bytes) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from contractlog.compatibility.content_identity import CANONICAL_FORM
 from contractlog.registry.app import create_app
-from contractlog.registry.registration.hash_upgrade import upgrade_hashes
+from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
@@ -59,9 +59,9 @@ def test_hashes_of_another_form_are_made_again_and_nothing_else_changes(store: S
     store.transact(age).result(60)
     lost = http.post("/subjects/r", json={"schema": RECORD})
     assert lost.json()["error_code"] == 40403
-    assert store.transact(upgrade_hashes).result(60) == 4
+    assert store.transact(replace_outdated_hashes).result(60) == 4
     assert state(store) == before
-    assert store.transact(upgrade_hashes).result(60) == 0
+    assert store.transact(replace_outdated_hashes).result(60) == 0
     found = http.post("/subjects/r", json={"schema": RECORD}).json()
     assert (found["id"], found["version"]) == (1, 1)
     assert {row[-1] for row in before[1]} == {CANONICAL_FORM}

@@ -12,7 +12,7 @@ import pytest
 from contractlog.registry.features.associations import changes
 from contractlog.registry.features.config_and_mode import service as config_service
 from contractlog.registry.features.contexts import service as contexts_service
-from contractlog.registry.registration import candidate, content_lookup, deletion, draft_completion
+from contractlog.registry.registration import candidate, deletion, draft_completion, subject_lookup
 from contractlog.registry.registration import service as registration_service
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import Derivation
@@ -107,7 +107,7 @@ FAULTS: Final[dict[str, Plant]] = {
     ),
     "soft-deleted ids are forgotten": _replace_function(batch_append._BatchPlan, "_drop_older", _do_nothing),
     "a lookup does not take over metadata": _replace_function(
-        content_lookup, "complete_draft", lambda _real, draft, *_of: draft
+        subject_lookup, "complete_draft", lambda _real, draft, *_of: draft
     ),
     "IMPORT begins beside live schemas": _replace_function(config_service, "purge_deleted_versions", _do_nothing),
     "a context goes with its schemas": _replace_function(contexts_service.contexts, "is_empty", lambda *_of: True),

@@ -34,7 +34,7 @@ def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources(
 
 
 def test_transfer_declares_the_settings_of_a_scope_once() -> None:
-    assert modules_with("registry/transfer", '"aliasForDeks"') == {"registry/transfer/scope_settings.py"}
+    assert modules_with("registry/transfer", '"aliasForDeks"') == {"registry/transfer/config_columns.py"}
 
 
 def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
@@ -48,7 +48,7 @@ def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
 def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names() -> None:
     from contractlog.registry.storage.store_values import ScopeSettings
     from contractlog.registry.storage.tables import settings
-    from contractlog.registry.transfer.scope_settings import config_to_columns
+    from contractlog.registry.transfer.config_columns import config_to_columns
 
     names = {member.name for member in fields(ScopeSettings)}
     assert {column.name for column in settings.columns} == names | {"key", "context", "name"}
@@ -104,7 +104,7 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     assert calls_by_module("registry/", "VersionNotFound") == {
         "registry/features/compatibility/service.py": 1,  # says so of a missing subject too, as the reference does
         "registry/registration/deletion.py": 1,  # decided on all versions of the subject, which it has read
-        "registry/registration/existing_version.py": 1,
+        "registry/registration/version_lookup.py": 1,
     }
     merging = set(calls_by_module("registry/features/", "ScopeSettings.merge"))
     assert merging == {"registry/features/config_and_mode/service.py"}  # it needs each scope's own settings too

@@ -8,7 +8,6 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from contractlog.registry.storage.name_and_id_lookup import find_version
-from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot
 from contractlog.registry.storage.store_values import DeletedFilter
 from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import RegistryContents, TransferredSchema, TransferredVersion
@@ -40,8 +39,3 @@ def test_a_plain_name_is_found_in_other_contexts_as_far_as_permissions_reach(
             for number in (None, 1):
                 version = find_version(snapshot, ORDERS, number, DeletedFilter.EXCLUDED, permissions)
                 assert (version and version.subject) == found
-
-
-def test_a_snapshot_without_a_connection_tells_that_a_query_was_not_prefetched() -> None:
-    with pytest.raises(NotPrefetched):
-        Snapshot(None).history(ORDERS)

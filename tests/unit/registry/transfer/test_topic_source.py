@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.transfer.config_columns import CONTRACTLOG_CONFIG_NAMES
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.registry_contents import Deletions, RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES
 from contractlog.registry.transfer.topic_records import KeyType, LogRecord, build_records
 from contractlog.registry.transfer.topic_source import TopicReplay
 

@@ -13,7 +13,7 @@ import pytest
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.users_file_editor import format_entry
-from contractlog.registry.http.fastpath.cached_reads import redact_unreadable
+from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process

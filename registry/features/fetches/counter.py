@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.access.current_caller import ANONYMOUS, current_actor
-from contractlog.registry.features.fetch_counts import queries
-from contractlog.registry.features.fetch_counts.queries import FetchKey
+from contractlog.registry.features.fetches import queries
+from contractlog.registry.features.fetches.queries import FetchKey
 from contractlog.registry.storage.store import Store
 
 __all__ = ["OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter"]
@@ -72,7 +72,7 @@ class FetchCounter:
                 schema_id,
                 self._client(actor or current_actor.get(), name, day),
                 day,
-            )  # equal to ``Counted(...)``, and cheaper
+            )  # equal to ``FetchKey(...)``, and cheaper
             counts = self._counts
             if key in counts:
                 counts[key] += 1
@@ -139,7 +139,7 @@ class FetchCounter:
             try:
                 self.flush()
             except Exception:  # noqa: BLE001 - counting continues
-                _LOG.exception("fetches could not be written down")
+                _LOG.exception("fetches could not be stored")
 
 
 def _client_name(actor: str, name: bytes) -> str:

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Depends, Query
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.extension_bodies import FetchBody, FetchesBody
-from contractlog.registry.features.fetch_counts.service import MAX_FETCHES
+from contractlog.registry.features.fetches.service import MAX_FETCHES
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectQuery
 from contractlog.registry.http.route_permissions import READ_ALL, requires
-from contractlog.registry.http.service_dependencies import FetchCountsDependency
+from contractlog.registry.http.service_dependencies import FetchesDependency
 
 __all__ = ["router"]
 
@@ -41,7 +41,7 @@ _Id = Annotated[int | None, Depends(_parse_id)]
 )
 @requires(READ_ALL)
 async def list_fetches(
-    fetches: FetchCountsDependency,
+    fetches: FetchesDependency,
     *,
     schema_id: _Id,
     days: _Days = 30,

@@ -18,12 +18,12 @@ from contractlog.registry.storage import outdated_hashes
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["upgrade_hashes"]
+__all__ = ["replace_outdated_hashes"]
 
 _BATCH_SIZE: Final = 200  #: schemas that are read before they are hashed
 
 
-def upgrade_hashes(transaction: Transaction, *, form: int = CANONICAL_FORM) -> int:
+def replace_outdated_hashes(transaction: Transaction, *, form: int = CANONICAL_FORM) -> int:
     """Rehash every schema with hashes of an older form, and return their number."""
     parser = SchemaParser()
     done = 0

@@ -1,11 +1,11 @@
-"""Lookup of a subject's existing versions: by number, by content, or by content that is equivalent."""
+"""Match of a candidate with existing versions: the same content, or content that is equivalent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import are_equivalent
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.metadata_inheritance import (
@@ -22,30 +22,7 @@ from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import Content, DeletedFilter
 
-__all__ = ["find_existing_version", "find_version_with_text", "missing_version_error", "require_version"]
-
-
-def require_version(
-    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
-) -> RegisteredSchema:
-    """Return one version of a subject; None as number is the latest live one.
-
-    Raises:
-        SubjectNotFound, VersionNotFound: it does not exist.
-    """
-    version = snapshot.version(subject, number, DeletedFilter.EXCLUDED if number is None else deleted)
-    if version is None:
-        raise missing_version_error(snapshot, subject, number, deleted)
-    return version
-
-
-def missing_version_error(
-    snapshot: Snapshot, subject: Subject, number: int | None, deleted: DeletedFilter
-) -> SubjectNotFound | VersionNotFound:
-    """Return the error for a version that does not exist: a subject has none, or none of this number."""
-    if number is None or not snapshot.versions(subject, deleted):
-        return SubjectNotFound(subject=str(subject))
-    return VersionNotFound(version=number)
+__all__ = ["find_existing_version", "find_version_with_text"]
 
 
 def find_version_with_text(
