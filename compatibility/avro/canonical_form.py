@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.defaults import may_change_when_normalized, normalize_default
+from contractlog.compatibility.avro.default_normalization import may_change_when_normalized, normalize_default
 from contractlog.compatibility.avro.logical_types import list_logical_properties
 from contractlog.compatibility.avro.types import (
     PRIMITIVES,

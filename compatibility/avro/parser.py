@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.avro.canonical_form import format_definition, format_java_number
-from contractlog.compatibility.avro.defaults import SpecialFloat, check_defaults
+from contractlog.compatibility.avro.default_validation import SpecialFloat, check_defaults
 from contractlog.compatibility.avro.names import check_full_name, check_name, qualify_name
 from contractlog.compatibility.avro.types import (
     MISSING,

@@ -28,6 +28,7 @@ __all__ = [
     "Record",
     "TypeName",
     "Union",
+    "is_bytes_schema",
     "short_name",
 ]
 
@@ -184,3 +185,8 @@ class AvroSchema:
     def resolve(self, node: AvroType) -> AvroType:
         """Return the definition of a type name; any other node is returned unchanged."""
         return self.types[node.name] if isinstance(node, TypeName) else node
+
+
+def is_bytes_schema(schema: AvroSchema) -> bool:
+    """Return true if values of this schema are written without their length."""
+    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"

@@ -22,7 +22,7 @@ from contractlog.serdes.kafka_client import (
     fetch_topics,
     make_client,
 )
-from contractlog.serdes.topic_reader import TopicReader
+from contractlog.serdes.partition_reader import TopicReader
 
 __all__ = ["SchemasTopic", "write_topic"]
 

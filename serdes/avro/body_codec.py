@@ -11,26 +11,22 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from contractlog.compatibility.avro.types import Array, AvroType, Map, Record, Union
+from contractlog.compatibility.avro.types import Array, AvroType, Map, Record, Union, is_bytes_schema
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.avro_schema import avro_schema_of, find_record_name
 from contractlog.serdes.avro.codegen import InterpreterNeeded
 from contractlog.serdes.avro.codegen.function_cache import FUNCTION_CACHE, GENERATED_CODE_FAILURES
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
 from contractlog.serdes.avro.interpreter.codecs import Codec
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure, MapKey, Step
-from contractlog.serdes.avro.interpreter.interpreter import (
-    InterpretedReader,
-    InterpretedWriter,
-    avro_schema_of,
-    is_bytes_schema,
-)
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter
 from contractlog.serdes.avro.interpreter.resolved_readers import require_readable
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.errors import EncodeError
 
-__all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "StrictWriter", "find_record_name"]
+__all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "StrictWriter"]
 
 INTERPRETED_FIRST: Final = 100  #: records before code is generated, which takes as long as a few hundred of them
 _MAX_NAME_LENGTH: Final = 100  #: characters of an unnamed schema in a log line
@@ -172,12 +168,6 @@ class AvroReader(_GeneratingCodec):
             self._interpreted.reader, self._limits
         )
         return read_function
-
-
-def find_record_name(parsed: ParsedSchema) -> str | None:
-    """Return the full name of a schema that is a record, enum or fixed; None for other types."""
-    schema = avro_schema_of(parsed)
-    return getattr(schema.resolve(schema.root), "name", None)
 
 
 def _schema_key(parsed: ParsedSchema) -> tuple[Hashable, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWriter, find_record_name
+from contractlog.serdes.avro.avro_schema import find_record_name
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.confluent_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer

@@ -12,12 +12,14 @@ from types import ModuleType
 from typing import IO, Any, Final
 
 from contractlog.compatibility.avro.canonical_form import format_inlined
+from contractlog.compatibility.avro.types import is_bytes_schema
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.avro_schema import avro_schema_of
 from contractlog.serdes.avro.body_codec import AvroWriter
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, put_bytes
-from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, avro_schema_of, is_bytes_schema
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
 from contractlog.serdes.errors import SerializationError
 

@@ -16,7 +16,7 @@ from contractlog.serdes.cli.avro_files import require_fastavro
 from contractlog.serdes.cli.interruption import Interruption
 from contractlog.serdes.cli.printer import AvroFilePrinter, RecordPrinter
 from contractlog.serdes.cli.strategy_option import add_strategy
-from contractlog.serdes.topic_reader import TopicReader
+from contractlog.serdes.partition_reader import TopicReader
 
 __all__ = ["consume"]
 

@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import find_record_name
+from contractlog.serdes.avro.avro_schema import find_record_name
 from contractlog.serdes.context import MessageField
 from contractlog.serdes.errors import DecodeError
 from contractlog.serdes.json_schema.prepared_schema import find_title

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from contractlog.compatibility.avro.types import AvroSchema, Primitive
+from contractlog.compatibility.avro.types import is_bytes_schema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
+from contractlog.spark_validation.columnar.bytes_validator import BytesValidator
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -27,16 +28,7 @@ from contractlog.spark_validation.columnar.validator_results import (
     join_pieces,
 )
 
-__all__ = [
-    "BytesValidator",
-    "ColumnOutcomes",
-    "FieldColumn",
-    "ValidationLimits",
-    "Validator",
-    "is_bytes_schema",
-    "make_validator",
-    "validate_column",
-]
+__all__ = ["ColumnOutcomes", "FieldColumn", "ValidationLimits", "Validator", "make_validator", "validate_column"]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_GUIDS: Final[Guids] = MappingProxyType({})
@@ -44,27 +36,6 @@ _NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
 _LIMITS: Final = ValidationLimits()
 _UNKNOWN: Final = Outcome.UNKNOWN_SCHEMA_ID
 _NO_FRAME: Final = "neither the record nor its header starts with a magic byte and a schema id or guid"
-
-
-def is_bytes_schema(schema: AvroSchema) -> bool:
-    """Return true if values of this schema are written without their length."""
-    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
-
-
-class BytesValidator:
-    """Accepts every record."""
-
-    def validate(
-        self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
-    ) -> RecordOutcomes:
-        """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
-        count = starts.size
-        result = RecordOutcomes(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
-        if columns and count:
-            spans = zip(starts.tolist(), ends.tolist(), strict=True)
-            values = pa.array([data[start:end].tobytes() for start, end in spans], pa.binary())
-            result.pieces.append(ColumnPiece("", np.arange(count), starts, values))
-        return result
 
 
 @dataclass(frozen=True, slots=True)

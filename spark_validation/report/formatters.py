@@ -14,6 +14,7 @@ __all__ = [
     "format_share",
     "format_significant",
     "format_time",
+    "shorten_middle",
 ]
 
 
@@ -59,3 +60,15 @@ def format_day(iso: str) -> str:
     except ValueError:
         return iso or "no time"
     return f"{at.day} {at:%B %Y}"
+
+
+def shorten_middle(content: str, letters: int) -> str:
+    """Cut a name in its middle, so that both ends can be read.
+
+    >>> shorten_middle("flights.departed-value", 12)
+    'flight…value'
+    """
+    if len(content) <= letters:
+        return content
+    head = letters // 2
+    return f"{content[:head]}…{content[len(content) - (letters - head - 1) :]}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from contractlog.compatibility.avro.types import AvroSchema, Primitive
-from contractlog.compatibility.schema import ParsedSchema, SchemaType
+from contractlog.compatibility.avro.types import is_bytes_schema
+from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.avro_schema import avro_schema_of
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer, put_bytes
 from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
@@ -21,7 +22,7 @@ from contractlog.serdes.avro.interpreter.resolver import Resolver
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.errors import DecodeError, EncodeError, ReaderMismatch, SerializationError
 
-__all__ = ["InterpretedReader", "InterpretedWriter", "avro_schema_of", "is_bytes_schema"]
+__all__ = ["InterpretedReader", "InterpretedWriter"]
 
 T = TypeVar("T")
 
@@ -173,19 +174,6 @@ class InterpretedReader:
         out = OutputBuffer()
         put_bytes(out, body)
         return bytes(out)
-
-
-def avro_schema_of(parsed: ParsedSchema) -> AvroSchema:
-    """Return the tree of an Avro schema; raise ``SerializationError`` for other types."""
-    if parsed.type is not SchemaType.AVRO:
-        raise SerializationError(reason=f"an Avro schema is expected, not {parsed.type}")
-    schema: AvroSchema = parsed.root
-    return schema
-
-
-def is_bytes_schema(schema: AvroSchema) -> bool:
-    """Return whether the whole schema is ``bytes``, whose bodies have no length prefix."""
-    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
 
 
 def _build(build: Callable[[], T]) -> T:

@@ -10,8 +10,8 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.report.charts.svg import document, element, shorten_middle, text
-from contractlog.spark_validation.report.formatters import format_plural
+from contractlog.spark_validation.report.charts.svg import document, element, text
+from contractlog.spark_validation.report.formatters import format_plural, shorten_middle
 
 __all__ = ["draw_lineage"]
 

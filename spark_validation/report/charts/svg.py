@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-__all__ = ["document", "element", "shorten_middle", "text"]
+__all__ = ["document", "element", "text"]
 
 
 def element(name: str, *children: str, **attributes: object) -> Markup:
@@ -40,18 +40,6 @@ def document(title: str, *children: str, width: int, height: float) -> Markup:
         role="img",
         aria_label=title,
     )
-
-
-def shorten_middle(content: str, letters: int) -> str:
-    """Cut a name in its middle, so that both ends can be read.
-
-    >>> shorten_middle("flights.departed-value", 12)
-    'flight…value'
-    """
-    if len(content) <= letters:
-        return content
-    head = letters // 2
-    return f"{content[:head]}…{content[len(content) - (letters - head - 1) :]}"
 
 
 def _format_value(value: object) -> str:

@@ -11,8 +11,8 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.contracts.audit.report import THRESHOLD, SchemaUse, SeriesPoint
-from contractlog.spark_validation.report.charts.svg import document, element, shorten_middle, text
-from contractlog.spark_validation.report.formatters import format_share
+from contractlog.spark_validation.report.charts.svg import document, element, text
+from contractlog.spark_validation.report.formatters import format_share, shorten_middle
 
 __all__ = ["OTHER_IDS", "TimeBins", "bin_series", "draw_timeline", "schema_label"]
 

@@ -99,7 +99,9 @@ class TopicReader:
             if position > before:
                 moved = time.monotonic()
             elif time.monotonic() - moved > _STALLED:
-                raise Unreachable(f"topic {self._topic}: partition {partition} is silent since {_STALLED:.0f} seconds")
+                raise Unreachable(
+                    f"topic {self._topic}: partition {partition} has been silent for {_STALLED:.0f} seconds"
+                )
 
     def follow(self, starts: Mapping[int, int], stopped: Callable[[], bool]) -> Iterator[list[Message]]:
         """Yield the new records of partitions as they arrive; an empty list after a pause.
