@@ -18,9 +18,9 @@ from contractlog.compatibility.json_positions import add_position
 from contractlog.compatibility.json_schema.check_catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.json_schema.schema_format import JSON_FORMAT
 from contractlog.compatibility.memo import Memo
+from contractlog.compatibility.reference_names import SchemaNames
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_format import SchemaFormat
-from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.search_terms import Term, limit_terms, list_metadata_terms
 from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 from contractlog.compatibility.tags import Entity, TagsByEntity

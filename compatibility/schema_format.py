@@ -12,8 +12,8 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 from contractlog.compatibility.memo import Memo
+from contractlog.compatibility.reference_names import SchemaNames
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.search_terms import Term
 from contractlog.compatibility.step_budget import StepBudget
 from contractlog.compatibility.structural_change import StructuralChange

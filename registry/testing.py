@@ -111,8 +111,8 @@ class SchemaGate:
             AssertionError: a file is invalid, incompatible, or may not be registered.
         """
         __tracebackhide__ = True
-        from contractlog.clients.cli.check.findings import describe_verdict, detail_lines  # noqa: PLC0415
-        from contractlog.clients.cli.check.runner import check_files  # noqa: PLC0415 - see the module's docstring
+        from contractlog.clients.cli.check.checked_files import check_files  # noqa: PLC0415 - see the module's docstring
+        from contractlog.clients.cli.check.finding_text import describe_verdict, detail_lines  # noqa: PLC0415
         from contractlog.clients.cli.check.write_access import WriteAccess  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.command_files import read_files  # noqa: PLC0415

@@ -19,6 +19,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.pull.manifest_import import find_subjects, import_associations, import_subject_rules
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
+from contractlog.clients.cli.schema_folder.file_names import subject_from_name
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, SubjectRule
 from contractlog.clients.cli.schema_folder.manifest_writer import (
@@ -26,7 +27,6 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     registry_of_manifest,
     write_manifest,
 )
-from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 

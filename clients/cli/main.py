@@ -16,7 +16,7 @@ from typing import Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
 from contractlog.clients.cli.verbs import VERBS, Section, Verb
-from contractlog.clients.lazy_imports import import_function
+from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,

@@ -44,7 +44,13 @@ __all__ = [
 ]
 
 LATEST: Final = -1  #: version of a reference to the latest version
-REPORT_FORMATS: Final = ("junit", "sarif", "github", "gitlab", "markdown")  #: rendered by `report_formats.renderer`
+REPORT_FORMATS: Final = (
+    "junit",
+    "sarif",
+    "github",
+    "gitlab",
+    "markdown",
+)  #: rendered by `report_formats.report_output`
 
 
 def add_registry(parser: ArgumentParser) -> None:

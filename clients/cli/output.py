@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 import unicodedata
 from argparse import Namespace
@@ -13,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.suggested_commands import clear_repeated_options
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = [
@@ -32,10 +31,6 @@ __all__ = [
     "print_message",
     "print_result",
     "print_table",
-    "quote_word",
-    "registry_command",
-    "repeat_in_commands",
-    "shell_command",
     "table_lines",
     "with_tone",
 ]
@@ -52,7 +47,6 @@ class Tone(Enum):
 
 _COLOR: Final[ContextVar[Literal["auto", "always", "never"]]] = ContextVar("color", default="auto")
 _QUIET: Final = ContextVar("quiet", default=False)
-_REPEATED: Final[ContextVar[Mapping[str, str]]] = ContextVar("repeated", default=MappingProxyType({}))
 _VERBOSE: Final = ContextVar("verbose", default=False)
 _COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
 _PASSING: Final = tuple(
@@ -64,11 +58,10 @@ _PASSING: Final = tuple(
 def apply_output_options(options: Namespace) -> Iterator[None]:
     """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block."""
     color, quiet, verbose = _COLOR.set(options.color), _QUIET.set(options.quiet), _VERBOSE.set(options.verbose)
-    repeated = _REPEATED.set({})
     try:
-        yield
+        with clear_repeated_options():
+            yield
     finally:
-        _REPEATED.reset(repeated)
         _COLOR.reset(color)
         _QUIET.reset(quiet)
         _VERBOSE.reset(verbose)
@@ -181,40 +174,6 @@ def with_tone(tone: Tone, text: str, indent: str = "") -> str:
     symbol, colour = tone.value
     marked = f"{indent}{symbol} {text}"
     return f"\x1b[{colour}m{marked}\x1b[0m" if _uses_color() else marked
-
-
-def quote_word(word: str) -> str:
-    r"""Quote a word for a shell; if it has unprintable characters, as bash's ``$'…'``.
-
-    >>> print(quote_word("a b"), quote_word("a\nb"))
-    'a b' $'a\U0000000ab'
-    """
-    if word.isprintable():
-        return shlex.quote(word)
-    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
-    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
-
-
-def shell_command(verb: str, *paths: object, **options: str | None) -> str:
-    """Return a command to paste into a shell; paths that begin with a dash are not read as options.
-
-    >>> shell_command("check", "--out.avsc", subject="--all")
-    'contractlog check --subject=--all -- --out.avsc'
-    """
-    arguments = ["contractlog", *verb.split()]
-    arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
-    arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
-    return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))
-
-
-def repeat_in_commands(options: Mapping[str, str]) -> None:
-    """Repeat these options in ``registry_command``, until the block of ``apply_output_options`` ends."""
-    _REPEATED.set(options)
-
-
-def registry_command(verb: str, *paths: object, **options: str | None) -> str:
-    """Return ``shell_command`` for the registry of this command: with the options that name it."""
-    return shell_command(verb, *paths, **{**_REPEATED.get(), **options})
 
 
 def count_noun(number: int, singular: str, plural: str | None = None) -> str:

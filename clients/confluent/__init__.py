@@ -32,7 +32,7 @@ from contractlog.clients.confluent.data_classes import (
     ServerConfig,
 )
 from contractlog.clients.confluent.errors import SchemaRegistryError
-from contractlog.clients.lazy_imports import import_function
+from contractlog.clients.functions_by_name import import_function
 
 __all__ = [
     "Association",

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from contractlog.clients.confluent.bearer_tokens import BEARER_KEYS, read_bearer
-from contractlog.clients.lazy_imports import IN_PROCESS_SERVICE, import_function
+from contractlog.clients.functions_by_name import import_function
 from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, RegistryAddress, Security, TokenSource, describe_unknown_key
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["ClientConfiguration"]
+__all__ = ["IN_PROCESS_SERVICE", "ClientConfiguration"]
+
+#: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
+IN_PROCESS_SERVICE: Final = "contractlog.registry.mock_registries:get_named_app"
 
 _LATEST_SECONDS: Final = 60.0
 _MOCK_SCHEME: Final = "mock://"

@@ -13,7 +13,7 @@ from contractlog.compatibility.avro.fast_check import is_readable
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
 from contractlog.compatibility.avro.merged_writers_check import MergedWritersCheck
 from contractlog.compatibility.avro.parser import parse_avro
-from contractlog.compatibility.avro.schema_names import list_avro_names
+from contractlog.compatibility.avro.reference_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
 from contractlog.compatibility.avro.shared_definitions import omit_shared_definitions
 from contractlog.compatibility.avro.tags import AVRO_TAGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from contractlog.compatibility.avro.schema_names import definition_name, list_avro_names, locate_inner_types
+from contractlog.compatibility.avro.reference_names import definition_name, list_avro_names, locate_inner_types
 from contractlog.compatibility.fixes.json_text_edits import JsonSource, apply_edits
 from contractlog.compatibility.json_text import join_pointer, parse_json, quote_json
 

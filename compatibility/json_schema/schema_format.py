@@ -17,7 +17,7 @@ from contractlog.compatibility.json_schema.exact.comparison import compare_exact
 from contractlog.compatibility.json_schema.inlined_equivalence import is_same_inlined
 from contractlog.compatibility.json_schema.nodes import SchemaNode
 from contractlog.compatibility.json_schema.parser import JsonSchema, parse_json_schema
-from contractlog.compatibility.json_schema.schema_names import list_json_names
+from contractlog.compatibility.json_schema.reference_names import list_json_names
 from contractlog.compatibility.json_schema.schema_validity import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.search_terms import extract_json_terms
 from contractlog.compatibility.json_schema.tags import JSON_TAGS

@@ -13,7 +13,8 @@ from contractlog.clients.cli.associations.bindings import (
     default_topic_id,
     fetch_associations,
 )
-from contractlog.clients.cli.associations.problems import AssociationProblem, FolderState, find_problems
+from contractlog.clients.cli.associations.folder_state import FolderState
+from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, find_refused_associations
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -30,7 +31,7 @@ class AssociationComparison:
 
     existing: Mapping[Key, Association] = field(default_factory=dict)
     changes: tuple[PlannedAssociation, ...] = ()
-    problems: tuple[AssociationProblem, ...] = ()
+    problems: tuple[RefusedAssociation, ...] = ()
     unlisted: tuple[Association, ...] = ()  #: of subjects that [[subjects]] matches, without an entry
     is_supported: bool = True  #: False: the registry has no associations
 
@@ -63,10 +64,12 @@ def compare_associations(
     relevant = [change for change in wanted if folder.is_whole or change.subject in folder.subjects]
     pending = list(filter(None, (_compare(change, existing) for change in relevant)))
     is_supported = associations is not None
-    problems: tuple[AssociationProblem, ...] = ()
+    problems: tuple[RefusedAssociation, ...] = ()
     if access is not None:
         problems = tuple(
-            find_problems(registry, access, pending, wanted, existing, folder=folder, can_rehearse=is_supported)
+            find_refused_associations(
+                registry, access, pending, wanted, existing, folder=folder, can_rehearse=is_supported
+            )
         )
     unlisted = _find_unlisted(manifest, context, wanted, existing) if folder.is_whole else ()
     rejected = {problem.change.key for problem in problems}

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
-from contractlog.clients.cli.output import Tone, count_noun, print_result, registry_command, with_tone
+from contractlog.clients.cli.output import Tone, count_noun, print_result, with_tone
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.subject_settings import SettingChange
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.terminal_text import escape_line

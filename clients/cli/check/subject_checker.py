@@ -14,6 +14,7 @@ from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.finding_waivers import apply_waivers
 from contractlog.clients.cli.check.impact import Impact, ImpactCheck, NewSchema
+from contractlog.clients.cli.check.known_versions import KnownVersions
 from contractlog.clients.cli.check.optional_checks import (
     OptionalFinding,
     Previous,
@@ -24,7 +25,6 @@ from contractlog.clients.cli.check.optional_checks import (
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.check.subject_history import SubjectHistory
-from contractlog.clients.cli.check.unknown_versions import KnownVersions
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.contract_differences import describe_same_text
 from contractlog.clients.cli.schema_folder.manifest import Manifest

@@ -9,10 +9,10 @@ from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS
-from contractlog.clients.cli.check.findings import finding_lines
-from contractlog.clients.cli.diff.folders import FolderDiff, diff_body, diff_folders
-from contractlog.clients.cli.diff.sides import FolderSide, read_sides
-from contractlog.clients.cli.diff.single_file import FileSide
+from contractlog.clients.cli.check.finding_text import finding_lines
+from contractlog.clients.cli.diff.folder_diff import FolderDiff, diff_body, diff_folders
+from contractlog.clients.cli.diff.side_reader import read_sides
+from contractlog.clients.cli.diff.sides import FileSide, FolderSide
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
@@ -28,7 +28,7 @@ from contractlog.clients.cli.report_formats.diff_report import (
     group_changes,
     unreadable_side_report,
 )
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.file_errors import list_file_errors
 from contractlog.compatibility.errors import UsageError

@@ -19,7 +19,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.lint.entries import FileLint, LintEntries
 from contractlog.clients.cli.output import count_noun, is_verbose, print_error, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
 from contractlog.clients.cli.schema_folder.command_files import print_folder_warnings

@@ -14,7 +14,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.output import print_result
 from contractlog.clients.cli.verb_parser import VerbParser
 from contractlog.clients.cli.verbs import VERBS
-from contractlog.clients.lazy_imports import import_function
+from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["completion"]

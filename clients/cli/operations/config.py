@@ -25,12 +25,8 @@ from contractlog.clients.cli.options import (
     connect,
     parse_level,
 )
-from contractlog.clients.cli.output import (
-    apply_output_options,
-    print_json,
-    print_table,
-    registry_command,
-)
+from contractlog.clients.cli.output import apply_output_options, print_json, print_table
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import (

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.options import parse_version_name
-from contractlog.clients.cli.output import registry_command
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     MethodNotAllowed,

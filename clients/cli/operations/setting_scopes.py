@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, select_context
-from contractlog.clients.cli.output import print_json, print_message, print_result, registry_command
+from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, qualify_subject

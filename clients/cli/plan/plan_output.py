@@ -8,8 +8,8 @@ from typing import Any
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_body
-from contractlog.clients.cli.associations.problems import locate_problem
-from contractlog.clients.cli.check.findings import ReferencedFindings
+from contractlog.clients.cli.associations.refused_associations import locate_refused_association
+from contractlog.clients.cli.check.finding_text import ReferencedFindings
 from contractlog.clients.cli.check.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
@@ -18,7 +18,7 @@ from contractlog.clients.cli.plan.file_registration import all_unpermitted, prin
 from contractlog.clients.cli.plan.planner import Plan
 from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.report_formats.renderer import output_json
+from contractlog.clients.cli.report_formats.report_output import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -55,7 +55,7 @@ def _print_steps(plan: Plan) -> None:
     for change in (*plan.bindings, *plan.unbindings, *plan.deletions):
         print_result(change.describe())
     for problem in plan.associations.problems:
-        print_result(with_tone(Tone.BAD, escape_line(locate_problem(plan.manifest, problem))))
+        print_result(with_tone(Tone.BAD, escape_line(locate_refused_association(plan.manifest, problem))))
     print_refused_changes(plan.manifest, plan.refused_changes)
     for subject, user in plan.referenced:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"

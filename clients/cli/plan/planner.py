@@ -10,23 +10,23 @@ from operator import attrgetter
 
 from contractlog.clients.cli.associations.bindings import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
-from contractlog.clients.cli.associations.problems import FolderState, summarize_folder
+from contractlog.clients.cli.associations.folder_state import FolderState, summarize_folder
+from contractlog.clients.cli.check.checked_files import find_manifest_warnings, find_usages
 from contractlog.clients.cli.check.file_check import FileCheck
+from contractlog.clients.cli.check.known_versions import KnownVersions
 from contractlog.clients.cli.check.refused_changes import (
     RefusedChange,
     find_refused_deletion,
     find_refused_settings,
     find_refused_unbinding,
 )
-from contractlog.clients.cli.check.runner import find_manifest_warnings, find_usages
-from contractlog.clients.cli.check.unknown_versions import KnownVersions
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
-from contractlog.clients.cli.output import print_message, registry_command
+from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
-from contractlog.clients.cli.plan.registration import Registration
+from contractlog.clients.cli.plan.register_runner import Registration
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
@@ -48,6 +48,7 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarn
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError

@@ -20,7 +20,6 @@ from contractlog.clients.cli.output import (
     print_error,
     print_message,
     print_result,
-    registry_command,
     with_tone,
 )
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
@@ -39,15 +38,16 @@ from contractlog.clients.cli.plan.plan_output import (
     refusal_code,
     summarize,
 )
-from contractlog.clients.cli.plan.plan_report import Applied, apply_report, outdated_plan_report, plan_report
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
-from contractlog.clients.cli.plan.registration import Registration
+from contractlog.clients.cli.plan.register_runner import Registration
 from contractlog.clients.cli.plan.saved_plan import find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.plan_report import Applied, apply_report, outdated_plan_report, plan_report
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.level import Level

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from contractlog.clients.cli.check.registry_check import check_by_registry
-from contractlog.clients.cli.output import shell_command
 from contractlog.clients.cli.promotion.compatibility import check_version
+from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
+from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.references import ReferenceMap
-from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Refusal, RefusalKind, RefusedError, Side
+from contractlog.clients.cli.promotion.refusals import Refusal, RefusalKind, RefusedError
 from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.suggested_commands import shell_command
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["WAIVER_ADVICE", "PromotionComparison"]
+__all__ = ["WAIVER_ADVICE", "Note", "PromotionComparison"]
 
 WAIVER_ADVICE: Final = "accept its findings in [[waivers]] of the manifest, and pass --use-waivers"
 
@@ -29,8 +31,8 @@ _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 class PromotionComparison:
     """The versions that a target lacks of what a source has, and the subjects that cannot be promoted."""
 
-    source: Side
-    target: Side
+    source: EnvironmentClient
+    target: EnvironmentClient
     manifest: Manifest | None = None  #: with waivers, and the levels of the target
     use_waivers: bool = False
     wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name
@@ -219,3 +221,10 @@ class PromotionComparison:
 
     def _note(self, subject: str, text: str) -> None:
         self.notes.append(Note(subject, text))
+
+
+class Note(NamedTuple):
+    """A sentence for people about a subject, or about none in particular."""
+
+    subject: str | None
+    text: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
-from contractlog.clients.cli.promotion.sides import Side
+from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -18,7 +18,7 @@ __all__ = ["check_version"]
 
 
 def check_version(
-    target: Side, subject: str, schema: RegisteredSchema, draft: SchemaDraft, manifest: Manifest
+    target: EnvironmentClient, subject: str, schema: RegisteredSchema, draft: SchemaDraft, manifest: Manifest
 ) -> FileCheck:
     """Check a version of the source as a file that would be registered in the target.
 

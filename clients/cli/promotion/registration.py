@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from contractlog.clients.cli.promotion.comparison import WAIVER_ADVICE, PromotionComparison
+from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.promotion.histories import TargetSubject, has_own_mode
-from contractlog.clients.cli.promotion.sides import PromotedVersion, RefusedError, Side
+from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
+from contractlog.clients.cli.promotion.refusals import RefusedError
 from contractlog.clients.cli.subject_settings import lowered_level
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
@@ -86,12 +88,12 @@ def _register(
             return registry.register(qualified, draft)
 
 
-def _find_version(target: Side, subject: str, draft: SchemaDraft) -> int | None:
+def _find_version(target: EnvironmentClient, subject: str, draft: SchemaDraft) -> int | None:
     """Return the number of a registered version: servers before release 7 tell only the id."""
     return target.registry.lookup(target.qualify(subject), draft).version
 
 
-def _enter_import(target: Side, subject: str, state: TargetSubject, modes: ExitStack) -> bool:
+def _enter_import(target: EnvironmentClient, subject: str, state: TargetSubject, modes: ExitStack) -> bool:
     """Set mode IMPORT on a subject until ``modes`` is closed, and return whether the target permits it."""
     state.has_mode = has_own_mode(target, subject)
     try:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
-from contractlog.clients.cli.associations.problems import FolderState
+from contractlog.clients.cli.associations.folder_state import FolderState
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
@@ -21,20 +21,20 @@ from contractlog.clients.cli.output import (
     count_noun,
     print_message,
     print_result,
-    quote_word,
-    shell_command,
     with_tone,
 )
-from contractlog.clients.cli.promotion.comparison import PromotionComparison
-from contractlog.clients.cli.promotion.promotion_report import promotion_report
+from contractlog.clients.cli.promotion.comparison import Note, PromotionComparison
+from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
-from contractlog.clients.cli.promotion.sides import Note, PromotedVersion, Side
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.promotion_report import promotion_report
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
 from contractlog.clients.cli.subject_settings import find_setting_changes
+from contractlog.clients.cli.suggested_commands import quote_word, shell_command
 from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.errors import Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
@@ -59,7 +59,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     if options.manifest is None:
         raise UsageError(f"promote needs a manifest with environments: write {MANIFEST}, or pass --manifest")
     with ExitStack() as stack:
-        source, target = _open_sides(options, options.manifest, stack)
+        source, target = _open_environments(options, options.manifest, stack)
         paths = {source.shared_name(Subject.parse(source.qualify(each.subject))): each.path for each in files}
         names = list(paths)
         promotion = PromotionComparison(
@@ -132,7 +132,7 @@ def _list_modes(manifest: Manifest, subjects: Iterable[str]) -> dict[str, Mode]:
     return {subject: Mode(mode) for subject, mode in modes.items() if mode is not None}
 
 
-def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
+def _describe_settings(target: EnvironmentClient, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
     """Yield a note if the target does not have the settings of the manifest, which `apply` sets."""
     manifest = replace(manifest, default_level=manifest.environment(target.name).level)
     try:
@@ -155,7 +155,7 @@ def _describe_settings(target: Side, manifest: Manifest, subjects: Iterable[str]
         )
 
 
-def _describe_associations(target: Side, manifest: Manifest, names: Iterable[str]) -> Iterator[str]:
+def _describe_associations(target: EnvironmentClient, manifest: Manifest, names: Iterable[str]) -> Iterator[str]:
     """Yield a note if the target does not have the associations of the manifest, which `apply` sets."""
     environment = manifest.environment(target.name)
     manifest = replace(manifest, default_namespace=environment.default_namespace)
@@ -174,7 +174,9 @@ def _describe_associations(target: Side, manifest: Manifest, names: Iterable[str
         )
 
 
-def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tuple[Side, Side]:
+def _open_environments(
+    options: Namespace, manifest: Manifest, stack: ExitStack
+) -> tuple[EnvironmentClient, EnvironmentClient]:
     """Connect to the registries of both environments.
 
     Raises:
@@ -185,7 +187,7 @@ def _open_sides(options: Namespace, manifest: Manifest, stack: ExitStack) -> tup
     if first == second:
         raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
     source, target = (
-        Side(
+        EnvironmentClient(
             name,
             each.context or DEFAULT_CONTEXT,
             stack.enter_context(

@@ -12,15 +12,15 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.json_formatter import format_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
-from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.schema_folder.schema_files import (
-    MAX_FILE_BYTES,
+from contractlog.clients.cli.schema_folder.file_names import (
     file_name,
     folder_version,
     format_of,
     has_topic_subject,
     subject_from_name,
 )
+from contractlog.clients.cli.schema_folder.manifest import Manifest
+from contractlog.clients.cli.schema_folder.schema_files import MAX_FILE_BYTES
 from contractlog.clients.lock_file import file_digests
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import RegisteredSchema

@@ -21,7 +21,6 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
-    shell_command,
     with_tone,
 )
 from contractlog.clients.cli.pull.lock_writer import remove_context, write_lock
@@ -29,6 +28,7 @@ from contractlog.clients.cli.pull.manifest_import import import_associations, im
 from contractlog.clients.cli.pull.pulled_files import PulledFile, PullFolder, SharedFileError
 from contractlog.clients.cli.pull.pulled_text import format_file_text
 from contractlog.clients.cli.schema_folder.environment import select_environment
+from contractlog.clients.cli.schema_folder.file_names import file_name, has_subject_in_name
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest
 from contractlog.clients.cli.schema_folder.manifest_writer import (
@@ -36,7 +36,7 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     registry_of_manifest,
     write_manifest,
 )
-from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
+from contractlog.clients.cli.suggested_commands import shell_command
 from contractlog.clients.lock_file import lock_path, locked_context
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (

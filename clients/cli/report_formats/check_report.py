@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.associations.problems import AssociationProblem
+from contractlog.clients.cli.associations.refused_associations import RefusedAssociation
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
-from contractlog.clients.cli.check.findings import describe_finding, describe_verdict, diff_lines
+from contractlog.clients.cli.check.finding_text import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.check.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.check.refused_changes import RefusedChange, summarize_refused
 from contractlog.clients.cli.file_counts import count_files, count_part
@@ -96,7 +96,7 @@ def check_report(
     *,
     command: str = "contractlog check",
     manifest: Path | None = None,
-    associations: Sequence[AssociationProblem] = (),
+    associations: Sequence[RefusedAssociation] = (),
     refused_changes: Sequence[RefusedChange] = (),
 ) -> Report:
     """Build the report of checked files, and of those that cannot be read.
@@ -229,7 +229,7 @@ def _report_impact(check: FileCheck) -> Iterator[str]:
             yield f"impact: {sentence}"
 
 
-def report_association(problem: AssociationProblem, path: str) -> ReportedFinding:
+def report_association(problem: RefusedAssociation, path: str) -> ReportedFinding:
     """Return an association that cannot be set as a finding in the manifest."""
     identity = "\0".join(problem.change.key)
     message = problem.describe()

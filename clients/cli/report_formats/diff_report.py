@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.diff.folders import FolderDiff
+from contractlog.clients.cli.diff.folder_diff import FolderDiff
 from contractlog.clients.cli.git_revision import is_git_revision
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,

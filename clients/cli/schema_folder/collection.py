@@ -20,10 +20,10 @@ from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.schema_folder.dependencies import link_files
 from contractlog.clients.cli.schema_folder.discovery import discover_files
+from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES
 from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
-    FOLDER_SUFFIXES,
     FileDependency,
     SchemaFile,
     describe_syntax_error,

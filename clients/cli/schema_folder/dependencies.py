@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
+from contractlog.clients.cli.schema_folder.file_names import subject_from_name
 from contractlog.clients.cli.schema_folder.schema_files import (
     FileDependency,
     FileKey,
@@ -17,7 +18,6 @@ from contractlog.clients.cli.schema_folder.schema_files import (
     UnresolvedName,
     index_by_path,
     raise_all,
-    subject_from_name,
 )
 from contractlog.clients.cli.schema_folder.unresolved_references import (
     describe_undefined_type,
@@ -26,8 +26,8 @@ from contractlog.clients.cli.schema_folder.unresolved_references import (
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.json_positions import locate_pointer
+from contractlog.compatibility.reference_names import ExternalName, SchemaNames
 from contractlog.compatibility.schema import SchemaType
-from contractlog.compatibility.schema_names import ExternalName, SchemaNames
 
 __all__ = ["MissingSubjectError", "link_files", "order_files"]
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES
 from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
-from contractlog.clients.cli.schema_folder.schema_files import FOLDER_SUFFIXES
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.clients.lock_file import LOCK_FORMATS
 from contractlog.compatibility.errors import UsageError

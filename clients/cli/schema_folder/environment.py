@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.output import repeat_in_commands
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
+from contractlog.clients.cli.suggested_commands import repeat_in_commands
 from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, environment_variables
 from contractlog.compatibility.errors import UsageError
 

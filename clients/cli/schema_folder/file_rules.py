@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli.options import parse_reference
-from contractlog.clients.cli.schema_folder.schema_files import subject_from_name
+from contractlog.clients.cli.schema_folder.file_names import subject_from_name
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidRuleSet, InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.reference_names import SchemaNames
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import Reference
-from contractlog.compatibility.schema_names import SchemaNames
 from contractlog.compatibility.subject_names import (
     SubjectNameStrategyType,
     derive_subject,

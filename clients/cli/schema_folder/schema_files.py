@@ -1,9 +1,4 @@
-"""Schema files: their subject, version, format and text.
-
-The subject and the format follow from the name: ``<topic>-value.avsc``, ``<topic>-key.avsc``,
-``<topic>-value.schema.json``; characters not allowed in file names are percent-encoded. The version is the name of the
-folder, if that is a number.
-"""
+"""Schema files: their subject, version, format and text."""
 
 from __future__ import annotations
 
@@ -13,50 +8,41 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, unquote
 
+from contractlog.clients.cli.schema_folder.file_names import (
+    FOLDER_SUFFIXES,
+    folder_version,
+    format_of,
+    has_topic_subject,
+    subject_from_name,
+)
 from contractlog.clients.lock_file import LockedFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import Position, find_syntax_error, position_at_offset
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
-    "FOLDER_SUFFIXES",
     "MAX_FILE_BYTES",
     "MERGE_CONFLICT",
-    "SUFFIXES",
     "FileDependency",
     "FileKey",
     "PlannedReference",
     "SchemaFile",
     "UnresolvedName",
     "describe_syntax_error",
-    "file_name",
     "find_merge_conflict",
-    "folder_version",
-    "format_of",
-    "has_subject_in_name",
-    "has_topic_subject",
     "index_by_path",
     "raise_all",
     "read_file",
     "read_stream",
-    "subject_from_name",
 ]
 
-SUFFIXES: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
-FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")  #: of schema files, whatever they contain
-_FORMATS: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
-_SUBJECT_SUFFIXES: Final = ("-value", "-key")
 _STANDARD_INPUT: Final = Path("-")
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _CONFLICT_MARKER: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 MERGE_CONFLICT: Final = "a merge conflict is not resolved: choose a side, and remove the markers"
-_MAX_NAME: Final = 255  #: bytes; the limit of common file systems
-_TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
 
 
 FileKey = tuple[Path, str]  #: path and subject
@@ -122,20 +108,6 @@ def index_by_path(files: Iterable[SchemaFile]) -> dict[Path, SchemaFile]:
     return by_path
 
 
-def format_of(path: Path) -> SchemaType | None:
-    """Return the format by the suffix of a file name, or None if it is unknown."""
-    return next((kind for ending, kind in _FORMATS.items() if path.name.endswith(ending)), None)
-
-
-def subject_from_name(path: Path) -> str:
-    """Return the subject in a file name, without checking that it is one.
-
-    >>> subject_from_name(Path("schemas/2/orders-value.avsc"))
-    'orders-value'
-    """
-    return unquote(path.name.removesuffix(next((ending for ending in _FORMATS if path.name.endswith(ending)), "")))
-
-
 def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
     """Read a file without a known suffix, such as a pipe; ``-`` is standard input.
 
@@ -153,22 +125,16 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     Raises:
         UsageError: the file cannot be read, or its name has no known suffix.
     """
-    ending = next((ending for ending in _FORMATS if path.name.endswith(ending)), None)
-    if ending is None:
+    kind = format_of(path)
+    if kind is None:
         raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(FOLDER_SUFFIXES)}")
     _reject_special(path)
     return SchemaFile(
         path=path,
         subject=(subject_from_name(path) if has_topic_subject(path) else "") if subject is None else subject,
-        draft=SchemaDraft(_read_text(path), _FORMATS[ending], references),
+        draft=SchemaDraft(_read_text(path), kind, references),
         version=folder_version(path),
     )
-
-
-def folder_version(path: Path) -> int | None:
-    """Return the number that the folder of a file is named by, or None."""
-    folder = path.absolute().parent.name
-    return int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None
 
 
 def raise_all(messages: Sequence[str]) -> None:
@@ -179,35 +145,6 @@ def raise_all(messages: Sequence[str]) -> None:
     """
     if messages:
         raise UsageError(messages[0], others=tuple(messages[1:]))
-
-
-def has_topic_subject(path: Path) -> bool:
-    """Return whether a file is named ``<topic>-value`` or ``<topic>-key``."""
-    return _is_topic_subject(subject_from_name(path))
-
-
-def file_name(subject: str, kind: SchemaType) -> str:
-    """Return the file name for a subject.
-
-    >>> file_name("a/b-value", SchemaType.JSON)
-    'a%2Fb-value.schema.json'
-
-    A name that is too long for a file system is truncated, and a hash is appended.
-    """
-    name = quote(subject, safe=" ") + SUFFIXES[kind]
-    if len(name) <= _MAX_NAME:
-        return name
-    return f"{name[:_TRUNCATED_LENGTH]}~{sha256(name.encode()).hexdigest()[:16]}{SUFFIXES[kind]}"
-
-
-def has_subject_in_name(subject: str) -> bool:
-    """Return whether the subject can be recovered from its file name."""
-    longest = len(quote(subject, safe=" ")) + max(map(len, SUFFIXES.values()))
-    return _is_topic_subject(subject) and longest <= _MAX_NAME
-
-
-def _is_topic_subject(subject: str) -> bool:
-    return subject.endswith(_SUBJECT_SUFFIXES) and subject not in _SUBJECT_SUFFIXES
 
 
 def _reject_special(path: Path) -> None:

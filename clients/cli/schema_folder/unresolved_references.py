@@ -11,7 +11,7 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.avro.types import PRIMITIVES
 from contractlog.compatibility.json_positions import locate_pointers
 from contractlog.compatibility.json_text import parse_pointer
-from contractlog.compatibility.schema_names import ExternalName
+from contractlog.compatibility.reference_names import ExternalName
 
 __all__ = ["describe_undefined_type", "describe_unresolved_reference", "list_unresolved"]
 

@@ -12,7 +12,7 @@ from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.clients.lock_file import list_locked_files
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import list_names
-from contractlog.compatibility.schema_names import SchemaNames
+from contractlog.compatibility.reference_names import SchemaNames
 
 __all__ = ["find_unused_types"]
 

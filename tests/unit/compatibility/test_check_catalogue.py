@@ -34,7 +34,7 @@ def test_findings_that_no_check_makes_are_in_the_catalogue_too() -> None:
 CASES = Path(__file__).parent / "cases"
 WITHOUT_A_PAIR = {
     "DATA_UNREADABLE": "about records of a topic; tests of contractlog check have it",
-    "LATEST_VERSION_UNKNOWN": "about the registry and the folder; test_unknown_versions has it",
+    "LATEST_VERSION_UNKNOWN": "about the registry and the folder; test_known_versions has it",
     "WORK_LIMIT_EXCEEDED": "no small pair is too much work; test_hostile_schemas has large ones",
     "JSON_SCHEMA_NONCONFORMING": "about one schema, not a pair; test_acceptance shows it",
     "JSON_RESERVED_PROPERTY_REMOVED": "told from metadata, by the check of reserved fields",

@@ -152,7 +152,7 @@ def test_a_mistake_of_ours_is_told_apart_from_findings(
     def broken(*_: object) -> int:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr("contractlog.clients.cli.schema_verbs.check", broken)
+    monkeypatch.setattr("contractlog.clients.cli.check.command.check", broken)
     assert main(["check", "x"]) == exit_codes.INTERNAL_ERROR
     told = capsys.readouterr().err
     assert "RuntimeError: no such thing" in told

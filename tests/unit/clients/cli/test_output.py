@@ -13,10 +13,10 @@ from contractlog.clients.cli.output import (
     print_message,
     print_result,
     print_table,
-    shell_command,
     table_lines,
     with_tone,
 )
+from contractlog.clients.cli.suggested_commands import shell_command
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
-from contractlog.clients.cli.check.findings import detail_lines, verdict_line
+from contractlog.clients.cli.check.finding_text import detail_lines, verdict_line
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.schema_folder.resolver import FileResolver

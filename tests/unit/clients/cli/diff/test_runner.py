@@ -326,7 +326,7 @@ def test_the_folder_of_the_manifest_has_types_in_other_folders_and_the_level(
 def test_a_registered_version_gives_the_subject_of_a_file_that_has_none(
     files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contractlog.clients.cli.diff.sides.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.diff.side_reader.connect", lambda _: nullcontext(registry))
     registry.register("shop.orders", SchemaDraft(order(ID)))
     later = files.put("candidate.avsc", order(ID, TOTAL))
     _, told = files.diff("subject:shop.orders:1", later)
@@ -365,7 +365,7 @@ def test_files_without_the_same_subject_are_paired_by_path(files: Files, reposit
 def test_types_that_the_manifest_takes_from_the_registry_are_fetched(
     files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("diff.sides", "schema_folder.command_files", "check.runner"):
+    for module in ("diff.side_reader", "schema_folder.command_files", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     folder = repository / "one"
     folder.mkdir()
@@ -464,7 +464,7 @@ def test_the_manifest_above_a_folder_gives_subjects_and_levels(
 def test_an_environment_gives_the_context_of_registered_versions(
     files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contractlog.clients.cli.diff.sides.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.diff.side_reader.connect", lambda _: nullcontext(registry))
     registry.register(":.prod:orders-value", SchemaDraft(order(ID)))
     (repository / "contractlog.toml").write_text('[environments.prod]\nregistry = "http://r"\ncontext = ".prod"\n')
     later = files.put("orders-value.avsc", order(ID, TOTAL))

@@ -17,7 +17,6 @@ from markdown_it.token import Token
 from contractlog.clients.cli.options import REPORT_FORMATS
 from contractlog.clients.cli.report_formats.github import MAX_ANNOTATIONS
 from contractlog.clients.cli.report_formats.markdown import MAX_CHARACTERS
-from contractlog.clients.cli.report_formats.renderer import RENDERERS, render
 from contractlog.clients.cli.report_formats.report import (
     MAX_MESSAGE,
     Report,
@@ -27,6 +26,7 @@ from contractlog.clients.cli.report_formats.report import (
     clean_text,
     fingerprint_findings,
 )
+from contractlog.clients.cli.report_formats.report_output import RENDERERS, render
 from contractlog.clients.cli.report_formats.sarif import MAX_RESULTS
 from contractlog.compatibility.terminal_text import escape_line
 

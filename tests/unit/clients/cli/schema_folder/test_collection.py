@@ -9,7 +9,7 @@ from threading import Timer
 import pytest
 
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
-from contractlog.clients.cli.schema_folder.schema_files import file_name, has_subject_in_name
+from contractlog.clients.cli.schema_folder.file_names import file_name, has_subject_in_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, SchemaType
 

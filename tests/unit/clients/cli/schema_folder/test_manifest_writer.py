@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.clients.cli.schema_folder.file_names import file_name
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
     MANIFEST,
@@ -17,10 +18,9 @@ from contractlog.clients.cli.schema_folder.manifest import (
     load_manifest,
 )
 from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
-from contractlog.clients.cli.schema_folder.schema_files import file_name
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.reference_names import SchemaNames
 from contractlog.compatibility.schema import SchemaType
-from contractlog.compatibility.schema_names import SchemaNames
 
 ENVIRONMENTS = {"prod": Environment("https://registry.example.com", ".p", Level.FULL)}
 

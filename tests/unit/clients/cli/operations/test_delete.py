@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations import deletion
+from contractlog.clients.cli.operations import delete
 from contractlog.compatibility.errors import ContractlogError, Unreachable
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -239,11 +239,11 @@ def test_restoring_needs_permission_on_the_whole_context(run_as_reader: Run, mon
 
 
 def test_long_lists_of_referrers_are_cut(registry: Registry, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deletion, "_MAX_LISTED", 2)
+    monkeypatch.setattr(delete, "_MAX_LISTED", 2)
     registry.register("orders-value", order(NOTE))
     for number in range(4):
         registry.register(f"lines-{number}", LINE)
     ran = run("delete", "orders-value:1", "--yes")
     assert "… and by 2 more versions" in ran.err
-    monkeypatch.setattr(deletion, "_MAX_REFERRERS", 3)
+    monkeypatch.setattr(delete, "_MAX_REFERRERS", 3)
     assert "… and by at least 1 more version" in run("delete", "orders-value:1", "--yes").err

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
-from contractlog.clients.cli.check.findings import ReferencedFindings
+from contractlog.clients.cli.check.finding_text import ReferencedFindings
+from contractlog.clients.cli.check.known_versions import KnownVersions
 from contractlog.clients.cli.check.optional_checks import ReportedChanges
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
-from contractlog.clients.cli.check.unknown_versions import KnownVersions
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.file_counts import count_files
@@ -32,13 +32,14 @@ from contractlog.clients.cli.plan.file_registration import (
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.registration_report import interrupted_report, registration_report
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.registration_report import interrupted_report, registration_report
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
+from contractlog.clients.cli.schema_folder.file_names import subject_from_name
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
-from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile, subject_from_name
+from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (

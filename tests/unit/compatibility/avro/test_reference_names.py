@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.avro.schema_names import list_avro_names
-from contractlog.compatibility.schema_names import SchemaNames
+from contractlog.compatibility.avro.reference_names import list_avro_names
+from contractlog.compatibility.reference_names import SchemaNames
 
 MONEY = {
     "type": "record",

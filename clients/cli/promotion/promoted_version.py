@@ -1,35 +1,14 @@
-"""Values of a promotion: its two environments, versions to be registered, refusals and notes."""
+"""A version to be registered in the target of a promotion."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-from contractlog.clients.registry import Registry
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["Note", "PromotedVersion", "Refusal", "RefusalKind", "RefusedError", "Side"]
-
-RefusalKind = Literal["history", "permission"]
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """An environment of the manifest, with a client of its registry."""
-
-    name: str
-    context: str
-    registry: Registry
-
-    def qualify(self, subject: str) -> str:
-        """Return the subject of this environment for a name that both environments share."""
-        return qualify_subject(subject, self.context)
-
-    def shared_name(self, subject: Subject) -> str:
-        """Return the name that both environments share; of a subject in another context, the qualified one."""
-        return subject.name if subject.context == self.context else f":{subject.context}:{subject.name}"
+__all__ = ["PromotedVersion"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +50,3 @@ class PromotedVersion:
             "target_schema_id": self.schema_id,
             "keeps_id": self.keeps_id,
         }
-
-
-class Note(NamedTuple):
-    """A sentence for people about a subject, or about none in particular."""
-
-    subject: str | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A reason why the versions of a subject cannot be promoted."""
-
-    subject: str
-    reason: str
-    kind: RefusalKind = "history"
-
-
-class RefusedError(Exception):
-    """The versions of a subject cannot be promoted."""
-
-    def __init__(self, reason: str, kind: RefusalKind = "history") -> None:
-        super().__init__(reason)
-        self.kind = kind

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contractlog.clients.cli.check.baseline import Baseline
+from contractlog.clients.cli.diff.sides import FileSide
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
+from contractlog.clients.cli.schema_folder.file_names import folder_version
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
-from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, folder_version, read_file
+from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
 from contractlog.clients.lock_file import lock_path
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, UsageError
@@ -23,16 +25,7 @@ from contractlog.compatibility.formats import list_names
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema_diff import DiffSide
 
-__all__ = ["FileSide", "find_schema_folder", "own_folder", "read_file_side"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileSide:
-    """A schema, its subject, and the manifest of its folder."""
-
-    schema: DiffSide
-    subject: str | None = None
-    manifest: Manifest | None = None
+__all__ = ["find_schema_folder", "own_folder", "read_file_side"]
 
 
 @dataclass

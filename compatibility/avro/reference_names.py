@@ -8,7 +8,7 @@ from contractlog.compatibility.avro.names import qualify_name
 from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import parse_json
-from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+from contractlog.compatibility.reference_names import ExternalName, SchemaNames
 
 __all__ = ["definition_name", "list_avro_names", "locate_inner_types"]
 

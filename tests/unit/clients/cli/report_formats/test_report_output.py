@@ -11,8 +11,8 @@ import pytest
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.clients.cli.report_formats.renderer import render
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.clients.cli.report_formats.report_output import render
 
 from support.sarif import read_sarif
 

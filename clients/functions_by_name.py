@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
-__all__ = ["IN_PROCESS_SERVICE", "import_function"]
-
-#: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
-IN_PROCESS_SERVICE: Final = "contractlog.registry.mock_registries:get_named_app"
+__all__ = ["import_function"]
 
 
 def import_function(target: str) -> Any:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.check.check_output import print_check
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.check.registry_check import check_by_registry
-from contractlog.clients.cli.check.runner import print_check
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
-from contractlog.clients.cli.operations.compatibility import FORMAT
+from contractlog.clients.cli.operations.compat import FORMAT
 from contractlog.clients.cli.options import connect, select_context
 from contractlog.clients.cli.report_formats.check_report import check_report
-from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.git_revision import list_earlier_texts
-from contractlog.clients.cli.output import registry_command
+from contractlog.clients.cli.git_history import list_earlier_texts
 from contractlog.clients.cli.pull.lock_writer import remove_context
 from contractlog.clients.cli.schema_folder.locked_files import find_nearest_lock
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.lock_file import LockedSchema, lock_path, locked_context, read_lock_entries
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.check_spec import LATEST_VERSION_UNKNOWN

@@ -33,8 +33,8 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
-    registry_command,
 )
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     Forbidden,

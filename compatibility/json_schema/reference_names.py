@@ -8,7 +8,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
 from contractlog.compatibility.json_schema.vocabulary import detect_draft, list_subschemas
 from contractlog.compatibility.json_text import join_pointer, parse_json
-from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+from contractlog.compatibility.reference_names import ExternalName, SchemaNames
 
 __all__ = ["list_json_names"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.json_schema.schema_names import list_json_names
-from contractlog.compatibility.schema_names import ExternalName, SchemaNames
+from contractlog.compatibility.json_schema.reference_names import list_json_names
+from contractlog.compatibility.reference_names import ExternalName, SchemaNames
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 from contractlog.clients.calls.associations import Association
-from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.associations.bindings import (
     Key,
     PlannedAssociation,
@@ -18,10 +17,10 @@ from contractlog.clients.cli.associations.bindings import (
     describe_part,
     find_draft,
 )
+from contractlog.clients.cli.associations.folder_state import FolderState
 from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.errors import (
@@ -39,10 +38,8 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import Subject, topic_subject
-from contractlog.compatibility.mode import Mode
-from contractlog.compatibility.schema import SchemaDraft
 
-__all__ = ["AssociationProblem", "FolderState", "find_problems", "locate_problem", "summarize_folder"]
+__all__ = ["RefusedAssociation", "find_refused_associations", "locate_refused_association"]
 
 _TOPIC_NAMES: Final = (
     "the API of registries allows associations only for topics named with letters, digits, `_` and `-`: remove the "
@@ -52,7 +49,7 @@ _WITHOUT_VERSION: Final = "this subject has neither a version nor a file"
 
 
 @dataclass(frozen=True, slots=True)
-class AssociationProblem:
+class RefusedAssociation:
     """An association of the manifest that cannot be set."""
 
     change: PlannedAssociation
@@ -77,47 +74,13 @@ class AssociationProblem:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FolderState:
-    """The facts about the files of a command that decide about associations."""
-
-    subjects: Collection[str]
-    is_whole: bool  #: whether the files are all those of the manifest's folder
-    new: Mapping[str, SchemaDraft] = field(default_factory=dict)  #: subjects that get versions, with the first one
-    users: Mapping[str, str] = field(default_factory=dict)  #: referenced subject -> file that refers to it
-    writable: Collection[str] = ()  #: subjects whose mode the manifest sets to READWRITE
-
-
-def summarize_folder(
-    new: Iterable[SchemaFile], subjects: Collection[str], manifest: Manifest | None, *, is_whole: bool
-) -> FolderState:
-    """Return the facts about files that decide about associations.
-
-    Args:
-        new: the files that become new versions, in this order.
-        subjects: those of all files.
-        manifest: the manifest, if there is one.
-        is_whole: whether the files are all those of the manifest's folder.
-    """
-    drafts: dict[str, SchemaDraft] = {}
-    users: dict[str, str] = {}
-    for file in new:
-        drafts.setdefault(file.subject, file.draft)
-        referenced = [each.subject for each in file.draft.references] + [each.subject for each in file.planned]
-        for subject in referenced:
-            users.setdefault(str(resolve_subject(subject, Subject.parse(file.subject).context)), str(file.path))
-    modes = {} if manifest is None else {each: manifest.find_settings(each).get("mode") for each in subjects}
-    writable = [subject for subject, mode in modes.items() if mode == Mode.READWRITE]
-    return FolderState(subjects, is_whole, drafts, users, writable)
-
-
-def locate_problem(manifest: Manifest | None, problem: AssociationProblem) -> str:
+def locate_refused_association(manifest: Manifest | None, problem: RefusedAssociation) -> str:
     """Return a problem with its line in the manifest, for people."""
     position = "" if manifest is None else f"{manifest.path}:{problem.change.line}: "
     return f"{position}{problem.describe()}"
 
 
-def find_problems(
+def find_refused_associations(
     registry: Registry,
     access: WriteAccess,
     pending: Sequence[PlannedAssociation],
@@ -126,7 +89,7 @@ def find_problems(
     *,
     folder: FolderState,
     can_rehearse: bool,
-) -> Iterator[AssociationProblem]:
+) -> Iterator[RefusedAssociation]:
     """Yield what cannot be set, by the rules for associations, else by a rehearsal of the registry.
 
     Args:
@@ -149,7 +112,7 @@ def find_problems(
         )
         reason = next(reasons, None)
         if reason is not None:
-            yield AssociationProblem(change, reason)
+            yield RefusedAssociation(change, reason)
         elif can_rehearse and (problem := _rehearse(registry, access, change, folder)) is not None:
             yield problem
 
@@ -202,14 +165,14 @@ def _find_obstacles(registry: Registry, change: PlannedAssociation, folder: Fold
 
 def _rehearse(
     registry: Registry, access: WriteAccess, change: PlannedAssociation, folder: FolderState
-) -> AssociationProblem | None:
+) -> RefusedAssociation | None:
     """Let the registry try a change without making it, and return the reason if it cannot."""
     before = change.before
     # of a part that is bound, the registry rejects a second association before it looks at the mode
     for subject in (before, change.subject) if before is not None else ():
         if subject not in folder.writable and access.read_mode(subject) in READ_ONLY:
             error = SubjectReadOnly(subject=subject, context=Subject.parse(subject).context)
-            return AssociationProblem(change, str(error), is_permission=True)
+            return RefusedAssociation(change, str(error), is_permission=True)
     try:
         if before is not None and access.read_mode(before) not in READ_ONLY:
             registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
@@ -217,13 +180,13 @@ def _rehearse(
     except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet
         return None  # the check of the file says what is wrong with its schema
     except RegistryError as error:
-        return _judge_rehearsal(error, change, folder)
+        return _explain_rehearsal_error(error, change, folder)
     return None
 
 
-def _judge_rehearsal(
+def _explain_rehearsal_error(
     error: RegistryError, change: PlannedAssociation, folder: FolderState
-) -> AssociationProblem | None:
+) -> RefusedAssociation | None:
     """Return the problem that an error of a rehearsal means, or None if earlier steps solve it.
 
     Raises:
@@ -231,16 +194,16 @@ def _judge_rehearsal(
     """
     match error:
         case Forbidden():
-            return AssociationProblem(change, str(error), is_permission=True)
+            return RefusedAssociation(change, str(error), is_permission=True)
         case OperationNotPermitted():
             is_writable = change.subject in folder.writable
-            return None if is_writable else AssociationProblem(change, str(error), is_permission=True)
+            return None if is_writable else RefusedAssociation(change, str(error), is_permission=True)
         case NoActiveVersion() | NotFound():
-            return None if change.subject in folder.new else AssociationProblem(change, _WITHOUT_VERSION)
+            return None if change.subject in folder.new else RefusedAssociation(change, _WITHOUT_VERSION)
         case AssociationTypeExists() if change.before is not None:
             return None
         case Unprocessable() if not re.fullmatch(r"[\w-]*", change.resource.name):
-            return AssociationProblem(change, f"{error}; {_TOPIC_NAMES}")
+            return RefusedAssociation(change, f"{error}; {_TOPIC_NAMES}")
         case Conflict() | Unprocessable():
-            return AssociationProblem(change, str(error))
+            return RefusedAssociation(change, str(error))
     raise error

@@ -24,14 +24,8 @@ from contractlog.clients.cli.options import (
     connect,
     select_context,
 )
-from contractlog.clients.cli.output import (
-    apply_output_options,
-    print_error,
-    print_json,
-    print_message,
-    print_result,
-    registry_command,
-)
+from contractlog.clients.cli.output import apply_output_options, print_error, print_json, print_message, print_result
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     ContractlogError,

@@ -9,7 +9,7 @@ from typing import Final
 
 from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.promotion.comparison import PromotionComparison
-from contractlog.clients.cli.promotion.sides import PromotedVersion
+from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
 from contractlog.clients.cli.report_formats.report import (
     Report,

@@ -41,7 +41,7 @@ def compat(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.operations.compatibility_runner import run  # noqa: PLC0415 - slow to import
+    from contractlog.clients.cli.operations.compat_runner import run  # noqa: PLC0415 - slow to import
 
     with apply_output_options(options):
         return run(options, argv)

@@ -11,7 +11,6 @@ from contractlog.clients.cli.associations.bindings import association_key
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_version
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.registration_report import NOT_REACHED, add_failure, registration_report
 from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
@@ -20,6 +19,7 @@ from contractlog.clients.cli.report_formats.check_report import (
     report_refused_change,
 )
 from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
+from contractlog.clients.cli.report_formats.registration_report import NOT_REACHED, add_failure, registration_report
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFile,
