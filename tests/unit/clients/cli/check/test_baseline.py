@@ -94,7 +94,7 @@ def test_an_ignore_file_above_the_folder_is_that_of_the_revision(
     git(repository, "commit", "-qm", "second")
     assert main(["check", checked_path, "--against", "git:HEAD"]) == exit_codes.CLEAN
     assert "git:HEAD" in (message := capsys.readouterr().err)
-    assert "`left-value`" not in message
+    assert "no longer in the folder" not in message
 
 
 def test_a_reference_that_is_not_registered_is_named_with_the_way_out(
