@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["find_repository", "git_top", "run_git"]
+__all__ = ["find_repository", "git_top", "is_repository_top", "run_git"]
 
 
 def git_top(folder: Path) -> Path:
@@ -33,9 +33,14 @@ def find_repository(folder: Path) -> Path:
         return folder
     absolute = folder.resolve()
     for each in (absolute, *absolute.parents):
-        if os.path.lexists(each / ".git"):
+        if is_repository_top(each):
             return each
     raise UsageError(f"`{folder}` is in no git repository")
+
+
+def is_repository_top(folder: Path) -> bool:
+    """Return whether a folder has a ``.git``."""
+    return os.path.lexists(folder / ".git")
 
 
 def run_git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:

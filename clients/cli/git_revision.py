@@ -15,7 +15,8 @@ from contractlog.compatibility.errors import UsageError
 __all__ = ["GIT", "checked_out", "is_git_revision"]
 
 GIT: Final = "git:"
-_READ_SUFFIXES: Final = (".avsc", ".json", ".contractlogignore", "contractlog.toml")
+_IGNORE_FILE: Final = ".contractlogignore"  #: also read from the folders above
+_READ_SUFFIXES: Final = (".avsc", ".json", _IGNORE_FILE, "contractlog.toml")
 _REGULAR_FILE_MODES: Final = (b"100644", b"100755")
 _MAX_BYTES: Final = 256 * 1024 * 1024  #: of the files of a revision
 
@@ -40,8 +41,10 @@ def checked_out(name: str, paths: Sequence[Path], start: Path | None = None) -> 
     Raises:
         UsageError: there is no repository, no such revision, or the files are too large.
     """
-    top = git_top(start or (paths[0] if paths[0].is_dir() else paths[0].parent))
     revision = name.removeprefix(GIT)
+    if not revision:
+        raise UsageError(f"`{name}` names no revision: write {GIT}main")
+    top = git_top(start or (paths[0] if paths[0].is_dir() else paths[0].parent))
     try:
         tree = run_git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
     except UsageError:
@@ -51,6 +54,7 @@ def checked_out(name: str, paths: Sequence[Path], start: Path | None = None) -> 
     relative = {path: _relative_path(path, top) for path in paths}
     with tempfile.TemporaryDirectory(prefix="contractlog-") as folder:
         _write_files(top, tree, [str(each) for each in relative.values()], Path(folder))
+        Path(folder, ".git").touch()  # the top of a repository, above which no manifest or ignore file is read
         yield {path: Path(folder, inner) for path, inner in relative.items()}
 
 
@@ -62,7 +66,8 @@ def _relative_path(path: Path, top: Path) -> Path:
 
 
 def _write_files(top: Path, tree: str, paths: Sequence[str], folder: Path) -> None:
-    below = () if "." in paths else ("--", *paths)
+    above = {str(folder / _IGNORE_FILE) for path in paths for folder in Path(path).parents}
+    below = () if "." in paths else ("--", *paths, *sorted(above))
     listing = run_git(top, "ls-tree", "-r", "-l", "-z", "--full-tree", tree, *below)
     total = 0
     contents: list[tuple[Path, bytes, int]] = []

@@ -47,6 +47,11 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     ),
     (("diff", ":1", "none.avsc"), 2, "`:1` is neither a file nor SUBJECT:VERSION, with a number or `latest`"),
     (("diff", "none.avsc", "more.avsc"), 2, "`none.avsc` cannot be read: No such file"),
+    (
+        ("diff", "pone-value", "text"),
+        2,
+        "`pone-value` is neither a file nor SUBJECT:VERSION; for the registered schema write `pone-value:latest`",
+    ),
     (("export", "--database-url", "sqlite:///none.db"), 2, "sqlite:///none.db contains no registry"),
     (("export", "--database-url", "sqlite:///r.db", "--out", "."), 2, "`.` is a folder; --out takes a file"),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -102,6 +103,9 @@ def test_the_commands_of_the_reference_run_in_the_same_repository(after_tutorial
     assert len(scripts) >= 5
     for script in scripts:
         after_tutorial.run(script)
+    copied = after_tutorial.run("cat .contractlog/manifest.schema.json")
+    assert json.loads(copied)["title"] == "contractlog.toml"
+    after_tutorial.run("contractlog check schemas/ --fail-on warning")
 
 
 def test_the_page_lists_the_files_of_the_example() -> None:

@@ -123,8 +123,13 @@ def _locate_side(text: str, stack: ExitStack) -> _PathSide | _VersionSide:
         if version is None:
             raise UsageError(f"`{text}` has no version: write subject:SUBJECT:VERSION, with a number or `latest`")
         return _VersionSide(text.removeprefix(_SUBJECT), *version)
-    version = None if Path(text).exists() else parse_version_name(text)
+    exists = Path(text).exists()
+    version = None if exists else parse_version_name(text)
     if version is None:
+        if not (exists or format_of(Path(text)) or text == "-" or {"/", ":"} & set(text)):
+            raise UsageError(
+                f"`{text}` is neither a file nor SUBJECT:VERSION; for the registered schema write `{text}:latest`"
+            )
         return _PathSide(text, Path(text), find_schema_folder(Path(text)))
     return _VersionSide(text, *version)
 

@@ -106,7 +106,7 @@ def _run(options: Namespace) -> int:
     paths: dict[Path, None] = {}
     for path in map(Path, options.files):
         with unreadable.collect(path):
-            paths |= dict.fromkeys(list_files(path, unreadable, manifest))
+            paths |= dict.fromkeys(list_files(path, unreadable, manifest, skip_ignored=True))
     unused = find_unused_types(manifest, paths)
     for path in paths:
         with unreadable.collect(path):

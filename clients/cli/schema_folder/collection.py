@@ -22,6 +22,7 @@ from contractlog.clients.cli.schema_folder.dependencies import link_files
 from contractlog.clients.cli.schema_folder.discovery import discover_files
 from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES
 from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
+from contractlog.clients.cli.schema_folder.ignore_files import IgnoreFiles
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
     FileDependency,
@@ -46,6 +47,7 @@ class UnreadableFiles:
         self._deferred = deferred
         self.problems: list[tuple[Path, UsageError]] = []
         self.warnings: list[FolderWarning] = []  #: about files that were left out
+        self.notes: list[str] = []  #: about files that were named, although they are ignored
 
     @contextmanager
     def collect(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
@@ -96,6 +98,7 @@ def collect_files(
     context: str = "",
     unreadable: UnreadableFiles | None = None,
     name_subject: Callable[[Path], str] | None = None,
+    skip_ignored: bool = False,
 ) -> dict[str, list[SchemaFile]]:
     """Read files and folders; return the files of each subject in the order of their versions.
 
@@ -107,6 +110,7 @@ def collect_files(
         context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
         name_subject: returns a name in place of the subject of a file that has none; None: that is an error.
+        skip_ignored: as for `list_files`.
 
     Raises:
         UsageError: a path cannot be read, a file has no subject, or two files are the same version.
@@ -115,7 +119,7 @@ def collect_files(
     file_paths: list[Path] = []
     for text in paths:
         with problems.collect(Path(text)):
-            file_paths += list_files(Path(text), problems, manifest)
+            file_paths += list_files(Path(text), problems, manifest, skip_ignored=skip_ignored)
     reader = _FileReader(tuple(dict.fromkeys(file_paths)), subject, tuple(references), manifest)
     files: list[SchemaFile] = []
     for path in reader.paths:
@@ -135,7 +139,7 @@ def collect_files(
         if manifest is not None:
             versions[-1] = _add_declared_contract(versions[-1], manifest)
         with problems.collect(versions[0].path, otherwise=partial(groups.pop, group)):
-            _reject_duplicates(versions, ordered_by_hand=subject is not None)
+            _reject_duplicates(versions, manifest, ordered_by_hand=subject is not None)
     return groups
 
 
@@ -262,8 +266,12 @@ def _reject_syntax_error(file: SchemaFile) -> None:
         raise UsageError(message)
 
 
-def list_files(path: Path, problems: UnreadableFiles, manifest: Manifest | None = None) -> Iterable[Path]:
+def list_files(
+    path: Path, problems: UnreadableFiles, manifest: Manifest | None = None, *, skip_ignored: bool = False
+) -> Iterable[Path]:
     """Return a file itself, or the schema files of a folder; ``problems`` gets warnings about others.
+
+    With ``skip_ignored``, a file that ``.contractlogignore`` lists is skipped with a note, and such a folder rejected.
 
     Raises:
         UsageError: it does not exist, cannot be read, or contains no schema files.
@@ -271,12 +279,21 @@ def list_files(path: Path, problems: UnreadableFiles, manifest: Manifest | None 
     if not path.is_dir():
         with suppress(PermissionError):
             _require_existing(path)
-        return [path]
+    pattern = IgnoreFiles(_folder_of(path), manifest).find_pattern(path) if skip_ignored else None
+    if not path.is_dir():
+        problems.notes += [] if pattern is None else [f"{path} is skipped: {pattern.location} lists it"]
+        return [path] if pattern is None else []
+    if pattern is not None:
+        raise UsageError(f"`{path}` is not read, because {pattern.location} lists it: name another folder")
     discovered = discover_files(path, manifest)
     problems.warnings += discovered.find_warnings()
     if not discovered.schemas:
         raise UsageError(f"`{path}` contains no schema files: their names end in {' or '.join(FOLDER_SUFFIXES)}")
     return discovered.schemas
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
 
 
 def _require_existing(path: Path) -> None:
@@ -286,13 +303,17 @@ def _require_existing(path: Path) -> None:
         raise UsageError(f"`{path}` does not exist") from None
 
 
-def _reject_duplicates(files: list[SchemaFile], *, ordered_by_hand: bool) -> None:
+def _reject_duplicates(files: list[SchemaFile], manifest: Manifest | None, *, ordered_by_hand: bool) -> None:
     for first, second in pairwise(files):
         if first.version == second.version and not (ordered_by_hand and first.version is None):
             version = "" if first.version is None else f"version {first.version} of "
+            rules = [] if manifest is None or ordered_by_hand else map(manifest.find_rule, (first.path, second.path))
+            named = dict.fromkeys(rule.location for rule in rules if rule is not None and rule.names_subjects)
+            source = f", named by {' and '.join(named)}" if named else ""
+            advice = "give each file its own subject there, for example with `{name}`, or " if named else ""
             raise UsageError(
-                f"`{first.path}` and `{second.path}` are both {version}`{first.subject}`: "
-                "put versions into folders 1/, 2/ or name one file"
+                f"`{first.path}` and `{second.path}` are both {version}`{first.subject}`{source}: "
+                f"{advice}put versions into folders 1/, 2/ or name one file"
             )
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.check.baseline import Baseline
-from contractlog.clients.cli.git_revision import checked_out, is_git_revision
+from contractlog.clients.cli.git_revision import GIT, checked_out, is_git_revision
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import print_error
+from contractlog.clients.cli.output import print_error, print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.environment import select_environment
@@ -42,7 +42,12 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
 
 
 def print_folder_warnings(options: Namespace, unreadable: UnreadableFiles) -> None:
-    """Print the warnings about files, also if quiet, and hand them to the reports of the command."""
+    """Print notes and warnings about files; the reports of the command get the warnings.
+
+    Warnings are printed also if quiet.
+    """
+    for note in unreadable.notes:
+        print_message(f"note: {note}")
     options.folder_warnings = unreadable.warnings
     for warning in unreadable.warnings:
         print_error(f"warning: {warning.message}")
@@ -63,6 +68,7 @@ def _collect(
         manifest=manifest,
         context=options.context,
         unreadable=unreadable,
+        skip_ignored=True,
     )
 
 
@@ -87,6 +93,10 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
             yield _read_baseline(options, {source: copy for source, copy in copies.items() if copy.exists()}, stack)
     else:
         folder = Path(options.against)
+        if not folder.exists():
+            name = options.against.partition(":")[2] or options.against
+            hint = "" if name.startswith((".", "/")) else f"; a git revision is written {GIT}{name}"
+            raise UsageError(f"there is no folder `{options.against}`{hint}")
         with ExitStack() as stack:
             yield _read_baseline(options, {folder: folder}, stack)
 

@@ -1,8 +1,9 @@
 """Search of folders for schema files.
 
-Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json``, if they have a ``$schema`` of JSON Schema or a rule
-of the manifest is for ``.json`` files. Hidden folders and other hidden files are left out, and what
-``.contractlogignore`` at the top of a folder lists (as in ``.gitignore``).
+Schema files end in ``.avsc`` or ``.schema.json``, or in ``.json``, if they have a ``$schema`` of JSON Schema, a rule of
+the manifest is for ``.json`` files, or the lock lists them. A ``.json`` file that cannot be parsed is one if it may
+have been a schema before: it is reported, not left out. Hidden folders and other hidden files are left out, and what
+``.contractlogignore`` lists.
 """
 
 from __future__ import annotations
@@ -10,28 +11,26 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.bounded_file import read_bounded_file
-from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES
+from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES, has_topic_subject
 from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
+from contractlog.clients.cli.schema_folder.ignore_files import IGNORE_FILE, IgnoreFiles
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
-from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
-from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
-from contractlog.clients.lock_file import LOCK_FORMATS
+from contractlog.clients.lock_file import LOCK_FORMATS, file_digests
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
 
 __all__ = ["DiscoveredFiles", "discover_files"]
 
-IGNORE_FILE: Final = ".contractlogignore"
 _AVRO_IDL: Final = ".avdl"
-_MAX_IGNORE_BYTES: Final = 1024 * 1024
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
+_META_SCHEMA: Final = re.compile(rb'"\$schema"\s*:\s*"([^"\n]*)"')
 _OWN_DOCUMENT: Final = re.compile(rb'\s*\{\s*"format":\s*"contractlog\.[a-z-]+/[0-9]+"')
 _OWN_DOCUMENT_BYTES: Final = 200  #: of a file that tell whether it is one
 _MAX_NAMED: Final = 3  #: most ignored files that a message names
@@ -45,13 +44,14 @@ class DiscoveredFiles:
     schemas: tuple[Path, ...]
     others: tuple[Path, ...]  #: files that are no schemas
     linked_folders: tuple[Path, ...] = ()  #: symbolic links to folders outside
+    ignore_file: Path = Path(IGNORE_FILE)  #: the nearest one, or where to create one
 
     def find_warnings(self) -> Iterator[FolderWarning]:
         """Yield warnings about the files that are not read; those that are no schemas are counted in one."""
         for path in self.linked_folders:
             message = (
                 f"{path} is a symbolic link to a folder outside, and is not followed: name {path.resolve()} itself, or "
-                f"list the link in {IGNORE_FILE}"
+                f"list the link in `{self.ignore_file}`"
             )
             yield FolderWarning(FolderRule.LINK, path, message)
         for path in self.others:
@@ -62,7 +62,12 @@ class DiscoveredFiles:
         if ignored:
             names = ", ".join(str(path) for path in ignored[:_MAX_NAMED])
             more = f" and {len(ignored) - _MAX_NAMED:,} more" if len(ignored) > _MAX_NAMED else ""
-            message = f"files without the name of a schema are left out: {names}{more}; {IGNORE_FILE} silences this"
+            are = "1 file is not a schema file" if len(ignored) == 1 else f"{len(ignored):,} files are not schema files"
+            was, it = ("was", "it") if len(ignored) == 1 else ("were", "them")
+            message = (
+                f"{are} (`.avsc`, `.schema.json`, `.json` with `$schema`) and {was} left out: {names}{more}; "
+                f"list {it} in `{self.ignore_file}`"
+            )
             yield FolderWarning(FolderRule.FILES_LEFT_OUT, self.folder, message)
 
 
@@ -72,7 +77,8 @@ def discover_files(folder: Path, manifest: Manifest | None = None) -> Discovered
     Raises:
         UsageError: a folder cannot be read, or a link leads to a file outside.
     """
-    ignore = _read_ignore_file(folder)
+    ignore = IgnoreFiles(folder, manifest)
+    list_locked = cache(_list_locked_names)
     schemas: list[Path] = []
     others: list[Path] = []
     linked_folders: list[Path] = []
@@ -81,25 +87,25 @@ def discover_files(folder: Path, manifest: Manifest | None = None) -> Discovered
             linked_folders += [] if path.resolve().is_relative_to(folder.resolve()) else [path]
             continue
         _reject_link_outside(path, folder)
-        if _is_schema_file(path, manifest):
+        if _is_schema_file(path, manifest, list_locked):
             schemas.append(path)
         elif not _is_own_document(path):
             others.append(path)
-    return DiscoveredFiles(folder, tuple(schemas), tuple(others), tuple(linked_folders))
+    suggested = ignore.suggest_path(folder)
+    return DiscoveredFiles(folder, tuple(schemas), tuple(others), tuple(linked_folders), suggested)
 
 
-def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
+def _walk_files(top: Path, ignore: IgnoreFiles) -> Iterator[Path]:
     """Yield the files below a folder, and symbolic links to folders, which are not followed."""
 
     def raise_error(error: OSError) -> None:
         raise UsageError(f"`{error.filename}` cannot be read: {error.strerror}")
 
+    resolved_top = top.resolve()
     for folder, folders, names in os.walk(top, onerror=raise_error):
-        relative = Path(folder).relative_to(top)
+        resolved = resolved_top / Path(folder).relative_to(top)
         folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and not ignore.matches(f"{(relative / name).as_posix()}/")
+            name for name in folders if not name.startswith(".") and not ignore.matches(resolved / name, is_folder=True)
         )
         yield from (Path(folder, name) for name in folders if Path(folder, name).is_symlink())
         for name in sorted(names):
@@ -107,24 +113,57 @@ def _walk_files(top: Path, ignore: _IgnoreRules) -> Iterator[Path]:
             if (
                 not hidden
                 and name not in {*LOCK_FORMATS, MANIFEST}
-                and not ignore.matches((relative / name).as_posix())
+                and not ignore.matches(resolved / name, is_folder=False)
             ):
                 yield Path(folder, name)
 
 
-def _is_schema_file(path: Path, manifest: Manifest | None) -> bool:
+def _is_schema_file(path: Path, manifest: Manifest | None, list_locked: Callable[[Path], Collection[str]]) -> bool:
     if path.suffix != ".json" or path.name.endswith(FOLDER_SUFFIXES):
         return path.name.endswith(FOLDER_SUFFIXES)
-    return (manifest is not None and manifest.names_json_file(path)) or _names_meta_schema(path)
+    if manifest is not None and manifest.names_json_file(path):
+        return True
+    return _names_meta_schema(path) or _is_locked(path, list_locked)
 
 
 def _names_meta_schema(path: Path) -> bool:
-    with suppress(OSError, ValueError, RecursionError):
-        if path.is_file() and path.stat().st_size <= _MAX_PEEK_BYTES:
-            value = json.loads(path.read_bytes())
-            named = value.get("$schema") if isinstance(value, dict) else None
-            return isinstance(named, str) and is_meta_schema_uri(named.removesuffix("#"))
-    return False
+    """Return whether a JSON file is a JSON schema, or may be one that cannot be read."""
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_PEEK_BYTES:
+            return False
+        content = path.read_bytes()
+    except OSError:
+        return True
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return has_topic_subject(path) or _mentions_meta_schema(content)
+    return isinstance(value, dict) and _is_meta_schema(value.get("$schema"))
+
+
+def _mentions_meta_schema(content: bytes) -> bool:
+    """Return whether a text with syntax errors has a ``$schema``, and not that of other files."""
+    named = _META_SCHEMA.findall(content)
+    return any(_is_meta_schema(uri.decode(errors="replace")) for uri in named) or (
+        not named and b'"$schema"' in content
+    )
+
+
+def _is_meta_schema(uri: object) -> bool:
+    return isinstance(uri, str) and is_meta_schema_uri(uri.removesuffix("#"))
+
+
+def _is_locked(path: Path, list_locked: Callable[[Path], Collection[str]]) -> bool:
+    """Return whether the nearest lock above a file lists it."""
+    folder = next((above for above in path.parents if list_locked(above)), None)
+    return folder is not None and path.relative_to(folder).as_posix() in list_locked(folder)
+
+
+def _list_locked_names(folder: Path) -> Collection[str]:
+    """Return the files that a lock lists; none if it is invalid, which is reported elsewhere."""
+    with suppress(UsageError):
+        return file_digests(folder).keys()
+    return ()
 
 
 def _is_own_document(path: Path) -> bool:
@@ -140,31 +179,7 @@ def _reject_link_outside(path: Path, folder: Path) -> None:
     if path.is_symlink() and not path.exists():
         raise UsageError(f"`{path}` is a symbolic link to `{path.readlink()}`, which does not exist: remove the link")
     if path.is_symlink() and path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"`{path}` is a symbolic link to a file outside `{folder}`: copy the file, or name it itself")
-
-
-class _IgnoreRules:
-    """Patterns of an ignore file; the last one that matches a path decides."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._patterns = [
-            (PathPattern(line.removeprefix("!")), not line.startswith("!"))
-            for line in map(str.strip, lines)
-            if line and not line.startswith("#")
-        ]
-
-    def matches(self, path: str) -> bool:
-        """Return True if a relative path is ignored; paths of folders end in a slash."""
-        return next((ignores for pattern, ignores in reversed(self._patterns) if pattern.matches(path)), False)
-
-
-def _read_ignore_file(folder: Path) -> _IgnoreRules:
-    path = folder / IGNORE_FILE
-    try:
-        return _IgnoreRules(read_bounded_file(path, _MAX_IGNORE_BYTES).decode().splitlines())
-    except FileNotFoundError:
-        return _IgnoreRules(())
-    except (OSError, UnicodeDecodeError) as error:
-        raise control_file_error(
-            [FileError(ControlFile.IGNORE_FILE, path, f"`{path}` cannot be read: {error}")]
-        ) from None
+        raise UsageError(
+            f"`{path}` is a symbolic link to a file outside `{folder}`: copy the file into the folder, or pass its own "
+            "path as an argument"
+        )

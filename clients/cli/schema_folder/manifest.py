@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.git_repository import is_repository_top
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry, parse_association
 from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
@@ -160,7 +161,7 @@ class Manifest:
     def _relative_path(self, path: Path) -> str:
         """Return the path of a file in the manifest's folder; empty if it is outside."""
         try:
-            return path.resolve().relative_to(self.path.resolve().parent).as_posix()
+            return path.resolve().relative_to(self.path.parent.resolve()).as_posix()
         except ValueError:
             return ""
 
@@ -182,7 +183,8 @@ def find_manifest(given: Path | None, files: Sequence[str]) -> Manifest | None:
     if given is not None:
         return load_manifest(given)
     folders = [Path()] + ([Path(files[0])] if len(files) == 1 else [])
-    return next((load_manifest(folder / MANIFEST) for folder in folders if (folder / MANIFEST).is_file()), None)
+    paths = (folder / MANIFEST for folder in folders)
+    return next((load_manifest(path) for path in paths if path.is_file() or path.is_symlink()), None)
 
 
 @cache  # a pulled folder has a rule for each of many files
@@ -255,8 +257,9 @@ def _read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the text of a manifest and its value, in which dates are strings.
 
     Raises:
-        UsageError: it cannot be read, or is not TOML.
+        UsageError: it cannot be read, is not TOML, or is a link out of the tree.
     """
+    _reject_link_outside(path)
     try:
         text = read_bounded_file(path, MAX_MANIFEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
         conflict = find_merge_conflict(text)
@@ -281,6 +284,22 @@ def _read_toml(path: Path) -> tuple[str, dict[str, Any]]:
             raise control_file_error([_error_at(path, (int(syntax[2]), int(syntax[3])), message)]) from None
         reason = f"{path}: the text is not TOML: {error}"
     raise control_file_error([FileError(ControlFile.MANIFEST, path, reason)])
+
+
+def _reject_link_outside(path: Path) -> None:
+    """Reject a symbolic link that leads out of the git repository; without one, out of its folder.
+
+    Raises:
+        UsageError: it does.
+    """
+    folder = path.parent.resolve()
+    tree = next((above for above in (folder, *folder.parents) if is_repository_top(above)), folder)
+    if path.is_symlink() and not path.resolve().is_relative_to(tree):
+        message = (
+            f"`{path}` is a symbolic link to a file outside `{tree}`: copy the file into the folder, or pass its own "
+            "path with --manifest"
+        )
+        raise control_file_error([FileError(ControlFile.MANIFEST, path, message)])
 
 
 def _error_at(path: Path, position: tuple[int, int], message: str) -> FileError:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 __all__ = ["find_schema_errors"]
 
-_TYPES: Final = {"string": "a text", "array": "a list", "object": "a table", "boolean": "`true` or `false`"}
-_EMPTY: Final = {"minLength": "this text is empty", "minItems": "this list is empty"}
+_TYPES: Final = {"string": "a string", "array": "a list", "object": "a table", "boolean": "`true` or `false`"}
+_EMPTY: Final = {"minLength": "this string is empty", "minItems": "this list is empty"}
 _SHOWN: Final = re.compile(r"[\w .-]{1,40}")  #: other texts may be credentials, or too long
 
 
@@ -41,7 +41,7 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
             and len(keys) == 1
         ):
             reason += f": write `[[{keys[0]}]]`, and tables such as `[{keys[0]}.{next(iter(wrong), 'NAME')}]` below it"
-        yield keys, f"{reason}. {_describe(schema, path)}"
+        yield keys, reason + _describe_expected(error.kind.name, _describe(schema, path))
 
 
 def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) -> str:
@@ -51,23 +51,30 @@ def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) 
             return f"the key `{violation['property']}` is missing"
         case "type":
             needed = " or ".join(_TYPES.get(each, each) for each in violation["types"])
-            return f"{_describe_type(value)} stands here, where {needed} is needed"
+            return f"expected {needed}, found {_describe_type(value)}"
         case "enum":
             options = violation["options"]
             given = value if isinstance(value, str) else ""
             quoted = f"`{given}`" if _SHOWN.fullmatch(given) else "this value"
             close = get_close_matches(given.upper(), options, 1) or get_close_matches(given.lower(), options, 1)
-            hint = f"did you mean `{close[0]}`? " if close else ""
-            return f"{quoted} is not allowed: {hint}use {', '.join(options[:-1])} or {options[-1]}"
+            hint = f"did you mean `{close[0]}`? Allowed" if close else "allowed"
+            return f"{quoted} is not allowed; {hint}: {', '.join(options)}"
         case "uniqueItems":
             return "this list has an entry twice"
     return _EMPTY.get(keyword, "this value is not allowed")
 
 
+def _describe_expected(keyword: str, description: str) -> str:
+    """Return the end of a message: the description of the key, unless its values are listed."""
+    if keyword == "enum":
+        return ""
+    return f". {description}" if keyword in {"type", "uniqueItems"} else f"; expected: {description}"
+
+
 def _describe_type(value: Any) -> str:
     if isinstance(value, bool):
         return f"`{json.dumps(value)}`"
-    kinds = ((str, "a text"), (list, "a list"), (Mapping, "a table"))
+    kinds = ((str, "a string"), (list, "a list"), (Mapping, "a table"))
     return next((words for kind, words in kinds if isinstance(value, kind)), "a number")
 
 

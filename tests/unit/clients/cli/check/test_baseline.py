@@ -84,6 +84,19 @@ def test_the_rules_of_a_manifest_above_the_folder_hold_for_both_sides(
     assert checked(capsys, checked_path, "--against", against) == (exit_codes.CLEAN, {"my-value": "unchanged"})
 
 
+@pytest.mark.parametrize("checked_path", ["in", "in/left-value.avsc"])
+def test_an_ignore_file_above_the_folder_is_that_of_the_revision(
+    repository: Path, capsys: pytest.CaptureFixture[str], checked_path: str
+) -> None:
+    put(repository / "in", **{"left-value": "int"})
+    (repository / ".contractlogignore").write_text("left-value.avsc\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    assert main(["check", checked_path, "--against", "git:HEAD"]) == exit_codes.CLEAN
+    assert "git:HEAD" in (message := capsys.readouterr().err)
+    assert "no longer in the folder" not in message
+
+
 def test_a_reference_that_is_not_registered_is_named_with_the_way_out(
     repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,8 +180,10 @@ def test_a_bare_repository_in_the_folder_gives_git_no_commands(
     [
         (["in", "--against", "git:nosuch"], "git has no revision `nosuch`"),
         (["in", "--against", "git:--all"], "git has no revision `--all`"),
-        (["in", "--against", "git:"], "git has no revision"),
-        (["in", "--against", "nosuch"], "`nosuch` does not exist"),
+        (["in", "--against", "git:"], "`git:` names no revision: write git:main"),
+        (["in", "--against", "nosuch"], "there is no folder `nosuch`; a git revision is written git:nosuch"),
+        (["in", "--against", "gti:main"], "there is no folder `gti:main`; a git revision is written git:main"),
+        (["in", "--against", "../nosuch"], "there is no folder `../nosuch`\n"),
         (["/", "--against", "git:HEAD"], "is in no git repository"),
         (["in", "--level", "FULL"], "--level needs --against"),
     ],

@@ -106,7 +106,7 @@ def test_a_file_whose_name_has_no_subject_is_linted(folder: Folder) -> None:
     _, out, err = folder.lint(folder.path)
     assert f"{plain}:1:1: note: " in out
     assert f"{path}:1:" in out
-    assert "files without the name of a schema are left out" in err
+    assert "1 file is not a schema file (`.avsc`, `.schema.json`, `.json` with `$schema`) and was left out" in err
 
 
 def test_rules_for_keys_apply_to_files_of_keys(folder: Folder) -> None:

@@ -33,7 +33,8 @@ name = "Money"
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder whose manifest owns two subjects; the registry has them in two contexts, and others."""
-    monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(registry))
+    for module in ("plan", "check"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contractlog.toml").write_text(MANIFEST)
     (tmp_path / "new-value.avsc").write_text('"int"')
@@ -191,3 +192,17 @@ def test_pruning_needs_a_manifest(registry: Registry, folder: Path, capsys: pyte
     (folder / "contractlog.toml").unlink()
     assert main(["plan", ".", "--prune"]) == exit_codes.USAGE
     assert "--prune needs a manifest" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ['{"$schema": "http://json-schema.org/draft-07/schema#",}', "<<<<<<< HEAD\n{}\n"])
+def test_a_file_that_cannot_be_read_blocks_every_deletion(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    before = registry.subjects()
+    (folder / "orders-value.json").write_text(text)
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert main(["plan", "--prune", "--out", "plan.json"]) == exit_codes.USAGE
+    assert not Path("plan.json").exists()
+    assert main(["apply", "--prune", "--allow-delete"]) == exit_codes.USAGE
+    assert "orders-value.json:1:" in capsys.readouterr().err
+    assert registry.subjects() == before

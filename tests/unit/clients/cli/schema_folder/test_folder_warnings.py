@@ -44,7 +44,10 @@ def test_files_that_are_not_covered_are_reported_and_printed_though_quiet(
     ran = run(verb, ".", "--quiet", *report_options(reports))
     assert ran.code == exit_codes.CLEAN
     assert [line.split(":")[0] for line in ran.err.splitlines()] == ["warning"] * 3
-    assert "files without the name of a schema are left out: NOTES.md, README.md; .contractlogignore" in ran.err
+    assert (
+        "2 files are not schema files (`.avsc`, `.schema.json`, `.json` with `$schema`) and were left out: " in ran.err
+    )
+    assert ": NOTES.md, README.md; list them in `.contractlogignore`\n" in ran.err
     assert sorted(read_reports(reports).findings) == EXPECTED
     assert read_reports(reports).failed == []
 

@@ -13,7 +13,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment, select_environment
-from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, load_manifest
+from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest, load_manifest
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroSerializer
@@ -190,10 +190,13 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ("\n[other]\n", r"contractlog.toml:2:1: there is no key `other` here; use environments, files"),
         (
             '[[files]]\npath = "a"\n[[files]]\n  path = 7\n',
-            r"contractlog.toml:4:3: a number stands here, where a text is needed. Path relative",
+            r"contractlog.toml:4:3: expected a string, found a number\. Path relative",
         ),
-        ('[[files]]\nsubjects = ["a"]\n', r"contractlog.toml:1:1: the key `path` is missing. Path relative"),
-        ('[[files]]\npath = "../a"\n', r"contractlog.toml:2:1: this value is not allowed. Path .*, without `\.\.`"),
+        ('[[files]]\nsubjects = ["a"]\n', r"contractlog.toml:1:1: the key `path` is missing; expected: Path relative"),
+        (
+            '[[files]]\npath = "../a"\n',
+            r"contractlog.toml:2:1: this value is not allowed; expected: Path .*, without `\.\.`",
+        ),
         ("<<<<<<< HEAD\n[[files]]\n=======\n>>>>>>> b\n", r"contractlog.toml:1:1: a merge conflict is not resolved"),
         ('[[files]]\npath = "/etc/*"\n', r"contractlog.toml:2:1: "),
         ('[environments.dev]\nregistry = "http://me:secret@x"\n', r"contractlog.toml:2:1: "),
@@ -208,7 +211,10 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ('[[files]]\npath = "a"\npart = "key"\n', r"contractlog.toml:3:1: .*add `topic` or `topics`"),
         ('[[files]]\npath = "a"\nstrategy = "record"\ntopics = ["t"]\n', r"toml:4:1: .*remove `topics`"),
         ('[[files]]\npath = "a"\ntopic = "t"\nstrategy = "topic-record"\npart = "key"\n', r"toml:5:1: .*remove `part`"),
-        ('[[files]]\npath = "a"\nstrategy = "Record"\n', r"contractlog.toml:3:1: .*Subject name strategy: `topic`"),
+        (
+            '[[files]]\npath = "a"\nstrategy = "Record"\n',
+            r"contractlog.toml:3:1: `Record` is not allowed; did you mean `record`\? Allowed: topic, ",
+        ),
         (
             f'{LINT}reason = "r"\n[[lint]]\nseverity = "off"\nreason = "r"\n  rule = "LINT_AVRO_ENUM_EMTY"\n',
             r"contractlog.toml:8:3: there is no lint rule .*; did you mean `LINT_AVRO_ENUM_EMPTY`\?",
@@ -216,28 +222,34 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         (f'{LINT}reason = "r"\nuntil = "2026-02-30"\n', r"contractlog.toml:5:1: `2026-02-30` is not a day"),
         (f'{LINT}reason = "r"\nuntil = 2026-02-03T10:00:00\n', r"contractlog.toml:5:1: .*Last day"),
         (f'{LINT}reason = " "\n', r"contractlog.toml:4:1: .*Why"),
-        (LINT, r"contractlog.toml:1:1: the key `reason` is missing. Why"),
+        (LINT, r"contractlog.toml:1:1: the key `reason` is missing; expected: Why"),
         (
             '[[subjects]]\nname = "a"\n  level = "FUL"\n',
-            r"toml:3:3: `FUL` is not allowed: did you mean `FULL`\? use BACKWARD, .*, FULL_TRANSITIVE or NONE. Compat",
+            r"toml:3:3: `FUL` is not allowed; did you mean `FULL`\? Allowed: BACKWARD, .*, FULL_TRANSITIVE, NONE$",
         ),
-        ('[[subjects]]\nname = "a"\nmode = "full"\n', r"toml:3:1: `full` is not allowed: use READWRITE or READONLY. "),
-        ('[[subjects]]\nname = "a"\nnormalize = "yes"\n', r"toml:3:1: a text stands here, where `true` or `false` is "),
-        ('[[subjects]]\nname = "a"\nowner = true\n', r"toml:3:1: `true` stands here, where a text is needed. Owner"),
-        ('[[subjects]]\nname = ""\n', r"toml:2:1: this text is empty. Subject"),
-        ('[[files]]\npath = "a"\nsubjects = []\n', r"toml:3:1: this list is empty. Subjects of"),
+        (
+            '[[subjects]]\nname = "a"\nmode = "full"\n',
+            r"toml:3:1: `full` is not allowed; allowed: READWRITE, READONLY$",
+        ),
+        ('[[subjects]]\nname = "a"\nnormalize = "yes"\n', r"toml:3:1: expected `true` or `false`, found a string"),
+        ('[[subjects]]\nname = "a"\nowner = true\n', r"toml:3:1: expected a string, found `true`. Owner"),
+        ('[[subjects]]\nname = ""\n', r"toml:2:1: this string is empty; expected: Subject"),
+        ('[[files]]\npath = "a"\nsubjects = []\n', r"toml:3:1: this list is empty; expected: Subjects of"),
         ('[[files]]\npath = "a"\nsubjects = ["x", "x"]\n', r"toml:3:1: this list has an entry twice. Subjects of"),
-        ('[environments.dev]\nregistry = "localhost:8081"\n', r"toml:2:1: this value is not allowed. URL .* `http://`"),
-        ("[environments.dev]\n", r"toml:1:1: the key `registry` is missing. URL of the registry"),
-        ('[files]\npath = "a"\n', r"toml:1:1: a table stands here, where a list is needed: write `\[\[files\]\]`"),
+        (
+            '[environments.dev]\nregistry = "localhost:8081"\n',
+            r"toml:2:1: this value is not allowed; expected: URL .* `http://`",
+        ),
+        ("[environments.dev]\n", r"toml:1:1: the key `registry` is missing; expected: URL of the registry"),
+        ('[files]\npath = "a"\n', r"toml:1:1: expected a list, found a table: write `\[\[files\]\]`"),
         (
             '[environments.dev]\nregistry = "http://a"\n\n[files.references]\n"a" = "b:1"\n',
-            r"toml:4:1: a table .* is needed: write `\[\[files\]\]`, .* `\[files.references\]` below it",
+            r"toml:4:1: expected a list, found a table: write `\[\[files\]\]`, .* `\[files.references\]` below it",
         ),
-        ('[[associations]]\ntopic = "t"\n', r"toml:1:1: the key `subject` is missing. Subject of this part"),
+        ('[[associations]]\ntopic = "t"\n', r"toml:1:1: the key `subject` is missing; expected: Subject of this part"),
         (
             '[[associations]]\ntopic = "t"\nsubject = "s"\npart = "Key"\n',
-            r"toml:4:1: `Key` .* `key`\? use key or",
+            r"toml:4:1: `Key` .* `key`\? Allowed: key, value",
         ),
     ],
 )
@@ -290,3 +302,48 @@ def test_a_subject_that_cannot_be_is_refused(folder: Path, subject: str, text: s
 def test_a_strategy_by_record_needs_a_name(folder: Path, name: str, text: str) -> None:
     with pytest.raises(UsageError, match=r"the strategy `record` of contractlog.toml:2 .* has no name: give it one"):
         subjects(folder, '\n[[files]]\npath = "x.*"\nstrategy = "record"\n', name, text=text)
+
+
+def test_the_rules_of_a_manifest_that_is_a_link_are_for_the_folder_of_the_link(folder: Path) -> None:
+    for name in (".git", "shared", "in"):
+        (folder / name).mkdir()
+    (folder / "shared" / MANIFEST).write_text('[[files]]\npath = "x.avsc"\nsubjects = ["x-value"]\n')
+    (folder / "in" / "x.avsc").write_text(RECORD)
+    (folder / "in" / MANIFEST).symlink_to(f"../shared/{MANIFEST}")
+    assert list(collect_files(["in"], manifest=find_manifest(None, ["in"]))) == ["x-value"]
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_a_manifest_that_is_a_link_out_of_the_tree_is_rejected(folder: Path, *, is_repository: bool) -> None:
+    (folder / "in").mkdir()
+    (folder / MANIFEST).write_text("")
+    (folder / "in" / MANIFEST).symlink_to(f"../{MANIFEST}")
+    if is_repository:
+        (folder / "in" / ".git").touch()
+    with pytest.raises(UsageError, match=r"`in/contractlog.toml` is a symbolic link to a file outside .*/in`: copy"):
+        load_manifest(Path("in") / MANIFEST)
+
+
+def test_a_manifest_that_is_a_link_to_nothing_is_an_error(folder: Path) -> None:
+    (folder / MANIFEST).symlink_to("none.toml")
+    with pytest.raises(UsageError, match=r"`contractlog.toml` cannot be read: No such file"):
+        find_manifest(None, [])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "named"),
+    [
+        ('[[files]]\npath = "*.avsc"\nsubjects = ["all"]\n', "contractlog.toml:1"),
+        (
+            '[[files]]\npath = "x.avsc"\nsubjects = ["all"]\n[[files]]\npath = "y.avsc"\nsubjects = ["all"]\n',
+            "contractlog.toml:1 and contractlog.toml:4",
+        ),
+    ],
+)
+def test_rules_that_name_two_files_alike_are_named(folder: Path, manifest: str, named: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        subjects(folder, manifest, "x.avsc", "y.avsc")
+    assert str(caught.value) == (
+        f"`x.avsc` and `y.avsc` are both `all`, named by {named}: give each file its own subject there, for example "
+        "with `{name}`, or put versions into folders 1/, 2/ or name one file"
+    )
