@@ -41,7 +41,9 @@ def test_each_http_client_has_a_limit_for_the_whole_call() -> None:
         if call.func.attr in {*limits, *unlimited} and ast.unparse(call.func.value).endswith("httpx2")
     ]
     assert len(calls) > 3
-    assert not [(path, name) for path, tree, name in calls if name in unlimited or not any(calls_of(tree, limits[name]))]
+    assert not [
+        (path, name) for path, tree, name in calls if name in unlimited or not any(calls_of(tree, limits[name]))
+    ]
 
 
 def test_clients_make_no_classes_at_run_time() -> None:
