@@ -41,22 +41,25 @@ def open_store(settings: Settings) -> Store:
         UsageError: the URL is invalid, another process has locked the file, or PostgreSQL needs ``db upgrade``.
         Unreachable: the database does not answer.
     """
-    url = parse_url(settings.database_url)
     with ExitStack() as stack:
-        stack.enter_context(file_lock(url))
-        readers = settings.read_threads + 1  # one for the thread of long schemas
-        engines = open_engines(
-            url,
-            readers=readers,
-            statement_timeout_ms=settings.statement_timeout_ms,
-            answer_timeout_ms=settings.answer_timeout_ms,
-            connect_timeout_ms=settings.connect_timeout_ms,
-            checkout_timeout_ms=settings.checkout_timeout_ms,
-        )
+        stack.enter_context(file_lock(parse_url(settings.database_url)))
+        engines = create_engines(settings)
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
             _prepare(settings.database_url, engines)
         return Store(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
+
+
+def create_engines(settings: Settings) -> Engines:
+    """Create the engines of a store, with the deadlines of the settings; they connect later."""
+    return open_engines(
+        parse_url(settings.database_url),
+        readers=settings.read_threads + 1,  # one for the thread of long schemas
+        statement_timeout_ms=settings.statement_timeout_ms,
+        answer_timeout_ms=settings.answer_timeout_ms,
+        connect_timeout_ms=settings.connect_timeout_ms,
+        checkout_timeout_ms=settings.checkout_timeout_ms,
+    )
 
 
 def _prepare(text: str, engines: Engines) -> None:
