@@ -32,13 +32,15 @@ def escape_line(text: str) -> str:
 
 
 def escape_json_line(text: str) -> str:
-    r"""Escape the same characters in a single-line JSON document without changing its value.
+    r"""Escape the same characters in a line of a JSON document without changing its value.
+
+    Tabs stay, because JSON has them between its tokens only.
 
     >>> print(escape_json_line('"a\u202e##[error]"'))
     "a\u202e#\u0023[error]"
     """
     if not text.isprintable():
-        text = "".join(_escape_json(c) if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
+        text = "".join(_escape_json(c) if c != "\t" and unicodedata.category(c) in _UNPRINTABLE else c for c in text)
     return text.replace("##", r"#\u0023")
 
 
