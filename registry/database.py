@@ -13,6 +13,7 @@ from sqlalchemy import Connection, String, column, delete, insert, inspect, sele
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
@@ -74,10 +75,15 @@ def _prepare(text: str, engines: Engines) -> None:
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
         else:
-            raise UsageError(
-                f"the database has the tables of revision {revision or 'none'}, this release needs {expected}; "
-                f"run: contractlog db upgrade --database-url '{mask_url(text)}'"
-            )
+            raise outdated_tables_error(text, revision, expected)
+
+
+def outdated_tables_error(database_url: str, revision: str | None, newest: str) -> UsageError:
+    """Return the error for a database that has to be upgraded first."""
+    return UsageError(
+        f"the database has the tables of revision {revision or 'none'}, this release needs {newest}; "
+        f"run: {shell_command('db upgrade', database_url=mask_url(database_url))}"
+    )
 
 
 def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_timeout_ms: int | None = None) -> str:

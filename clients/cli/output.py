@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 import unicodedata
 from argparse import Namespace
@@ -16,7 +15,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line, quote_word, shell_command
 
 __all__ = [
     "Tone",
@@ -190,30 +189,6 @@ def with_tone(tone: Tone, text: str, indent: str = "") -> str:
     symbol, colour = tone.value
     marked = f"{indent}{symbol} {text}"
     return f"\x1b[{colour}m{marked}\x1b[0m" if _uses_color() else marked
-
-
-def quote_word(word: str) -> str:
-    r"""Quote a word for a shell; if it has unprintable characters, as bash's ``$'…'``.
-
-    >>> print(quote_word("a b"), quote_word("a\nb"))
-    'a b' $'a\U0000000ab'
-    """
-    if word.isprintable():
-        return shlex.quote(word)
-    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
-    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
-
-
-def shell_command(verb: str, *paths: object, **options: str | None) -> str:
-    """Return a command to paste into a shell; paths that begin with a dash are not read as options.
-
-    >>> shell_command("check", "--out.avsc", subject="--all")
-    'contractlog check --subject=--all -- --out.avsc'
-    """
-    arguments = ["contractlog", *verb.split()]
-    arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
-    arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
-    return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))
 
 
 def repeat_in_commands(options: Mapping[str, str]) -> None:
