@@ -45,8 +45,8 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
 
 def _run(options: Namespace) -> int:
     if Path(options.file).is_dir():
-        check = shell_command("check", options.file)
-        raise UsageError(f"`{options.file}` is a folder: name one file, or use `{check}`")
+        command = shell_command("check", options.file)
+        raise UsageError(f"`{options.file}` is a folder: name one file, or use `{command}`")
     options.subject = qualify_subject(options.subject, select_context(options))
     unreadable = UnreadableFiles()
     checks: list[FileCheck] = []

@@ -1,4 +1,4 @@
-"""Rule for output: JSON is printed with its control characters and CI commands escaped as JSON escapes."""
+"""Rule for printed JSON: control characters and CI commands are JSON escapes."""
 
 from __future__ import annotations
 
