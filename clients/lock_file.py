@@ -20,6 +20,7 @@ from contractlog.clients.file_errors import ControlFile, FileError, control_file
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
+from contractlog.compatibility.terminal_text import shell_command
 
 __all__ = [
     "LOCK",
@@ -202,7 +203,7 @@ def _read_body(folder: Path, *, required: bool) -> dict[str, Any]:
     path = lock_path(folder)
     if not path.exists() and not required:
         return {}
-    way_out = f"restore it, or remove it and run `contractlog pull --out {folder}`"
+    way_out = f"restore it, or remove it and run `{shell_command('pull', out=str(folder))}`"
     try:
         body = json.loads(read_bounded_file(path, _MAX_LOCK_BYTES))
         json.dumps(body, ensure_ascii=False).encode()  # a surrogate alone could not be written again

@@ -17,10 +17,10 @@ resources end in 80 to 89.
 
 from __future__ import annotations
 
-import shlex
 from typing import Any, ClassVar, Final, Self
 
 from contractlog.compatibility.confluent_bases import SchemaRegistryError, add_loaded_base
+from contractlog.compatibility.terminal_text import quote_word
 
 _HTTP_STATUS_DIGITS: Final = 3
 
@@ -524,7 +524,7 @@ class RetiredIdTaken(OverwriteNotPermitted):
 
 def way_out(context: str) -> str:
     """Explain the options for repeating a migration under hard-deleted ids."""
-    name = shlex.quote(context)
+    name = quote_word(context)
     return (
         "import it into another context; or, where no record carries an id of this one, forget it: "
         f"contractlog db forget-context {name} --confirm {name}"

@@ -1,13 +1,15 @@
-"""Escaping of untrusted text for one line of a terminal or a CI log."""
+"""Untrusted text in one line of a terminal or a CI log, and in commands to paste into a shell."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["escape_json_line", "escape_line"]
+__all__ = ["add_flags", "escape_json_line", "escape_line", "quote_word", "shell_command"]
 
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -32,14 +34,50 @@ def escape_line(text: str) -> str:
 
 
 def escape_json_line(text: str) -> str:
-    r"""Escape the same characters in a single-line JSON document without changing its value.
+    r"""Escape the same characters in a line of a JSON document without changing its value.
+
+    Tabs stay, because JSON has them between its tokens only.
 
     >>> print(escape_json_line('"a\u202e##[error]"'))
     "a\u202e#\u0023[error]"
     """
     if not text.isprintable():
-        text = "".join(_escape_json(c) if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
+        text = "".join(_escape_json(c) if c != "\t" and unicodedata.category(c) in _UNPRINTABLE else c for c in text)
     return text.replace("##", r"#\u0023")
+
+
+def quote_word(word: str) -> str:
+    r"""Quote a word for a shell; if it has unprintable characters, as bash's ``$'…'``.
+
+    >>> print(quote_word("a b"), quote_word("a\nb"))
+    'a b' $'a\U0000000ab'
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
+
+
+def shell_command(verb: str, *paths: object, **options: str | None) -> str:
+    """Return a command to paste into a shell; paths that begin with a dash are not read as options.
+
+    >>> shell_command("check", "--out.avsc", subject="--all")
+    'contractlog check --subject=--all -- --out.avsc'
+    """
+    arguments = ["contractlog", *verb.split()]
+    arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
+    arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
+    return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))
+
+
+def add_flags(words: Sequence[str], *flags: str) -> list[str]:
+    """Return the words of a command with additional flags, before a ``--``.
+
+    >>> add_flags(["apply", "--", "-x"], "--prune")
+    ['apply', '--prune', '--', '-x']
+    """
+    end = words.index("--") if "--" in words else len(words)
+    return [*words[:end], *flags, *words[end:]]
 
 
 def _escape_json(character: str) -> str:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, String, column, delete, insert, inspect, sele
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
@@ -41,22 +42,25 @@ def open_store(settings: Settings) -> Store:
         UsageError: the URL is invalid, another process has locked the file, or PostgreSQL needs ``db upgrade``.
         Unreachable: the database does not answer.
     """
-    url = parse_url(settings.database_url)
     with ExitStack() as stack:
-        stack.enter_context(file_lock(url))
-        readers = settings.read_threads + 1  # one for the thread of long schemas
-        engines = open_engines(
-            url,
-            readers=readers,
-            statement_timeout_ms=settings.statement_timeout_ms,
-            answer_timeout_ms=settings.answer_timeout_ms,
-            connect_timeout_ms=settings.connect_timeout_ms,
-            checkout_timeout_ms=settings.checkout_timeout_ms,
-        )
+        stack.enter_context(file_lock(parse_url(settings.database_url)))
+        engines = create_engines(settings)
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
             _prepare(settings.database_url, engines)
         return Store(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
+
+
+def create_engines(settings: Settings) -> Engines:
+    """Create the engines of a store, with the deadlines of the settings; they connect later."""
+    return open_engines(
+        parse_url(settings.database_url),
+        readers=settings.read_threads + 1,  # one for the thread of long schemas
+        statement_timeout_ms=settings.statement_timeout_ms,
+        answer_timeout_ms=settings.answer_timeout_ms,
+        connect_timeout_ms=settings.connect_timeout_ms,
+        checkout_timeout_ms=settings.checkout_timeout_ms,
+    )
 
 
 def _prepare(text: str, engines: Engines) -> None:
@@ -71,10 +75,15 @@ def _prepare(text: str, engines: Engines) -> None:
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
         else:
-            raise UsageError(
-                f"the database has the tables of revision {revision or 'none'}, this release needs {expected}; "
-                f"run: contractlog db upgrade --database-url '{mask_url(text)}'"
-            )
+            raise outdated_tables_error(text, revision, expected)
+
+
+def outdated_tables_error(database_url: str, revision: str | None, newest: str) -> UsageError:
+    """Return the error for a database that has to be upgraded first."""
+    return UsageError(
+        f"the database has the tables of revision {revision or 'none'}, this release needs {newest}; "
+        f"run: {shell_command('db upgrade', database_url=mask_url(database_url))}"
+    )
 
 
 def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_timeout_ms: int | None = None) -> str:

@@ -28,7 +28,7 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     write_manifest,
 )
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import escape_line, shell_command
 
 __all__ = ["init"]
 
@@ -83,7 +83,7 @@ def _run(options: Namespace) -> int:
     if options.from_registry:
         parts += [f"subjects of {count_noun(len(registered), 'registered file')}"] if registered else []
         parts += [f"settings of {count_noun(len(settings), 'subject')}", count_noun(len(associations), "association")]
-    print_message(f"{path} was written: {', '.join(parts)}; read it, then run: contractlog check {folder}")
+    print_message(f"{path} was written: {', '.join(parts)}; read it, then run: {shell_command('check', folder)}")
     return exit_codes.CLEAN
 
 

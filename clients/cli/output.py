@@ -28,6 +28,7 @@ __all__ = [
     "print_error",
     "print_json",
     "print_json_line",
+    "print_json_message",
     "print_message",
     "print_result",
     "print_table",
@@ -49,6 +50,7 @@ _COLOR: Final[ContextVar[Literal["auto", "always", "never"]]] = ContextVar("colo
 _QUIET: Final = ContextVar("quiet", default=False)
 _VERBOSE: Final = ContextVar("verbose", default=False)
 _COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _PASSING: Final = tuple(
     f"{start}{tone.value[0]} " for tone in (Tone.GOOD, Tone.PLAIN) for start in ("", f"\x1b[{tone.value[1]}m")
 )  #: beginnings of the lines that `with_tone` returns for verdicts other than bad ones
@@ -97,7 +99,14 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_json_line(text: str) -> None:
     """Print one JSON document, given as one line of text."""
-    _print_text(escape_json_line(text), sys.stdout)
+    _print_json_text(text, sys.stdout)
+
+
+def print_json_message(text: str) -> None:
+    """Print one JSON document, given as one line of text, to stderr, unless quiet."""
+    if not is_quiet():
+        sys.stdout.flush()
+        _print_json_text(text, sys.stderr)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -201,6 +210,15 @@ def _print_line(text: str, stream: Any) -> None:
         return
     line = text.removesuffix("\r")  # a diff line may end in CRLF, which `patch` needs unescaped
     _print_text(escape_line(line) + text[len(line) :], stream)
+
+
+def _print_json_text(text: str, stream: Any) -> None:
+    line = escape_json_line(text)
+    try:
+        line.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        line = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], line)
+    print(line, file=stream)
 
 
 def _print_text(text: str, stream: Any) -> None:

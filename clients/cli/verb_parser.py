@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 __all__ = ["VerbParser", "suggest_name"]
@@ -80,4 +81,6 @@ class VerbParser(ArgumentParser):
 def _unmark(value: Any) -> Any:
     if isinstance(value, list):
         return [_unmark(each) for each in value]
+    if isinstance(value, Path):
+        return Path(_unmark(str(value)))
     return value[1:] if isinstance(value, str) and value.startswith(_POSITIONAL) else value

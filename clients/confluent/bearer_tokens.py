@@ -242,13 +242,21 @@ class _FetchingTokenSource(TokenSource):
     def _fetch_once(self, deadline: float) -> _CachedToken:
         import httpx2  # noqa: PLC0415 - the transport has imported it already
 
+        from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+
         started = self._clock()
+        seconds = max(deadline - started, 0.001)
+        limit = TimeLimit()
         try:
-            with (
-                httpx2.Client(timeout=max(deadline - started, 0.001), **self._client_options) as client,
-                client.stream(url=self._endpoint, **self._request_arguments()) as response,
-            ):
-                body = self._read_body(response, deadline)
+            with httpx2.Client(timeout=seconds, **self._client_options) as client:
+                limit.apply_to(client)
+                with (
+                    limit.within(seconds),
+                    client.stream(url=self._endpoint, **self._request_arguments()) as response,
+                ):
+                    body = self._read_body(response, deadline)
+        except httpx2.TimeoutException:
+            raise self._fetch_error("its answer did not end in time") from None
         except (httpx2.RequestError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise self._fetch_error(str(error) or type(error).__name__) from None
         if not response.is_success:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION
+from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.maintenance.database_change import (
     MAX_CONTEXT_LENGTH,
     change_database,
@@ -93,5 +94,5 @@ def counter_warnings(store: Store) -> Iterator[str]:
     for context, (next_id, largest) in sorted(behind.items()):
         yield (
             f"the next id of context {context} is {next_id}, and {largest} is in use already: "
-            f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever issued"
+            f"run {shell_command('db raise-ids', context=context, to='N')}, with the largest id that was ever issued"
         )

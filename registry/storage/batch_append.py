@@ -7,7 +7,6 @@ version; an append whose subject, settings or references have changed since they
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,6 +23,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.terminal_text import quote_word
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.dialects import in_numbers
@@ -146,7 +146,7 @@ class _BatchPlan:
             return OperationNotPermitted(
                 f"Context {context} has given out the id {MAX_ID}, and no record can carry a larger one: "
                 "new schemas need another context. If that id is far above all others, an operator can let new ids "
-                f"begin below it: contractlog db lower-ids {shlex.quote(context)}"
+                f"begin below it: contractlog db lower-ids {quote_word(context)}"
             )
         return None
 

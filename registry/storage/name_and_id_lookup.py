@@ -5,11 +5,11 @@ Aliases are followed, and plain names are looked up in all contexts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, func, select, tuple_
 
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, apply_alias
 from contractlog.compatibility.schema import RegisteredSchema
@@ -18,10 +18,18 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
 from contractlog.registry.storage.store_values import DeletedFilter, subject_key
 
-__all__ = ["find_by_guid", "find_by_id", "find_namesakes", "find_version", "list_ids", "resolve_alias"]
+__all__ = [
+    "find_by_guid",
+    "find_by_id",
+    "find_namesakes",
+    "find_shared_ids",
+    "find_version",
+    "list_ids",
+    "resolve_alias",
+]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
-_CHUNK: Final = 500  #: contexts per statement
+_CHUNK: Final = 500  #: contexts, or ids, per statement
 
 # Built once: building a statement costs as much as running it. A version is read together with its subject's alias, so
 # that requests for a subject without an alias need one query.
@@ -151,6 +159,20 @@ def list_ids(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
     statement = select(_V.context, _V.schema_id).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
     rows = snapshot.connection.execute(statement.where(_U.key == subject_key(subject)))
     return {(row.context, row.schema_id) for row in rows}
+
+
+def find_shared_ids(snapshot: Snapshot, ids: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Return those (context, id) that several versions have, so that responses show one of them."""
+    rest, shared = iter(sorted(ids)), set[tuple[str, int]]()
+    while chunk := list(islice(rest, _CHUNK)):
+        statement = (
+            select(_V.context, _V.schema_id)
+            .where(tuple_(_V.context, _V.schema_id).in_(chunk))
+            .group_by(_V.context, _V.schema_id)
+            .having(func.count() > 1)
+        )
+        shared.update((row.context, row.schema_id) for row in snapshot.connection.execute(statement))
+    return shared
 
 
 def find_by_guid(snapshot: Snapshot, guid: str) -> RegisteredSchema | None:

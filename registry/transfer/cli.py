@@ -54,7 +54,7 @@ from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
 from contractlog.registry.transfer.schemas_topic import write_topic
 from contractlog.registry.transfer.topic_records import build_records
-from contractlog.registry.transfer.upload import upload_export
+from contractlog.registry.transfer.upload import IMPORT_SECONDS, upload_export
 
 __all__ = ["export", "import_"]
 
@@ -142,7 +142,7 @@ def _write_file(out: str, lines: Iterable[str]) -> None:
 def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Import a whole registry into a database; everything, or nothing."""
     add_examples(parser, "import")
-    add_source(parser)
+    add_source(parser, f"; an import by --registry takes at most {IMPORT_SECONDS / 60:g} minutes")
     add_database(parser, "to import into")
     parser.add_argument(
         "--registry", metavar="URL", help="a running contractlog registry to import into, instead of a database"

@@ -68,8 +68,8 @@ def add_examples(parser: ArgumentParser, command: str) -> None:
     parser.epilog = "\n  ".join((str(parser.epilog), *_EXAMPLES[command]))
 
 
-def add_source(parser: ArgumentParser) -> None:
-    """Add the arguments for the source; ``open_source`` opens it."""
+def add_source(parser: ArgumentParser, timeout_exception: str = "") -> None:
+    """Add the arguments for the source, and ``--timeout``; ``open_source`` opens the source."""
     parser.add_argument(
         "source", nargs="?", metavar="FILE|URL", help="a file of `contractlog export`, - for stdin, or a live registry"
     )
@@ -78,7 +78,7 @@ def add_source(parser: ArgumentParser) -> None:
     )
     add_broker_options(parser)
     add_access_options(parser)
-    add_timeout(parser)
+    add_timeout(parser, timeout_exception)
 
 
 def is_url(text: str) -> bool:
@@ -107,14 +107,14 @@ def open_source(options: Namespace) -> Iterator[TransferSource]:
         yield FileSource(options.source or "-")
 
 
-def add_timeout(parser: ArgumentParser) -> None:
-    """Add ``--timeout``."""
+def add_timeout(parser: ArgumentParser, exception: str = "") -> None:
+    """Add ``--timeout``; the exception is a part of its help."""
     parser.add_argument(
         "--timeout",
         type=parse_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
-        help="maximum time for each request to a live registry (default: %(default)g)",
+        help=f"maximum time for each request to a live registry (default: %(default)g){exception}",
     )
 
 

@@ -89,10 +89,7 @@ def open_for_export(database_url: str) -> Iterator[Snapshot]:
     if is_in_memory(url) or revision is None:
         raise UsageError(f"{masked_url} contains no registry")
     if revision != newest:
-        raise UsageError(
-            f"the database has the tables of revision {revision}, this release needs {newest}; "
-            f"run: contractlog db upgrade --database-url '{masked_url}'"
-        )
+        raise database.outdated_tables_error(database_url, revision, newest)
     engines = open_engines(url, readers=1, statement_timeout_ms=_LONG_MS)
     try:
         with engines.readers.connect() as connection:

@@ -16,6 +16,7 @@ from typing import Any, Final, TextIO
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.config_columns import read_config, read_mode, require_valid_config
@@ -333,4 +334,5 @@ def _database_hint(path: str) -> str:
     with Path(path).open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return ""
-    return f"; it is a database: run contractlog export --database-url 'sqlite:///{path}' --out FILE first"
+    command = shell_command("export", database_url=f"sqlite:///{path}", out="FILE")
+    return f"; it is a database: run {command} first"

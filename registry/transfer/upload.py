@@ -11,11 +11,11 @@ from contractlog.clients.transport import BoundedBody, HttpTransportBase
 from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.transfer.report import Oddity, OddityKind, TransferReport
 
-__all__ = ["upload_export"]
+__all__ = ["IMPORT_SECONDS", "upload_export"]
 
 _PATH: Final = "/contractlog/v1/import"
 _CHUNK_SIZE: Final = 256 * 1024  #: characters that are sent together
-_IMPORT_TIMEOUT: Final = 3_600.0  #: seconds that a registry may take to import it
+IMPORT_SECONDS: Final = 3_600.0  #: seconds of a whole import: sending it, and waiting for the response
 _CONFLICT_STATUS: Final = 409
 
 
@@ -28,6 +28,7 @@ def upload_export(
     timeout: float,
     dry_run: bool,
     modes: bool,
+    import_timeout: float = IMPORT_SECONDS,
 ) -> None:
     """Import an export into a running registry; add what it did, or would do, to the report.
 
@@ -39,16 +40,24 @@ def upload_export(
         timeout: seconds for connecting, and for sending each piece.
         dry_run: write nothing there.
         modes: whether to import modes.
+        import_timeout: seconds for all of it, whatever the registry sends meanwhile.
 
     Raises:
         Unreachable, UsageError, RegistryError: the import failed; the registry is unchanged.
     """
+    from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+
     side = HttpTransportBase(url, timeout=timeout, security=security)
     address = side.addresses[0]
     user, password = (address.user, address.password) if address.user else (security.user, security.password)
-    http_timeout = side.httpx2.Timeout(timeout, read=_IMPORT_TIMEOUT)
+    http_timeout = side.httpx2.Timeout(timeout, read=import_timeout)
+    limit = TimeLimit()
     query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
-    with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=http_timeout) as client:
+    with (
+        side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=http_timeout) as client,
+        limit.within(import_timeout),
+    ):
+        limit.apply_to(client)
         try:
             with client.stream(
                 "POST",
@@ -63,7 +72,9 @@ def upload_export(
                     if not body.add(chunk):
                         break
         except side.httpx2.RequestError as error:
-            raise Unreachable(f"registry {address.url}: {side.failure_of(error).reason}") from None
+            late = isinstance(error, side.httpx2.ReadTimeout) or limit.exceeded
+            reason = f"no answer within {import_timeout:g} seconds" if late else side.failure_of(error).reason
+            raise Unreachable(f"registry {address.url}: {reason}") from None
     response = body.response()
     if response.fault:
         raise Unreachable(f"registry {address.url}: its answer {response.fault}")

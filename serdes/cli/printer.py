@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import IO, Any, Final
 
-import orjson
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
-from contractlog.clients.cli.output import count_noun, print_json_line, print_message
+from contractlog.clients.cli.output import count_noun, print_json_line, print_json_message, print_message
 from contractlog.compatibility.errors import NotFound, UsageError
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.serdes.avro import AvroDeserializer
@@ -156,7 +155,7 @@ class RecordPrinter:
             "hex": hex_digits,
         }
         if self._as_json:
-            print_message(orjson.dumps(facts).decode())
+            print_json_message(compact_json(facts))
             return
         location = f"{self._topic} partition {message.partition()} offset {message.offset()} {part}"
         at = f" at `{error.where}`" if error.where else ""

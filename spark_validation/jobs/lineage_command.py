@@ -16,7 +16,7 @@ from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import print_message
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.jobs.audit_command import add_read_options, make_source
@@ -106,12 +106,13 @@ def _topics(state: AuditState) -> set[str]:
 
 def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
-        return json.dumps({"format": FORMAT, "lineage": edges}, indent=1) + "\n"
+        text = json.dumps({"format": FORMAT, "lineage": edges}, indent=1)
+        return "".join(f"{escape_json_line(line)}\n" for line in text.split("\n"))
     if options.format == "openlineage":
         from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
 
         events = build_events(edges, _namespace(options), datetime.now(UTC))
-        return "".join(json.dumps(event) + "\n" for event in events)
+        return "".join(f"{escape_json_line(json.dumps(event))}\n" for event in events)
     from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
 
     if not state.samples:

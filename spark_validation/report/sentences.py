@@ -7,6 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from contractlog.compatibility.terminal_text import quote_word
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolationLine
 from contractlog.contracts.audit.summary import newest_audited, newest_in_use
 from contractlog.spark_validation.report.formatters import (
@@ -179,10 +180,12 @@ def consume_command(report: AuditReport, part: TopicPart, line: ViolationLine) -
         return None
     position = line["examples"][0]
     servers = report["source"].get("bootstrap_servers")
-    broker = f" --bootstrap-servers {servers}" if servers else ""
-    registry = f" --registry {report['source']['registry']}" if "registry" in report["source"] else ""
-    at = f"--partition {position['partition']} --offset {position['offset']} --limit 1"
-    return f"contractlog consume {part['topic']} {at}{broker}{registry}"
+    options = ["--partition", str(position["partition"]), "--offset", str(position["offset"]), "--limit", "1"]
+    options += ["--bootstrap-servers", servers] if servers else []
+    options += ["--registry", report["source"]["registry"]] if "registry" in report["source"] else []
+    topic = part["topic"]
+    words = [*options, "--", topic] if topic.startswith("-") else [topic, *options]
+    return " ".join(map(quote_word, ("contractlog", "consume", *words)))
 
 
 def group_by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:

@@ -76,7 +76,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (
         ("import", "r.db"),
         2,
-        "it is a database: run contractlog export --database-url 'sqlite:///r.db' --out",
+        "it is a database: run contractlog export --database-url=sqlite:///r.db --out",
     ),
     (("import", "cut.ndjson"), 2, "the file ends early, after 2 lines"),
     (("import", "text", "--follow"), 2, "--follow needs a live registry or a topic"),

@@ -24,9 +24,8 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
     ManifestWarning,
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
-from contractlog.clients.cli.suggested_commands import quote_word
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import add_flags, escape_line, quote_word
 
 __all__ = [
     "check_body",
@@ -102,11 +101,11 @@ def print_summary(
         part = count_part((examined.file for examined in refused), files)
         print_message(f"{part} cannot be registered now: ask an operator of the registry for permission")
     elif new:
-        arguments = " ".join(map(quote_word, _without_url(argv)))
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
         command = "apply" if sets_more else "register"
-        arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
+        flags = ["--use-waivers"] if any(examined.needs_level_change for examined in checks) else []
+        arguments = " ".join(map(quote_word, add_flags(list(_without_url(argv)), *flags)))
         print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
     else:
         print_message("nothing to register: every file is registered already")

@@ -117,7 +117,7 @@ def _describe(
         f"{locked_version}, and the file never had its text in git. Compared with {name}, the file has: "
         f"{'; '.join(_list_first(changes))}"
     )
-    pull = f"{registry_command('pull', file.subject, out=str(folder))} --force"
+    pull = registry_command("pull --force", file.subject, out=str(folder))
     fix = f"take {name} over, and edit the file again: {pull}; or keep the edit, which replaces it"
     finding = Finding(LATEST_VERSION_UNKNOWN.id, "", "", detail, fix=fix)
     position = find_position(file.draft.text, finding, Direction.BACKWARD)

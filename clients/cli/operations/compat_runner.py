@@ -29,6 +29,7 @@ from contractlog.compatibility.identifiers import qualify_subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.schema_diff import DiffSide, diff_schemas
+from contractlog.compatibility.terminal_text import shell_command
 
 __all__ = ["run"]
 
@@ -44,7 +45,8 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
 
 def _run(options: Namespace) -> int:
     if Path(options.file).is_dir():
-        raise UsageError(f"`{options.file}` is a folder: name one file, or use `contractlog check {options.file}`")
+        command = shell_command("check", options.file)
+        raise UsageError(f"`{options.file}` is a folder: name one file, or use `{command}`")
     options.subject = qualify_subject(options.subject, select_context(options))
     unreadable = UnreadableFiles()
     checks: list[FileCheck] = []

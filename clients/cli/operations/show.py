@@ -142,7 +142,7 @@ def _print_text(schema: RegisteredSchema, *, raw: bool) -> None:
         return
     text = schema.text if raw else format_text(schema)
     for line in text.removesuffix("\n").split("\n"):
-        print_json_line(line)
+        print_json_line(line.removesuffix("\r"))
 
 
 def _parse_id(text: str) -> int:

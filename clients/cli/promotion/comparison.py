@@ -14,11 +14,11 @@ from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.references import ReferenceMap
 from contractlog.clients.cli.promotion.refusals import Refusal, RefusalKind, RefusedError
 from contractlog.clients.cli.schema_folder.manifest import Manifest
-from contractlog.clients.cli.suggested_commands import shell_command
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.terminal_text import shell_command
 
 __all__ = ["WAIVER_ADVICE", "Note", "PromotionComparison"]
 

@@ -34,12 +34,11 @@ from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
 from contractlog.clients.cli.subject_settings import find_setting_changes
-from contractlog.clients.cli.suggested_commands import quote_word, shell_command
 from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.errors import Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import add_flags, escape_line, quote_word, shell_command
 
 __all__ = ["run"]
 
@@ -257,7 +256,6 @@ def _print_rest(
     elif not promotion.missing:
         print_message(f"nothing to promote: {target} has {count_noun(promotion.versions, 'version')}, all of {source}")
     else:
-        command = " ".join(
-            map(quote_word, ["contractlog", "promote", *(each for each in argv if each != "--exit-code"), "--apply"])
-        )
+        arguments = add_flags([each for each in argv if each != "--exit-code"], "--apply")
+        command = " ".join(map(quote_word, ["contractlog", "promote", *arguments]))
         print_message(f"{missing} would be registered in {target}: {command}")

@@ -36,7 +36,6 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     registry_of_manifest,
     write_manifest,
 )
-from contractlog.clients.cli.suggested_commands import shell_command
 from contractlog.clients.lock_file import lock_path, locked_context
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
@@ -50,7 +49,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import escape_line, shell_command
 
 __all__ = ["run"]
 

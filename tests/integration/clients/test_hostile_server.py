@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, Retries, Security
+from contractlog.clients.confluent import AsyncSchemaRegistryClient, SchemaRegistryClient
+from contractlog.clients.confluent.errors import OAuthTokenError
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UnreadableResponse
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.report import TransferReport
@@ -151,6 +153,54 @@ def require_late(error: ContractlogError) -> None:
 def test_the_limit_holds_for_a_whole_call_whatever_trickles(what: str) -> None:
     with serving(TRICKLES[what]) as url:
         require_both_to_end(url)
+
+
+def oauth(token_url: str) -> dict[str, Any]:
+    """Return the configuration of a client whose tokens are from that URL; no registry is needed for the test."""
+    keys = ("client.id", "client.secret", "scope", "logical.cluster", "identity.pool.id")
+    conf = {"url": "http://127.0.0.1:9", "timeout": LIMIT, "bearer.auth.issuer.endpoint.url": token_url}
+    return conf | {f"bearer.auth.{key}": "a" for key in keys} | {"bearer.auth.credentials.source": "OAUTHBEARER"}
+
+
+def fetch_token(url: str) -> None:
+    with SchemaRegistryClient(oauth(url)) as client:
+        client.get_subjects()
+
+
+def await_token(url: str) -> None:
+    async def call() -> None:
+        async with AsyncSchemaRegistryClient(oauth(url)) as client:
+            await client.get_subjects()
+
+    asyncio.run(call())  # waits for the thread that fetches, too
+
+
+@pytest.mark.parametrize("fetch", [fetch_token, await_token])
+@pytest.mark.parametrize("what", ["response headers", "one response header", "100 Continue", "a body"])
+def test_the_limit_holds_while_a_token_is_fetched(fetch: Callable[[str], None], what: str) -> None:
+    with serving(TRICKLES[what]) as url:
+        began = time.monotonic()
+        with pytest.raises(OAuthTokenError, match=r"its answer did not end in time|no token within"):
+            fetch(url)
+        assert time.monotonic() - began < GIVEN_UP
+
+
+@pytest.mark.parametrize("what", ["response headers", "100 Continue", "a body"])
+def test_an_import_into_a_registry_has_a_limit_whatever_trickles(what: str) -> None:
+    with serving(TRICKLES[what]) as url:
+        began = time.monotonic()
+        with pytest.raises(Unreachable, match=f"no answer within {LIMIT:g} seconds"):
+            upload_export(
+                url,
+                ["{}"],
+                TransferReport(),
+                security=Security(),
+                timeout=GIVEN_UP,
+                dry_run=True,
+                modes=False,
+                import_timeout=LIMIT,
+            )
+        assert time.monotonic() - began < GIVEN_UP
 
 
 def test_the_limit_holds_for_all_urls_of_a_call_together() -> None:

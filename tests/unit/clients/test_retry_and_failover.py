@@ -86,6 +86,13 @@ def test_attempts_end_and_the_url_is_named() -> None:
         assert hint in str(result)
 
 
+def test_the_library_suggests_its_argument_and_no_flag_of_the_command_line() -> None:
+    """The command line has a message of its own."""
+    result, _ = told(READ, *[REFUSED] * 4, urls=URLS)
+    assert str(result).endswith("(connection refused); check that it runs, and the url given")
+    assert "--" not in str(result)
+
+
 def test_pauses_grow_stay_bounded_and_differ() -> None:
     retries = Retries(first=1.0, longest=3.0)
     spans = [{retries.pause(attempt) for _ in range(200)} for attempt in range(5)]

@@ -39,6 +39,10 @@ def test_a_json_line_keeps_its_value(text: str) -> None:
         assert json.loads(line) == json.loads(document)
 
 
+def test_a_json_line_keeps_its_tabs() -> None:
+    assert escape_json_line('\t"a":\t"\x85"') == '\t"a":\t"\\u0085"'
+
+
 def test_ordinary_text_is_unchanged() -> None:
     for text in ("Größe: 3 µs, «ok»", "a :: b", "# head", ":.eu:orders-value", "日本語"):
         assert escape_line(text) == text

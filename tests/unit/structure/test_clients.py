@@ -29,6 +29,23 @@ def test_client_methods_are_made_of_one_description_of_each_operation() -> None:
     assert min(map(len, tables.values())) > 30
 
 
+def test_each_http_client_has_a_limit_for_the_whole_call() -> None:
+    """The timeouts of httpx2 are for each read: ``TimeLimit`` limits blocking clients, ``asyncio.timeout`` others."""
+    limits = {"Client": "TimeLimit", "AsyncClient": "asyncio.timeout"}
+    unlimited = {"get", "post", "put", "patch", "delete", "head", "request", "stream"}
+    calls = [
+        (path, tree, call.func.attr)
+        for path, tree in modules()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        if call.func.attr in {*limits, *unlimited} and ast.unparse(call.func.value).endswith("httpx2")
+    ]
+    assert len(calls) > 3
+    assert not [
+        (path, name) for path, tree, name in calls if name in unlimited or not any(calls_of(tree, limits[name]))
+    ]
+
+
 def test_clients_make_no_classes_at_run_time() -> None:
     wrong = [
         f"{path}:{node.lineno}"

@@ -25,6 +25,28 @@ def test_each_link_of_a_document_leads_to_a_file(document: Path) -> None:
     assert not wrong
 
 
+def test_the_first_screen_of_the_readme_says_what_it_is_for_whom_why_and_how_to_install_it() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    screen = "\n".join(text.splitlines()[:40])
+    parts = ["A schema registry for Kafka", "It is for ", "Why switch from ", "![", "pip install ", "## Try it"]
+    positions = [screen.find(part) for part in parts]
+    assert -1 not in positions
+    assert positions == sorted(positions)
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", screen)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).is_file() for picture in pictures)
+    (install,) = re.findall(r"^.*pip install .*$", screen, re.MULTILINE)
+    assert install in re.findall(r"```sh\n(.+)\n```", screen)
+
+
+def test_figures_of_speed_in_the_readme_come_after_the_use_cases() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    figures = re.search(r"times as (?:fast|many)|\b[\d.,]+ (?:µs|ms|times|records/s|requests/s)\b", text)
+    assert figures is not None
+    cases = ("## Run the registry", "## Register schemas from CI", "## Serialize records")
+    assert max(map(text.index, cases)) < figures.start()
+
+
 def test_each_file_that_the_architecture_names_exists() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w./-]+\.(?:py|md|yaml|toml))`", text))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import sys
 from argparse import Namespace
 
 import pytest
@@ -10,13 +13,16 @@ from contractlog.clients.cli.output import (
     Tone,
     apply_output_options,
     print_error,
+    print_json,
+    print_json_line,
+    print_json_message,
     print_message,
     print_result,
     print_table,
     table_lines,
     with_tone,
 )
-from contractlog.clients.cli.suggested_commands import shell_command
+from contractlog.compatibility.terminal_text import shell_command
 
 
 @pytest.mark.parametrize(
@@ -99,3 +105,29 @@ def test_a_table_without_rows_is_nothing(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_command_may_have_an_action_and_options() -> None:
     assert shell_command("config get", "a b") == "contractlog config get 'a b'"
+
+
+HOSTILE = ("a\nb", "a\x85b", "\u202ex", "::error::x", "##[error]x", "\x1b[2J", "é", "\ud800", "##vso[task.x]")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_json_of_hostile_names_is_valid_and_commands_nothing(
+    name: str, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = {name: [name]}
+    line = json.dumps(facts, ensure_ascii=False)
+    for stream, print_facts in (
+        ("stdout", lambda: print_json(facts)),
+        ("stdout", lambda: print_json_line(line)),
+        ("stderr", lambda: print_json_message(line)),
+    ):
+        written = io.BytesIO()
+        monkeypatch.setattr(sys, stream, io.TextIOWrapper(written, encoding))
+        print_facts()
+        getattr(sys, stream).flush()
+        text = written.getvalue().decode(encoding)
+        assert json.loads(text) == facts
+        assert text.replace("\n", "").isprintable()
+        assert "##" not in text
+        assert not any(each.lstrip().startswith("::") for each in text.split("\n"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
@@ -64,6 +66,12 @@ def test_messages_stay_on_their_line(parser: VerbParser, capsys: pytest.CaptureF
 def test_words_after_two_dashes_are_positional(parser: VerbParser) -> None:
     options = parser.parse_intermixed_args(["a", "--kind", "json", "--", "--reference", "b"])
     assert (options.files, options.kind, options.reference) == (["a", "--reference", "b"], "json", None)
+
+
+def test_a_path_after_two_dashes_is_positional() -> None:
+    parser = VerbParser()
+    parser.add_argument("folder", type=Path)
+    assert parser.parse_intermixed_args(["--", "--out"]).folder == Path("--out")
 
 
 def test_a_name_is_suggested_only_if_one_is_near() -> None:

@@ -55,6 +55,28 @@ def test_an_id_of_another_subject_is_the_first_thing_said(
     assert printer.damaged == 1
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\x85b", "\u202ex", "::error::x", "##[error]x", "\ud800"])
+def test_damage_as_json_is_valid_whatever_names_it_has(
+    name: str, registry: Registry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '{"type":"object","additionalProperties":{"type":"integer"}}'
+    own = registry.register("orders-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    printer = RecordPrinter(registry, "orders", envelope=False, as_json=True)
+    printer.print(_message(struct.pack(">BI", 0, own) + json.dumps({name: "no"}).encode()))
+    said = capsys.readouterr().err.removesuffix("\n")
+    assert json.loads(said)["schema_id"] == own
+    assert said.isprintable()
+    assert "##" not in said
+
+
+def test_damage_names_the_field_in_quotes(registry: Registry, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = '{"type":"record","name":"R","fields":[{"name":"at","type":"string"}]}'
+    own = registry.register("orders-value", SchemaDraft(schema)).schema_id
+    printer = RecordPrinter(registry, "orders", envelope=False, as_json=False)
+    printer.print(_message(struct.pack(">BI", 0, own) + b"\x08a"))
+    assert f"orders partition 0 offset 3 value: TRUNCATED at `at` (schema id {own}): " in capsys.readouterr().err
+
+
 def test_an_id_of_a_deleted_version_of_the_subject_is_its_own(
     registry: Registry, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,21 @@ def test_topics_that_are_named_are_those_whose_sources_are_asked_for(
     assert "no topic `other` was audited, only late, orders" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", ["json", "openlineage"])
+def test_json_of_hostile_topics_is_valid_and_commands_nothing(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = "##[error]\u202e\x85\n::error::x"
+    write_state(sample_topics({"orders": ORDERS, hostile: LATE}), tmp_path / "state")
+    command = ["lineage", "--state", str(tmp_path), "--format", form, "--bootstrap-servers", "##[error]:9092"]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert json.dumps(hostile)[len('"##') : -1] in told
+    assert "##" not in told
+    assert json.loads(told)
+    assert told.isascii()
+
+
 def test_openlineage_goes_to_a_file_whole(audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "edges.ndjson"
     arguments = ["lineage", "--state", str(audited), "--format", "openlineage", "--out", str(out)]

@@ -76,7 +76,7 @@ def test_an_edit_that_would_revert_a_version_of_others_is_a_warning_with_what_it
     )
     assert "field `discount` removed" in ran.out
     assert "field `note` added" in ran.out
-    assert "contractlog pull --out=schemas orders-value --force; or keep the edit, which replaces it" in ran.out
+    assert "contractlog pull --force --out=schemas orders-value; or keep the edit, which replaces it" in ran.out
     assert folder.check("--fail-on", "warning").code == exit_codes.FINDINGS
 
 
