@@ -38,8 +38,8 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--fail-on",
         choices=("error", "warning", "note"),
         default="error",
-        help="the least severity of findings that the level admits, such as dangerous changes, and of warnings about "
-        "the folder and the manifest, that ends with exit code 1 (default: %(default)s)",
+        help="exit with 1 from this severity on, also for findings that the level admits and for warnings about the "
+        "folder or manifest (default: %(default)s)",
     )
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
@@ -123,7 +123,11 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("source", metavar="FROM", help="the environment of the manifest that has the versions")
     parser.add_argument("target", metavar="TO", help="the environment that gets them")
     parser.add_argument(
-        "files", nargs="*", metavar="FILE|FOLDER", help="only the subjects of these (default: the manifest's folder)"
+        "files",
+        nargs="*",
+        default=[],  # else argparse names them among the missing arguments
+        metavar="FILE|FOLDER",
+        help="only the subjects of these (default: the manifest's folder)",
     )
     parser.add_argument("--apply", action="store_true", help="register the versions")
     parser.add_argument(

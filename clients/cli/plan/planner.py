@@ -140,15 +140,19 @@ class Plan:
         return bool(self.without_file or self.associations.unlisted) or any(self.drift())
 
     def describe_drift(self) -> Iterator[tuple[str, str]]:
-        """Yield drifted subjects, each with a sentence for people."""
+        """Yield drifted subjects, each with sentences for people."""
+        folder = None if self.manifest is None else str(self.manifest.path.parent)
+        files = {each.file.subject: each.file for each in self.registrations}
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
             if subject in self.differences:
                 text += f": it has the same text, and {describe_differences(self.differences[subject])}"
+            file = files[subject]
+            parent = file.path.parent if file.version is None else file.path.parent.parent
+            pull = registry_command("pull", subject, out=folder or str(parent))
             deletion = registry_command("delete", f"{subject}:{latest}")
-            advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
-            yield subject, f"`{subject}`: {text}; {advice}"
-        folder = None if self.manifest is None else str(self.manifest.path.parent)
+            advice = f"Pull the version: `{pull}`. Or delete it: `{deletion}`. (The files may be from an older commit.)"
+            yield subject, f"`{subject}`: {text}. {advice}"
         for subject, rule in (self.without_file or {}).items():
             text = f"it matches [[subjects]] `{rule}` and has no file"
             advice = f"add it: {registry_command('pull', subject, out=folder)}, or delete it with --prune"

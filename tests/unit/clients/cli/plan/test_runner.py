@@ -315,7 +315,8 @@ def test_drift_is_a_version_that_the_files_do_not_have(
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
     output = capsys.readouterr()
     assert "drift: `Money`: version 2 of the registry is not in the files, which have version 1" in output.out
-    assert "update the files, which may be of an older commit, or delete it: contractlog delete Money:2" in output.out
+    advice = "Pull the version: `contractlog pull --out=. Money`. Or delete it: `contractlog delete Money:2`. "
+    assert f"{advice}(The files may be from an older commit.)" in output.out
     for verb in ("plan", "apply"):
         assert main([verb, "."]) == exit_codes.CLEAN
         assert "nothing to change; the registry has drifted from the files" in capsys.readouterr().err
