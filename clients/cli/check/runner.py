@@ -50,12 +50,15 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver, Resolve
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["check_files", "find_manifest_warnings", "find_usages", "print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
+_NOT_REPEATED: Final = ("--registry", "--report", "--fail-on")  #: in suggested commands
+_DASHES: Final = 2
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
@@ -91,6 +94,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     for warning in warnings:
         print_error(f"warning: {warning.describe()}")
     fail_on = Severity(options.fail_on)
+    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
+    warned = warned or any(_reaches(check, fail_on) for check in checks)
     path = None if options.manifest is None else options.manifest.path
     build = partial(
         check_report,
@@ -108,11 +113,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             options, _json_body(checks, incompatible, unreadable, warnings, is_permitted=is_permitted) | rejected
         )
     elif options.format == "text" and not unreadable.problems and (incompatible or not (problems or refused_changes)):
-        _print_summary(checks, incompatible, refused, options, argv)
+        _print_summary(checks, incompatible, refused, options, argv, fails_by_option=warned)
     unreadable.raise_errors()
-    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
-    failed = incompatible or warned or any(_reaches(check, fail_on) for check in checks)
-    if failed or not all(each.is_permission for each in problems):
+    if incompatible or warned or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused or refused_changes or problems else exit_codes.CLEAN
 
@@ -294,8 +297,11 @@ def _print_summary(
     refused: list[FileCheck],
     options: Namespace,
     argv: Sequence[str],
+    *,
+    fails_by_option: bool,
 ) -> None:
-    _print_warnings(checks, Severity(options.fail_on))
+    """Print the summary; ``fails_by_option`` is whether ``--fail-on`` ends the command with 1."""
+    _print_warnings(checks)
     files = [examined.file for examined in checks]
     rejected = [examined.file for examined in incompatible]
     new = [examined.file for examined in checks if examined.outcome in {"compatible", "waived"}]
@@ -314,30 +320,44 @@ def _print_summary(
         part = count_part((examined.file for examined in refused), files)
         print_message(f"{part} cannot be registered now: ask an operator of the registry for permission")
     elif new:
-        arguments = " ".join(map(quote_word, _without_url(argv)))
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
         command = "apply" if sets_more else "register"
-        arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
-        print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
+        permission = ["--use-waivers"] if any(examined.needs_level_change for examined in checks) else []
+        words = ["contractlog", command, *_repeat_arguments(argv, *permission)]
+        suggestion = "" if fails_by_option else f": {' '.join(map(quote_word, words))}"
+        print_message(f"{count_files(new)} can be registered{suggestion}")
     else:
         print_message("nothing to register: every file is registered already")
+    if fails_by_option and not incompatible:
+        kinds = "warnings" if options.fail_on == Severity.WARNING else "warnings and notes"
+        print_message(f"this check fails because of --fail-on {options.fail_on}: fix or waive the {kinds} above")
 
 
-def _print_warnings(checks: list[FileCheck], fail_on: Severity) -> None:
-    """Print the number of warnings, and how to deal with them if they fail the check."""
+def _print_warnings(checks: list[FileCheck]) -> None:
+    """Print the number of warnings."""
     files = [check for check in checks if check.count_findings(Severity.WARNING)]
     number = sum(check.count_findings(Severity.WARNING) for check in files)
     if number:
-        fails = Severity.WARNING.reaches(fail_on)
-        way_out = f": fix or waive them, because of --fail-on {fail_on}" if fails else ""
-        print_message(f"{count_noun(number, 'warning')} in {count_noun(len(files), 'file')}{way_out}")
+        print_message(f"{count_noun(number, 'warning')} in {count_noun(len(files), 'file')}")
 
 
-def _without_url(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments without reports, and without the URL, whose password would appear in logs."""
-    before = ""
-    for argument in argv:
-        if not {"--registry", "--report"} & {before, argument.partition("=")[0]}:
-            yield argument
-        before = argument
+def _repeat_arguments(argv: Sequence[str], *more: str) -> Iterator[str]:
+    """Yield the arguments for ``register`` or ``apply``, which lack some options of ``check``.
+
+    Reports are left out, and credentials in the URL, which would appear in logs.
+    """
+    arguments = list(argv)
+    separator = arguments.index("--") if "--" in arguments else len(arguments)
+    words = iter(arguments[:separator])
+    for word in words:
+        prefix, equals, value = word.partition("=")
+        # argparse accepted the argument, so that the beginning of an option's name is that option
+        name = next((name for name in _NOT_REPEATED if len(prefix) > _DASHES and name.startswith(prefix)), None)
+        if name is None:
+            yield word
+            continue
+        value = value if equals else next(words)
+        if name == "--registry":
+            yield f"{name}={','.join(address.url for address in RegistryAddress.parse(value))}"
+    yield from (*more, *arguments[separator:])
