@@ -26,12 +26,14 @@ from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message, registry_command
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.lowered_levels import find_lowered_levels
 from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
     RegisterWaived,
     SetConfig,
+    SetLevel,
     SetMode,
     Step,
     setting_step,
@@ -76,6 +78,7 @@ class Plan:
     #: drifted subject whose latest version has the text of its file -> in what else it differs
     differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused_changes: tuple[RefusedChange, ...] = ()  #: settings, deletions and removals that are not permitted
+    lowered_levels: tuple[SetLevel, ...] = ()  #: that an interrupted registration by waiver left at NONE
     shows_permissions: bool = True  #: False: it is not known whether all changes are permitted
 
     @property
@@ -223,7 +226,9 @@ def make_plan(
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
     refused = tuple(_find_refused(access, plan, folder))
-    plan = replace(plan, refused_changes=refused, shows_permissions=not access.unknown_subjects)
+    unread_context = options.context if unreadable.problems else None
+    lowered = tuple(find_lowered_levels(registry, manifest, settings, steps, unread_context))
+    plan = replace(plan, refused_changes=refused, lowered_levels=lowered, shows_permissions=not access.unknown_subjects)
     return registration, replace(plan, manifest_warnings=tuple(warnings))
 
 
