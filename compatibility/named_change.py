@@ -85,7 +85,7 @@ def _find_change(
         position = finding.writer_at, finding.reader_at
     same_direction = [each for each in changes if direction is None or each.direction in {None, direction}]
     exact = [each for each in same_direction if position in each.positions]
-    exact.sort(key=lambda each: (each.text != finding.detail, each.direction is None))
+    exact.sort(key=lambda each: (each.text != finding.detail, finding.check not in each.checks, each.direction is None))
     covering = sorted(
         (each for each in same_direction if each.covers_inner and _covers(each.positions[0], position)),
         key=lambda each: -sum(map(len, each.positions[0])),

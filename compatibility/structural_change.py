@@ -16,4 +16,5 @@ class StructuralChange:
     text: str
     positions: tuple[tuple[str, str], ...]  #: JSON Pointers into the later and the earlier schema, as in findings
     direction: Direction | None = None  #: the only direction whose findings may be about it
+    checks: frozenset[str] = frozenset()  #: whose findings are about it, not about other changes at its position
     covers_inner: bool = False  #: findings below its position are about it, too

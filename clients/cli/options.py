@@ -82,7 +82,7 @@ def add_format(parser: ArgumentParser, *others: str) -> None:
     )
 
 
-def add_output(parser: ArgumentParser, *, kept: str = "findings and errors") -> None:
+def add_output(parser: ArgumentParser, *, kept: str = "findings, warnings and errors") -> None:
     """Add ``--color``, ``--quiet`` and ``--verbose``; ``apply_output_options`` and ``connect`` read them.
 
     ``kept`` is what ``--quiet`` prints.
@@ -94,9 +94,9 @@ def add_output(parser: ArgumentParser, *, kept: str = "findings and errors") -> 
         help="colour verdicts; auto: on a terminal, unless NO_COLOR is set, or if CLICOLOR_FORCE is (default: auto)",
     )
     volume = parser.add_mutually_exclusive_group()
-    volume.add_argument("--quiet", action="store_true", help=f"print only {kept}")
+    volume.add_argument("-q", "--quiet", action="store_true", help=f"print only {kept}")
     volume.add_argument(
-        "--verbose", action="store_true", help="also print each request to the registry, without credentials"
+        "-v", "--verbose", action="store_true", help="also print each request to the registry, without credentials"
     )
 
 
@@ -123,7 +123,9 @@ def add_files(parser: ArgumentParser) -> None:
         "versions in folders 1/, 2/",
     )
     parser.add_argument(
-        "--subject", type=_parse_subject, help="the subject of all files, instead of the one given by the file name"
+        "--subject",
+        type=_parse_subject,
+        help="the subject of all files, instead of those of the file names, the manifest and the lock",
     )
     add_references(parser, "the files refer to")
     add_environment(parser)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.compatibility.avro.canonical_form import format_java_number
+from contractlog.compatibility.avro.check_catalogue import AVRO_DEFAULT_CHANGED, AVRO_ENUM_SYMBOLS_REMOVED
 from contractlog.compatibility.avro.logical_types import describe_logical_type
 from contractlog.compatibility.avro.types import (
     Array,
@@ -142,14 +143,15 @@ def _change_enum(after: Enum, before: Enum, name: str) -> Iterator[StructuralCha
     lost = [symbol for symbol in before.symbols if symbol not in after.symbols]
     gained = [symbol for symbol in after.symbols if symbol not in before.symbols]
     if lost:
-        yield StructuralChange(f"{name} lost {_list_symbols(lost)}", at, Direction.BACKWARD)
+        checks = frozenset({AVRO_ENUM_SYMBOLS_REMOVED.id})
+        yield StructuralChange(f"{name} lost {_list_symbols(lost)}", at, Direction.BACKWARD, checks)
     if gained:
         yield StructuralChange(f"{name} gained {_list_symbols(gained)}", at, Direction.FORWARD)
     if not (lost or gained) and after.symbols != before.symbols:
         yield StructuralChange(f"symbols of {name} reordered", at)
     if after.default != before.default:
         values = [None if default is None else f"`{default}`" for default in (after.default, before.default)]
-        yield StructuralChange(f"default of {name} {_verb(*values)}", at)
+        yield StructuralChange(f"default of {name} {_verb(*values)}", at, checks=frozenset({AVRO_DEFAULT_CHANGED.id}))
 
 
 def _list_symbols(symbols: Sequence[str]) -> str:

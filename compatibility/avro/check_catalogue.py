@@ -12,6 +12,7 @@ __all__ = [
     "AVRO_DOC_LOST",
     "AVRO_ENUM_DEFAULT_MISSING",
     "AVRO_ENUM_SYMBOLS_MISSING",
+    "AVRO_ENUM_SYMBOLS_REMOVED",
     "AVRO_FIELD_AMBIGUOUS",
     "AVRO_FIELD_DEFAULT_MISSING",
     "AVRO_FIELD_RENAMED",
@@ -154,6 +155,21 @@ AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
     ),
     of_candidate=True,
 )
+AVRO_ENUM_SYMBOLS_REMOVED: Final = CheckSpec(
+    "AVRO_ENUM_SYMBOLS_REMOVED",
+    "Symbols were removed from an enum with a default",
+    "Records that have a removed symbol can be read, but are silently read as the default of the enum. No level "
+    "requires it; `contractlog check` warns.",
+    CheckExample(
+        '{"type":"enum","name":"Origin","symbols":["EWR","OTHER"],"default":"OTHER"}',
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK","OTHER"],"default":"OTHER"}',
+    ),
+    CheckExample(
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK","LGA","OTHER"],"default":"OTHER"}',
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK","OTHER"],"default":"OTHER"}',
+    ),
+    of_candidate=True,
+)
 AVRO_FIELD_RENAMED: Final = CheckSpec(
     "AVRO_FIELD_RENAMED",
     "A field seems to have been renamed without an alias",
@@ -181,6 +197,7 @@ AVRO_CHECKS: Final = (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,
     AVRO_ENUM_DEFAULT_MISSING,
+    AVRO_ENUM_SYMBOLS_REMOVED,
     AVRO_FIELD_RENAMED,
     AVRO_LOGICAL_TYPE_CHANGED,
 )
@@ -190,6 +207,7 @@ AVRO_WARNINGS: Final = frozenset(
         AVRO_DEFAULT_CHANGED,
         AVRO_DOC_LOST,
         AVRO_ENUM_DEFAULT_MISSING,
+        AVRO_ENUM_SYMBOLS_REMOVED,
         AVRO_FIELD_RENAMED,
         AVRO_LOGICAL_TYPE_CHANGED,
     )

@@ -14,6 +14,7 @@ from contractlog.compatibility.avro.check_catalogue import (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,
     AVRO_ENUM_DEFAULT_MISSING,
+    AVRO_ENUM_SYMBOLS_REMOVED,
     AVRO_FIELD_RENAMED,
     AVRO_LOGICAL_TYPE_CHANGED,
 )
@@ -43,6 +44,7 @@ __all__ = ["find_warnings"]
 Pair = tuple[AvroType, AvroType, str]  #: reader, writer, path
 
 _NO_NAME: Final = ""
+_MAX_SYMBOLS: Final = 10  #: that a finding names
 
 
 def find_warnings(reader: AvroSchema, writer: AvroSchema, steps: StepBudget | None = None) -> Iterator[Finding]:
@@ -90,8 +92,12 @@ def _check_pair(reader: AvroType, writer: AvroType, path: str) -> Iterator[Findi
 
 
 def _check_enum(reader: Enum, writer: Enum, path: str) -> Iterator[Finding]:
-    if reader.default is None and set(reader.symbols) != set(writer.symbols):
+    symbols = set(reader.symbols)
+    if reader.default is None and symbols != set(writer.symbols):
         yield _enum_default_missing_finding(path, reader, writer)
+    removed = [symbol for symbol in writer.symbols if symbol not in symbols]
+    if reader.default is not None and removed:
+        yield _enum_symbols_removed_finding(path, reader, writer, removed)
     if writer.default is not None and reader.default is not None and writer.default != reader.default:
         yield _enum_default_changed_finding(path, reader, writer)
 
@@ -273,6 +279,22 @@ def _enum_default_missing_finding(path: str, reader: Enum, writer: Enum) -> Find
         f"the symbols of the enum {quote_json(reader.name)} change, and the enum has no default for unknown symbols",
         (path or "/", reader.name),
         f'give the enum a default, such as "default": {example}',
+    )
+
+
+def _enum_symbols_removed_finding(path: str, reader: Enum, writer: Enum, removed: list[str]) -> Finding:
+    """Return the finding that records with removed symbols are read as the default."""
+    noun = "symbol" if len(removed) == 1 else "symbols"
+    symbols = ", ".join(map(quote_json, removed[:_MAX_SYMBOLS]))
+    more = len(removed) - _MAX_SYMBOLS
+    symbols += f" and {more:,} more" if more > 0 else ""
+    return _candidate_finding(
+        AVRO_ENUM_SYMBOLS_REMOVED,
+        (reader.at, writer.at),
+        f"the enum {quote_json(reader.name)} lost the {noun} {symbols}: what was written with "
+        f"{'it' if len(removed) == 1 else 'them'} is read as the default {quote_json(reader.default or '')}",
+        (path or "/", f"{reader.name}: {', '.join(removed[:_MAX_SYMBOLS])} read as {reader.default}"),
+        f"add the {noun} {symbols} again",
     )
 
 

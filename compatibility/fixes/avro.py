@@ -16,6 +16,7 @@ from contractlog.compatibility.fixes.avro_named_types import (
     fix_changed_name,
     fix_enum_symbols,
     fix_missing_default,
+    restore_enum_symbols,
     restore_fixed_size,
     suggest_enum_default,
 )
@@ -208,6 +209,7 @@ _PROPOSERS: Final[Mapping[str, Callable[[AvroTextPair], Iterator[ProposedFix]]]]
     "AVRO_DOC_LOST": restore_doc,
     "AVRO_ENUM_DEFAULT_MISSING": add_enum_default,
     "AVRO_ENUM_SYMBOLS_MISSING": fix_enum_symbols,
+    "AVRO_ENUM_SYMBOLS_REMOVED": restore_enum_symbols,
     "AVRO_FIELD_AMBIGUOUS": fix_ambiguous_field,
     "AVRO_FIELD_DEFAULT_MISSING": fix_missing_default,
     "AVRO_FIELD_RENAMED": alias_renamed_field,

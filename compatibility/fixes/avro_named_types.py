@@ -26,6 +26,7 @@ __all__ = [
     "fix_changed_name",
     "fix_enum_symbols",
     "fix_missing_default",
+    "restore_enum_symbols",
     "restore_fixed_size",
     "suggest_enum_default",
 ]
@@ -113,6 +114,11 @@ def fix_enum_symbols(pair: AvroTextPair) -> Iterator[ProposedFix]:
         yield from _restore_symbols(pair, symbols_span, candidate_symbols, earlier_symbols)
     else:
         yield from _remove_symbols(pair, symbols_span, candidate_symbols, earlier_symbols)
+
+
+def restore_enum_symbols(pair: AvroTextPair) -> Iterator[ProposedFix]:
+    """Restore the symbols that are read as the default of the enum."""
+    yield from (fix for fix in fix_enum_symbols(pair) if fix.undo)
 
 
 def _restore_symbols(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -52,6 +53,21 @@ def test_the_wheel_can_be_imported_as_a_zip_as_spark_does(wheel: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(wheel)!r}); from contractlog.serdes.wire import MAGIC; print(MAGIC)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_with_pipx_as_the_documentation_shows(wheel: Path, tmp_path: Path) -> None:
+    """Installs pipx, the wheel and what it depends on, each into an environment of its own."""
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    installed = subprocess.run([venv / "bin/pip", "install", "--quiet", "pipx"], capture_output=True, check=False)
+    if installed.returncode:
+        pytest.skip("pipx cannot be installed")
+    environ = {**os.environ, "PIPX_HOME": str(tmp_path / "home"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
+    command = [venv / "bin/pipx", "run", "--spec", wheel, "contractlog", "--help"]
+    done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: contractlog VERB")
 
 
 def test_the_makefile_names_the_same_parts() -> None:

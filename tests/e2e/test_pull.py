@@ -63,7 +63,7 @@ def test_what_was_pulled_is_what_was_registered(gate: Gate, server: Registry) ->
     assert "unchanged" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
     path.write_text("mine")
     done = gate.run("pull", gate.subject, "--out", "out")
-    assert "kept, because it was edited since the last pull" in told(done, 1)
+    assert "kept: it was edited since the last pull" in told(done, 1)
     assert "1 edited file kept" in done.stderr
     assert path.read_text() == "mine"
     assert "changed" in told(gate.run("pull", gate.subject, "--out", "out", "--force"), 0)

@@ -236,6 +236,16 @@ def change_symbols(schema: Any, random: Random) -> bool:
     return bool(candidates)
 
 
+def drop_symbol_with_default(schema: Any, random: Random) -> bool:
+    candidates = [enum for enum in list_definitions(schema, "enum") if len(enum["symbols"]) > 1]
+    if candidates:
+        enum = random.choice(candidates)
+        removed = random.choice([symbol for symbol in enum["symbols"] if symbol != enum.get("default")])
+        enum["symbols"].remove(removed)
+        enum.setdefault("default", enum["symbols"][0])
+    return bool(candidates)
+
+
 def rename_default_field(schema: Any, random: Random) -> bool:
     candidates = [field for field in list_fields(schema) if "default" in field]
     if candidates:
@@ -269,6 +279,7 @@ BACKWARD: dict[str, list[Mutation]] = {
     "AVRO_DEFAULT_CHANGED": [change_default],
     "AVRO_DOC_LOST": [drop_doc],
     "AVRO_ENUM_DEFAULT_MISSING": [change_symbols],
+    "AVRO_ENUM_SYMBOLS_REMOVED": [drop_symbol_with_default],
     "AVRO_FIELD_RENAMED": [rename_default_field],
 }  #: changes of a reader
 FORWARD: dict[str, list[Mutation]] = {

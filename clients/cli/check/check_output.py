@@ -24,8 +24,9 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
     ManifestWarning,
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
+from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.terminal_text import add_flags, escape_line, quote_word
+from contractlog.compatibility.terminal_text import escape_line, quote_word
 
 __all__ = [
     "check_body",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 FORMAT: Final = "contractlog.check/1"
+_NOT_REPEATED: Final = ("--registry", "--report", "--fail-on")  #: in suggested commands
+_DASHES: Final = 2
 
 
 def print_rejected_changes(
@@ -80,9 +83,14 @@ def print_summary(
     refused: list[FileCheck],
     options: Namespace,
     argv: Sequence[str],
+    *,
+    fails_by_option: bool,
 ) -> None:
-    """Print the number of warnings, the number of files by verdict, and what to do next."""
-    _print_warnings(checks, Severity(options.fail_on))
+    """Print the number of warnings, the number of files by verdict, and what to do next.
+
+    ``fails_by_option`` is whether ``--fail-on`` ends the command with exit code 1.
+    """
+    _print_warnings(checks)
     files = [examined.file for examined in checks]
     rejected = [examined.file for examined in incompatible]
     new = [examined.file for examined in checks if examined.outcome in {"compatible", "waived"}]
@@ -104,30 +112,44 @@ def print_summary(
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
         command = "apply" if sets_more else "register"
-        flags = ["--use-waivers"] if any(examined.needs_level_change for examined in checks) else []
-        arguments = " ".join(map(quote_word, add_flags(list(_without_url(argv)), *flags)))
-        print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
+        permission = ["--use-waivers"] if any(examined.needs_level_change for examined in checks) else []
+        words = ["contractlog", command, *_repeat_arguments(argv, *permission)]
+        suggestion = "" if fails_by_option else f": {' '.join(map(quote_word, words))}"
+        print_message(f"{count_files(new)} can be registered{suggestion}")
     else:
         print_message("nothing to register: every file is registered already")
+    if fails_by_option and not incompatible:
+        kinds = "warnings" if options.fail_on == Severity.WARNING else "warnings and notes"
+        print_message(f"this check fails because of --fail-on {options.fail_on}: fix or waive the {kinds} above")
 
 
-def _print_warnings(checks: list[FileCheck], fail_on: Severity) -> None:
-    """Print the number of warnings, and how to deal with them if they fail the check."""
+def _print_warnings(checks: list[FileCheck]) -> None:
+    """Print the number of warnings."""
     files = [check for check in checks if check.count_findings(Severity.WARNING)]
     number = sum(check.count_findings(Severity.WARNING) for check in files)
     if number:
-        fails = Severity.WARNING.reaches(fail_on)
-        way_out = f": fix or waive them, because of --fail-on {fail_on}" if fails else ""
-        print_message(f"{count_noun(number, 'warning')} in {count_noun(len(files), 'file')}{way_out}")
+        print_message(f"{count_noun(number, 'warning')} in {count_noun(len(files), 'file')}")
 
 
-def _without_url(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments without reports, and without the URL, whose password would appear in logs."""
-    before = ""
-    for argument in argv:
-        if not {"--registry", "--report"} & {before, argument.partition("=")[0]}:
-            yield argument
-        before = argument
+def _repeat_arguments(argv: Sequence[str], *more: str) -> Iterator[str]:
+    """Yield the arguments for ``register`` or ``apply``, which lack some options of ``check``.
+
+    Reports are left out, and credentials in the URL, which would appear in logs.
+    """
+    arguments = list(argv)
+    separator = arguments.index("--") if "--" in arguments else len(arguments)
+    words = iter(arguments[:separator])
+    for word in words:
+        prefix, equals, value = word.partition("=")
+        # argparse accepted the argument, so that the beginning of an option's name is that option
+        name = next((name for name in _NOT_REPEATED if len(prefix) > _DASHES and name.startswith(prefix)), None)
+        if name is None:
+            yield word
+            continue
+        value = value if equals else next(words)
+        if name == "--registry":
+            yield f"{name}={','.join(address.url for address in RegistryAddress.parse(value))}"
+    yield from (*more, *arguments[separator:])
 
 
 def check_body(

@@ -33,8 +33,8 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--fail-on",
         choices=("error", "warning", "note"),
         default="error",
-        help="the least severity of findings that the level admits, such as dangerous changes, and of warnings about "
-        "the folder and the manifest, that ends with exit code 1 (default: %(default)s)",
+        help="exit with 1 from this severity on, also for findings that the level admits and for warnings about the "
+        "folder or manifest (default: %(default)s)",
     )
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)

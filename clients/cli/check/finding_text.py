@@ -44,10 +44,11 @@ _TONES: Final = {
 
 
 def verdict_line(check: FileCheck) -> str:
-    """Return one line with the file, its verdict, and the versions it was compared with."""
+    """Return one line with the file, its verdict, and what it was compared with or why it is refused."""
     warns = check.outcome == "compatible" and check.active_findings
     tone = Tone.WARNING if warns else _TONES[check.outcome]
-    return with_tone(tone, escape_line(f"{check.file.path}: {describe_verdict(check)}"))
+    reason = f": {'; '.join(check.messages)}" if check.outcome == "refused" and check.messages else ""
+    return with_tone(tone, escape_line(f"{check.file.path}: {describe_verdict(check)}{reason}"))
 
 
 class ReferencedFindings:
@@ -83,9 +84,6 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
     if check.outcome == "incompatible" and not check.findings:
         for message in check.messages:
             yield f"    the registry says: {escape_line(message)}"
-    if check.outcome == "refused":
-        for message in check.messages:
-            yield f"    {escape_line(message)}"
     if check.outcome in {*FAILED, "waived", "refused"} or not is_quiet():
         yield from impact_lines(check)
         for note in check.notes:
@@ -144,7 +142,7 @@ def describe_verdict(check: FileCheck) -> str:
         text = f"registered already, as version {registered.version} of {subject} (id {registered.schema_id})"
         return f"{subject} is unchanged" if check.outcome == "unchanged" else text
     if check.outcome == "refused":
-        return f"cannot be registered: new versions of {subject} are rejected"
+        return f"cannot be registered under {subject}"
     if check.outcome == "incompatible" and not check.compared:
         return f"rejected by the registry under {subject}"
     if check.level is Level.NONE:

@@ -75,6 +75,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     for warning in warnings:
         print_error(f"warning: {warning.describe()}")
     fail_on = Severity(options.fail_on)
+    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
+    warned = warned or any(_reaches(check, fail_on) for check in checks)
     path = None if options.manifest is None else options.manifest.path
     build = partial(
         check_report,
@@ -92,11 +94,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             options, check_body(checks, incompatible, unreadable, warnings, is_permitted=is_permitted) | rejected
         )
     elif options.format == "text" and not unreadable.problems and (incompatible or not (problems or refused_changes)):
-        print_summary(checks, incompatible, refused, options, argv)
+        print_summary(checks, incompatible, refused, options, argv, fails_by_option=warned)
     unreadable.raise_errors()
-    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
-    failed = incompatible or warned or any(_reaches(check, fail_on) for check in checks)
-    if failed or not all(each.is_permission for each in problems):
+    if incompatible or warned or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused or refused_changes or problems else exit_codes.CLEAN
 

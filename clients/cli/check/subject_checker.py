@@ -235,7 +235,7 @@ class SubjectChecker:
         planned = self.planned.mode if target == self.subject else None
         mode = planned or access.read_mode(target)
         if mode is not Mode.READWRITE:
-            yield f"`{target}` is in mode {mode.value}, and only READWRITE takes new versions from here"
+            yield f"`{target}` is in mode {mode.value}, and new versions can be registered only in mode READWRITE"
         denial = access.explain_denial(self.subject)
         if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")

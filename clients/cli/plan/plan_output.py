@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_body
@@ -16,13 +16,14 @@ from contractlog.clients.cli.output import Tone, count_noun, print_message, prin
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.saved_plan import PLAN_FORMAT
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.report_output import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "refusal_code", "summarize"]
+
+PLAN_FORMAT: Final = "contractlog.plan/1"
 
 
 def print_plan(options: Namespace, plan: Plan) -> None:
@@ -96,6 +97,8 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
     }
     if plan.manifest is not None:
         body["refused_changes"] = [each.body() for each in plan.refused_changes]
+    if plan.manifest is not None and plan.manifest.waivers:
+        body["lowered_levels"] = [{"subject": each.subject, "level": each.change.after} for each in plan.lowered_levels]
     if plan.manifest is not None and plan.manifest.associations:
         body["rejected_associations"] = [each.body() for each in plan.associations.problems]
         body["unlisted_associations"] = [association_body(each) for each in plan.associations.unlisted]
@@ -108,6 +111,7 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
 
 def summarize(plan: Plan) -> str:
     """Return one sentence about a plan."""
+    rest = "only restores levels" if plan.lowered_levels else "changes nothing"
     if plan.refused:
         refused = {each.file.path for each in plan.refused}
         waiting = {each.file.path for each in plan.registrations if each.outcome == "skipped"} - refused
@@ -116,12 +120,12 @@ def summarize(plan: Plan) -> str:
             them = "it" if len(refused) == 1 else "them"
             number += f", and {count_noun(len(waiting), 'other')} would wait for {them}"
         advice = "ask an operator of the registry" if all_unpermitted(plan.refused) else "fix the findings above"
-        return f"{number}: {advice}; until then `apply` changes nothing"
+        return f"{number}: {advice}; until then `apply` {rest}"
     if plan.refused_changes:
-        return f"{summarize_refused(plan.refused_changes)}; until then `apply` changes nothing"
+        return f"{summarize_refused(plan.refused_changes)}; until then `apply` {rest}"
     if plan.associations.problems:
         number = count_noun(len(plan.associations.problems), "association")
-        return f"{number} cannot be set: change [[associations]]; until then `apply` changes nothing"
+        return f"{number} cannot be set: change [[associations]]; until then `apply` {rest}"
     if plan.referenced:
         return "a subject without a file is still referenced: restore its file, or delete what references it"
     if plan.is_empty:

@@ -26,12 +26,14 @@ from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan.lowered_levels import find_lowered_levels
 from contractlog.clients.cli.plan.register_runner import Registration
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
     RegisterWaived,
     SetConfig,
+    SetLevel,
     SetMode,
     Step,
     setting_step,
@@ -77,6 +79,7 @@ class Plan:
     #: drifted subject whose latest version has the text of its file -> in what else it differs
     differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused_changes: tuple[RefusedChange, ...] = ()  #: settings, deletions and removals that are not permitted
+    lowered_levels: tuple[SetLevel, ...] = ()  #: that an interrupted registration by waiver left at NONE
     shows_permissions: bool = True  #: False: it is not known whether all changes are permitted
 
     @property
@@ -141,15 +144,19 @@ class Plan:
         return bool(self.without_file or self.associations.unlisted) or any(self.drift())
 
     def describe_drift(self) -> Iterator[tuple[str, str]]:
-        """Yield drifted subjects, each with a sentence for people."""
+        """Yield drifted subjects, each with sentences for people."""
+        folder = None if self.manifest is None else str(self.manifest.path.parent)
+        files = {each.file.subject: each.file for each in self.registrations}
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
             if subject in self.differences:
                 text += f": it has the same text, and {describe_differences(self.differences[subject])}"
+            file = files[subject]
+            parent = file.path.parent if file.version is None else file.path.parent.parent
+            pull = registry_command("pull", subject, out=folder or str(parent))
             deletion = registry_command("delete", f"{subject}:{latest}")
-            advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
-            yield subject, f"`{subject}`: {text}; {advice}"
-        folder = None if self.manifest is None else str(self.manifest.path.parent)
+            advice = f"Pull the version: `{pull}`. Or delete it: `{deletion}`. (The files may be from an older commit.)"
+            yield subject, f"`{subject}`: {text}. {advice}"
         for subject, rule in (self.without_file or {}).items():
             text = f"it matches [[subjects]] `{rule}` and has no file"
             advice = f"add it: {registry_command('pull', subject, out=folder)}, or delete it with --prune"
@@ -220,7 +227,9 @@ def make_plan(
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
     refused = tuple(_find_refused(access, plan, folder))
-    plan = replace(plan, refused_changes=refused, shows_permissions=not access.unknown_subjects)
+    unread_context = options.context if unreadable.problems else None
+    lowered = tuple(find_lowered_levels(registry, manifest, settings, steps, unread_context))
+    plan = replace(plan, refused_changes=refused, lowered_levels=lowered, shows_permissions=not access.unknown_subjects)
     return registration, replace(plan, manifest_warnings=tuple(warnings))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from contractlog.clients.cli.plan.file_registration import (
     report_interruption,
 )
 from contractlog.clients.cli.plan.lock_update import update_locks
+from contractlog.clients.cli.plan.lowered_levels import count_restored, describe_lowered_level
 from contractlog.clients.cli.plan.plan_output import (
     count_changes,
     print_drift,
@@ -40,17 +41,15 @@ from contractlog.clients.cli.plan.plan_output import (
 )
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
 from contractlog.clients.cli.plan.register_runner import Registration
-from contractlog.clients.cli.plan.saved_plan import find_deviation, read_plan, write_plan
+from contractlog.clients.cli.plan.saved_plan import SavedPlan, find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.plan_report import Applied, apply_report, outdated_plan_report, plan_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
-from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
-from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
@@ -72,10 +71,12 @@ def _run_plan(options: Namespace) -> int:
         _, plan = make_plan(options, registry, files, unreadable)
         uncertain = find_uncertain_settings(registry, (step.change for step in plan.settings))
         _warn_of_missing_context(options, registry, plan)
+        if options.out is not None and not unreadable.problems:
+            write_plan(options, registry, plan)
     for warning in plan.manifest_warnings:
         print_error(f"warning: {warning.describe()}")
-    if options.out is not None and not unreadable.problems:
-        write_plan(options, plan)
+    for step in plan.lowered_levels:
+        print_error(describe_lowered_level(step))
     output_report(options, partial(plan_report, plan, unreadable.problems, summarize(plan)))
     print_unreadable(options, plan, unreadable)
     unreadable.raise_errors()
@@ -108,25 +109,50 @@ def _run_apply(options: Namespace, argv: Sequence[str]) -> int:
     require_prunable(options)
     with connect(options) as registry:
         registration, plan = make_plan(options, registry, files, unreadable)
+        deviation = None
+        if saved is not None and not unreadable.problems:
+            deviation = find_deviation(saved, registry, plan)
+        lacking = _find_lacking_permission(options, plan)
+        restored: list[SetLevel] = []
+        if unreadable.problems or plan.is_blocked or deviation or lacking:
+            restored = _restore_levels(options, registration, plan, saved)
+        outcome = count_restored(restored)
+        if deviation is not None:
+            print_message(f"{outcome}: the registry or the files have changed since the plan; plan again")
+            print_message(deviation)
+            output_report(options, partial(outdated_plan_report, options.plan, deviation))
+            return exit_codes.FINDINGS
         print_unreadable(options, plan, unreadable)
         if unreadable.problems or plan.is_blocked:
             output_report(
                 options, partial(plan_report, plan, unreadable.problems, summarize(plan), command="contractlog apply")
             )
-        unreadable.raise_errors("nothing was applied")
+        unreadable.raise_errors(outcome)
         _warn_of_missing_context(options, registry, plan)
         if plan.is_blocked:
             print_plan(options, plan)
-            print_message("nothing was applied")
+            print_message(outcome)
             return refusal_code(plan)
-        deviation = None if saved is None else find_deviation(saved, plan)
-        if deviation is not None:
-            print_message("nothing was applied: the registry or the files have changed since the plan; plan again")
-            print_message(deviation)
-            output_report(options, partial(outdated_plan_report, options.plan, deviation))
-            return exit_codes.FINDINGS
-        _require_permission(options, plan)
+        if lacking:
+            raise UsageError(f"{outcome}: {lacking}")
         return _apply(options, argv, registration, plan)
+
+
+def _restore_levels(
+    options: Namespace, registration: Registration, plan: Plan, saved: SavedPlan | None
+) -> list[SetLevel]:
+    """Restore the levels that a waiver lowered, before a command that makes no other change ends.
+
+    With a saved plan, these are only those that it lowers.
+    """
+    refused = {each.subject for each in plan.refused_changes}
+    restored = []
+    for step in plan.lowered_levels:
+        if step.subject not in refused and (saved is None or saved.restores(step)):
+            step.apply(registration)
+            restored.append(step)
+            _print_made(options, step, None)
+    return restored
 
 
 def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan) -> None:
@@ -144,38 +170,16 @@ def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan)
         )
 
 
-def _require_permission(options: Namespace, plan: Plan) -> None:
-    """Refuse deletions and waivers that the options do not permit.
-
-    Raises:
-        UsageError: the plan has some.
-    """
+def _find_lacking_permission(options: Namespace, plan: Plan) -> str:
+    """Return which deletions or waivers the options do not permit, as a phrase; empty if they permit all."""
     if plan.deletions and not options.allow_delete:
-        number = count_noun(len(plan.deletions), "subject")
-        raise UsageError(f"nothing was applied: {number} would be soft-deleted, which needs --allow-delete")
+        return f"{count_noun(len(plan.deletions), 'subject')} would be soft-deleted, which needs --allow-delete"
     if plan.unbindings and not options.allow_delete:
-        number = count_noun(len(plan.unbindings), "association")
-        raise UsageError(f"nothing was applied: {number} would be removed, which needs --allow-delete")
+        return f"{count_noun(len(plan.unbindings), 'association')} would be removed, which needs --allow-delete"
     if plan.waived and not options.use_waivers:
         number = count_files(step.planned.file for step in plan.waived)
-        raise UsageError(
-            f"nothing was applied: {number} would be registered by a waiver, although the level rejects it, which "
-            "needs --use-waivers",
-            details=list(_describe_lowered_levels(plan)),
-        )
-
-
-def _describe_lowered_levels(plan: Plan) -> Iterator[str]:
-    """Yield what to do about the levels that an interrupted registration by waiver may have left at NONE."""
-    waived = {step.subject for step in plan.waived}
-    for step in plan.settings:
-        if isinstance(step, SetLevel) and step.subject in waived and step.change.before == Level.NONE.value:
-            command = registry_command("config set", step.subject, level=step.change.after)
-            yield (
-                f"`{step.subject}` accepts any schema: it has level NONE, perhaps because `apply --use-waivers` was "
-                "interrupted. Run the same command with --use-waivers, which registers the file and sets level "
-                f"{step.change.after}; or set only the level: {command}"
-            )
+        return f"{number} would be registered by a waiver, although the level rejects it, which needs --use-waivers"
+    return ""
 
 
 def _apply(options: Namespace, argv: Sequence[str], registration: Registration, plan: Plan) -> int:

@@ -7,6 +7,7 @@ import os
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,12 @@ from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.planner import Plan
+from contractlog.clients.cli.plan.registry_state import (
+    SavedSubject,
+    describe_moved_subject,
+    parse_states,
+    read_states,
+)
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
@@ -28,6 +35,7 @@ from contractlog.clients.cli.plan.steps import (
     step_key,
 )
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
+from contractlog.clients.registry import Registry
 from contractlog.clients.settings import (
     URL_VARIABLES,
     RegistryAddress,
@@ -39,18 +47,35 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
+__all__ = ["SavedPlan", "find_deviation", "read_plan", "write_plan"]
 
 _MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
 
-PLAN_FORMAT: Final = "contractlog.plan/1"
+SAVED_PLAN_FORMAT: Final = "contractlog.saved-plan/1"
 _KINDS: Final[Mapping[str, type[Step]]] = {
     kind.action: kind
     for kind in (SetLevel, SetMode, SetConfig, Register, RegisterWaived, BindSubject, UnbindSubject, DeleteSubject)
 }
 
 
-def write_plan(options: Namespace, plan: Plan) -> None:
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """A plan that was read from a file."""
+
+    steps: Sequence[Any]
+    states: Mapping[str, SavedSubject]  #: of the subjects of the folder when the plan was made
+
+    def restores(self, step: Step) -> bool:
+        """Return whether a step restores the level that an interrupted registration by waiver lowered."""
+        return isinstance(step, SetLevel) and any(
+            body["action"] == RegisterWaived.action
+            and (body["subject"], body["level"], Level.NONE.value)
+            == (step.subject, step.change.after, step.change.before)
+            for body in self.steps
+        )
+
+
+def write_plan(options: Namespace, registry: Registry, plan: Plan) -> None:
     """Write a plan to the file of ``--out``; if it cannot be applied, remove that file.
 
     Raises:
@@ -66,7 +91,15 @@ def write_plan(options: Namespace, plan: Plan) -> None:
     url = _without_credentials(registry_url(options.registry))
     steps = [step.body() for step in plan.steps()]
     folder = os.path.relpath(Path.cwd(), options.out.resolve().parent)
-    body = {"format": PLAN_FORMAT, "registry": url, "folder": folder, "arguments": arguments, "steps": steps}
+    states = {subject: asdict(state) for subject, state in read_states(registry, list(plan.latest)).items()}
+    body = {
+        "format": SAVED_PLAN_FORMAT,
+        "registry": url,
+        "folder": folder,
+        "arguments": arguments,
+        "steps": steps,
+        "subjects": states,
+    }
     try:
         with open_atomically(options.out) as file:
             file.write((json.dumps(body, indent=2) + "\n").encode())
@@ -74,8 +107,8 @@ def write_plan(options: Namespace, plan: Plan) -> None:
         raise UsageError(f"`{options.out}` cannot be written: {error.strerror or error}") from None
 
 
-def read_plan(options: Namespace) -> list[Any]:
-    """Take the arguments from a saved plan, and return its steps.
+def read_plan(options: Namespace) -> SavedPlan:
+    """Take the arguments from a saved plan, and return its steps and the state of its subjects.
 
     Raises:
         UsageError: it cannot be read, or other arguments are given besides.
@@ -92,7 +125,7 @@ def read_plan(options: Namespace) -> list[Any]:
         body = None
     match body:
         case {
-            "format": "contractlog.plan/1",
+            "format": "contractlog.saved-plan/1",
             "arguments": {
                 "files": [*files],
                 "subject": (str() | None) as subject,
@@ -103,7 +136,12 @@ def read_plan(options: Namespace) -> list[Any]:
             },
             "registry": str() as url,
             "steps": [*steps],
-        } if all(map(_kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
+            "subjects": subjects,
+        } if (
+            (states := parse_states(subjects)) is not None
+            and all(map(_kind_of, steps))
+            and all(isinstance(each, str) for each in (*files, *references))
+        ):
             locate = _find_folder(options.plan, body.get("folder"), [*files, *([manifest] if manifest else [])])
             options.files, options.subject = [locate(path) for path in files], subject
             options.normalize, options.environment = normalize, environment
@@ -111,7 +149,12 @@ def read_plan(options: Namespace) -> list[Any]:
             _require_registry(options, url)
             options.manifest = None if manifest is None else Path(locate(manifest))
             options.references = _parse_references(options.plan, references)
-            return [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
+            steps = [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
+            return SavedPlan(steps, states)
+        case {"format": "contractlog.plan/1", "steps": _}:
+            raise _plan_error(
+                options.plan, f"`{options.plan}` was written by an earlier version of contractlog: plan again"
+            )
     raise _plan_error(options.plan, f"`{options.plan}` is not a plan that `contractlog plan --out` wrote")
 
 
@@ -163,11 +206,15 @@ def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str
     return str
 
 
-def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
-    """Return how the steps that are left differ from a saved plan, for people; None if not.
+def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str | None:
+    """Return how the registry or the steps that are left differ from a saved plan, for people; None if not.
 
     Some steps of the saved plan may be done already.
     """
+    saved, states = saved_plan.steps, saved_plan.states
+    moved = describe_moved_subject(states, read_states(registry, list(states)), saved, plan)
+    if moved is not None or plan.is_blocked:  # then the steps are others
+        return moved
     left = {step.key: step for step in plan.steps()}
     done: Counter[str] = Counter()  # versions registered since the plan, by subject
     for body in saved:
@@ -175,7 +222,7 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
         current = left.pop(step_key(body), None)
         planned = f"`{body['subject']}`: the plan has the step `{body['action']}`"
         if current is not None:
-            if not current.continues(body, done) and not _is_restored_level(current, saved):
+            if not current.continues(body, done) and not saved_plan.restores(current):
                 return f"{planned}, and the subject has changed since"
         elif kind is None or not kind.was_done(body, plan):
             return (
@@ -183,7 +230,7 @@ def find_deviation(saved: Sequence[Any], plan: Plan) -> str | None:
             )
         elif issubclass(kind, Register):
             done[body["subject"]] += 1
-    new = next((step for step in left.values() if not _is_restored_level(step, saved)), None)
+    new = next((step for step in left.values() if not saved_plan.restores(step)), None)
     if new is None:
         return None
     if isinstance(new, Register):
@@ -211,15 +258,6 @@ def _kind_of(saved: Any) -> type[Step] | None:
     if kind is None or not all(name in saved and isinstance(saved[name], each) for name, each in kind.members.items()):
         return None
     return kind
-
-
-def _is_restored_level(step: Step, saved: Sequence[Any]) -> bool:
-    """Return whether a step restores the level that an interrupted registration by waiver lowered."""
-    return isinstance(step, SetLevel) and any(
-        body["action"] == RegisterWaived.action
-        and (body["subject"], body["level"], Level.NONE.value) == (step.subject, step.change.after, step.change.before)
-        for body in saved
-    )
 
 
 def _require_registry(options: Namespace, planned: str) -> None:

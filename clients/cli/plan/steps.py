@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +22,7 @@ from contractlog.clients.cli.subject_settings import (
     lowered_level,
     wanted_settings,
 )
+from contractlog.compatibility.errors import SubjectNotFound, SubjectSoftDeleted
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -280,8 +282,9 @@ class DeleteSubject(Step):
         return with_tone(Tone.BAD, escape_line(f"soft-delete `{self.subject}` ({versions}): no file has it"))
 
     def apply(self, registration: Registration) -> None:
-        """Soft-delete it."""
-        registration.registry.delete_subject(self.subject)
+        """Soft-delete it, unless it was deleted meanwhile."""
+        with suppress(SubjectNotFound, SubjectSoftDeleted):
+            registration.registry.delete_subject(self.subject)
 
     @classmethod
     def was_done(cls, saved: Mapping[str, Any], plan: Plan) -> bool:

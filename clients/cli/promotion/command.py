@@ -23,7 +23,11 @@ def promote(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("source", metavar="FROM", help="the environment of the manifest that has the versions")
     parser.add_argument("target", metavar="TO", help="the environment that gets them")
     parser.add_argument(
-        "files", nargs="*", metavar="FILE|FOLDER", help="only the subjects of these (default: the manifest's folder)"
+        "files",
+        nargs="*",
+        default=[],  # else argparse names them among the missing arguments
+        metavar="FILE|FOLDER",
+        help="only the subjects of these (default: the manifest's folder)",
     )
     parser.add_argument("--apply", action="store_true", help="register the versions")
     parser.add_argument(

@@ -253,6 +253,8 @@ def _print_rest(
         print_message(f"{refused} cannot be promoted to {target}: {outcome}")
     elif applied and done:
         print_message(f"{count_noun(len(done), 'version')} registered in {target}")
+    elif not promotion.missing and not promotion.versions:
+        print_message(f"nothing to promote: {source} has no versions of these subjects")
     elif not promotion.missing:
         print_message(f"nothing to promote: {target} has {count_noun(promotion.versions, 'version')}, all of {source}")
     else:

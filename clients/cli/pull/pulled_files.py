@@ -30,6 +30,7 @@ __all__ = ["PullFolder", "PulledFile", "SharedFileError"]
 PullOutcome = Literal["new", "changed", "unchanged", "edited"]
 FindVersion = Callable[[str], int | None]
 _EDITED: Final = "it was edited since the last pull"
+_UNREGISTERED: Final = "it was edited locally (its content is not a registered version)"
 
 
 class SharedFileError(UsageError):
@@ -134,7 +135,7 @@ class PullFolder:
                 return "unchanged", ""
             digest = self._digests.get(path.relative_to(self.out).as_posix())
             if number is None and digest != sha256(before).hexdigest():
-                return "edited", "it is no registered version" if digest is None else _EDITED
+                return "edited", _UNREGISTERED if digest is None else _EDITED
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_atomically(path) as file:
             file.write(content)

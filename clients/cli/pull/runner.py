@@ -230,7 +230,7 @@ def _rule_of(written: PulledFile, out: Path) -> FileRule | None:
 
 def _print_file(written: PulledFile) -> None:
     if written.outcome == "edited":
-        print_result(with_tone(Tone.BAD, f"{written.path}: kept, because {written.reason}"))
+        print_result(with_tone(Tone.BAD, f"{written.path}: kept: {written.reason}"))
         return
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"

@@ -50,7 +50,7 @@ REGISTRY_REJECTED: Final = ReportedRule(
 )
 NOT_PERMITTED: Final = ReportedRule(
     "NOT_PERMITTED",
-    "New versions of the subject, or other changes of it, are rejected",
+    "Not permitted by the subject's mode or your permissions",
     "The mode of the subject, or missing permission of the caller, prevents the registration of a schema, which itself "
     "is compatible, or a change that the manifest makes. Ask an operator of the registry.",
 )

@@ -89,6 +89,20 @@ WIDER = {"type": "record", "name": "Leg", "fields": [field("long")]}
             ["dangerous: default of enum `Status` changed from `A` to `B`"],
         ),
         (
+            record(field(enum("A", "B", default="A"))),
+            record(field(enum("A", default="A"))),
+            ["dangerous: enum `Status` lost symbol `B`"],
+        ),
+        (
+            record(field(enum("A", "B", default="A"))),
+            record(field(enum("A", "C", default="C"))),
+            [
+                "dangerous: enum `Status` lost symbol `B`",
+                "dangerous: default of enum `Status` changed from `A` to `C`",
+                "harmless: enum `Status` gained symbol `C`",
+            ],
+        ),
+        (
             record(field(INNER)),
             record(field(WIDER)),
             ["breaking: type of field `x` of `Leg` changed from `int` to `long`"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -76,4 +77,41 @@ def test_a_check_of_many_files_sends_few_requests(
     assert run("check", ".").code == exit_codes.CLEAN
     assert set(targets) == {"POST /contractlog/v1/lookup"}
     assert len(targets) <= 2
+    app.state.close()
+
+
+@pytest.mark.parametrize("manifest", ["", '[[subjects]]\nname = "*"\nlevel = "FULL"\n'])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--fail-on", "note", "."],
+        ["--fail-on=warning", "."],
+        [".", "--fail", "warning"],
+        ["--registry", "http://ana:secret@registry.example.com", "."],
+        [".", "--reg=http://ana:secret@registry.example.com"],
+        ["--report", "junit=report.xml", "--rep=junit=report.xml", "."],
+        ["--normalize", "--timeout", "9", "--color", "never", "--format", "text", "-v", "."],
+        ["--fail-on", "warning", "--", "--odd-value.avsc"],
+    ],
+)
+def test_the_suggested_command_registers_the_files_in_the_same_registry(  # noqa: PLR0917 - fixtures
+    registries: Registries,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    manifest: str,
+) -> None:
+    app = registries.make({})
+    run = runner(app, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "--odd-value.avsc").write_text('"long"')
+    (tmp_path / "contractlog.toml").write_text(manifest)
+    ran = run("check", *arguments)
+    assert ran.code == exit_codes.CLEAN
+    command = ran.err.rstrip().rpartition("1 file can be registered: ")[2]
+    assert "secret" not in command
+    assert ("--registry=http://registry.example.com" in command) is any("example.com" in each for each in arguments)
+    assert run(*shlex.split(command)[1:]).code == exit_codes.CLEAN
+    assert run("check", *arguments).err.endswith("nothing to register: every file is registered already\n")
     app.state.close()

@@ -65,12 +65,12 @@ def test_every_verb_of_the_package_is_tried() -> None:
 def test_help_has_the_options(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*verb.split(), "--help"]) == exit_codes.CLEAN
     printed = capsys.readouterr().out
-    assert all(option in printed for option in ("--quiet", "--verbose", "--color {auto,always,never}"))
+    assert all(option in printed for option in ("-q, --quiet", "-v, --verbose", "--color {auto,always,never}"))
 
 
 @pytest.mark.parametrize("verb", ARGUMENTS)
 def test_verbose_prints_the_requests(verb: str, folder: Path, run: Run) -> None:
-    ran = run(*verb.split(), *ARGUMENTS[verb], "--verbose", "--color", "never")
+    ran = run(*verb.split(), *ARGUMENTS[verb], "-v", "--color", "never")
     assert ran.code == exit_codes.CLEAN, ran.err
     assert (" ms)" in ran.err) is (verb not in NO_REQUESTS)
 
@@ -82,7 +82,7 @@ def test_quiet_prints_no_messages(verb: str, folder: Path, run: Run) -> None:
 
 
 def test_quiet_keeps_results_and_what_prevents_a_deletion(folder: Path, run: Run) -> None:
-    assert run("subjects", "lines", "--quiet").out == "lines-value\n"
+    assert run("subjects", "lines", "-q").out == "lines-value\n"
     ran = run("delete", "orders-value:1", "--quiet", "--yes")
     assert ran.code == exit_codes.FINDINGS
     assert "is referenced by version 1 of `lines-value`" in ran.err

@@ -104,7 +104,7 @@ def test_the_same_text_with_other_metadata_is_drift(registry: Registry, use: Use
     registry.register(SUBJECT, contract("f", metadata=Metadata(properties={"owner": "bob"}), rule_set=CHECKED))
     code, out, err = run("plan", ".", "--exit-code")
     assert code == exit_codes.FINDINGS
-    assert "which have version 1: it has the same text, and other metadata; update the files" in out
+    assert "which have version 1: it has the same text, and other metadata. Pull the version" in out
     assert "nothing to change; the registry has drifted from the files" in err
     body = json.loads(run("plan", ".", "--format", "json")[1])
     assert body["drift"] == [{"subject": SUBJECT, "file": 1, "latest": 2, "differs_in": ["metadata"]}]

@@ -16,9 +16,10 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_key
 from contractlog.clients.cli.main import main
 from contractlog.clients.retry_and_failover import Retries
-from contractlog.clients.transport import ASGIApp
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.testing import Registries
+
+from support.interrupted_requests import InterruptedApp, KilledError
 
 MONEY: Final = {"type": "record", "name": "Money", "fields": [{"name": "amount", "type": "long"}]}
 ORDER: Final = {"type": "record", "name": "Order", "fields": [{"name": "total", "type": "Money"}]}
@@ -59,33 +60,6 @@ PERMISSIONS: Final = ("--allow-delete", "--use-waivers")
 APPLY: Final = ("apply", "--prune", *PERMISSIONS)
 
 
-class KilledError(BaseException):
-    """The process ends here: neither handlers of errors nor retries see it."""
-
-
-class Wire:
-    """An app that is killed at one request: before it is processed, or before its response arrives."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-        self.requests: list[str] = []
-        self.kill_at: int | None = None
-        self.processes = False
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            self.requests.append(f"{scope['method']} {scope['path']}")
-            if self.kill_at is not None and len(self.requests) >= self.kill_at:
-                if self.processes and len(self.requests) == self.kill_at:
-                    await self.app(scope, receive, _drop)
-                raise KilledError
-        await self.app(scope, receive, send)
-
-
-async def _drop(_: Any) -> None:
-    """Lose a part of a response."""
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -101,10 +75,10 @@ def wires(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterator[A
     """Return a function that makes a registry with three subjects, which the next verb meets."""
     apps = []
 
-    def make() -> tuple[Wire, Registry]:
+    def make() -> tuple[InterruptedApp, Registry]:
         app = registries.make({})
         apps.append(app)
-        wire, registry = Wire(app), Registry(app=app)
+        wire, registry = InterruptedApp(app), Registry(app=app)
         for subject in ("gone-value", "old-value"):
             registry.register(subject, SchemaDraft('"long"'))
         registry.register("other-value", SchemaDraft('"string"'))
@@ -149,7 +123,7 @@ def test_an_apply_killed_at_any_request_is_completed(folder: Path, wires: Any, *
     arguments = ["apply", "--plan", "plan.json", *PERMISSIONS] if saved else list(APPLY)
     assert main(arguments) == exit_codes.CLEAN
     expected = state_of(registry)
-    writes = [n for n, request in enumerate(wire.requests, 1) if not request.startswith("GET")]
+    writes = wire.writes
     first = next(n for n in writes if wire.requests[n - 1].startswith("PUT"))
     assert {"PUT", "POST", "DELETE"} <= {request.split()[0] for request in wire.requests[first - 1 :]}
     # Between two writes the registry is the same: only the last one makes a difference by being processed.

@@ -312,7 +312,10 @@ def test_the_mode_of_an_aliased_subject_is_that_of_its_target(
     for verb in ("check", "plan", "apply", "register"):
         ran = run(verb, "s-alias-value.avsc")
         assert ran.code == exit_codes.REFUSED
-        assert "`s-target-value` is in mode READONLY" in ran.out
+        assert (
+            "cannot be registered under `s-alias-value`: `s-target-value` is in mode READONLY, and new versions can be "
+            "registered only in mode READWRITE\n"
+        ) in ran.out
     admin.set_mode(Mode.READWRITE, "s-target-value")
     assert [run(verb, "s-alias-value.avsc").code for verb in ("check", "apply")] == [exit_codes.CLEAN] * 2
 

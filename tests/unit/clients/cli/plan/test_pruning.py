@@ -12,6 +12,9 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.cli.plan.register_runner import Registration
+from contractlog.clients.cli.plan.steps import DeleteSubject
+from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.testing import Registries
 
@@ -56,6 +59,15 @@ def test_only_subjects_of_the_manifest_are_deleted_users_first(
     assert json.loads(capsys.readouterr().out)["deleted"] == ["orders-value", "Money"]
     assert registry.subjects() == [":.prod:Money", ":.prod:orders-value", "foreign-value", "new-value"]
     assert main(["plan", ".", "--prune", "--exit-code"]) == exit_codes.CLEAN
+
+
+@pytest.mark.parametrize("permanent", [False, True])
+def test_a_subject_that_was_deleted_meanwhile_is_no_error(registry: Registry, *, permanent: bool) -> None:
+    registry.register("gone-value", SchemaDraft('"long"'))
+    registry.delete_subject("gone-value")
+    if permanent:
+        registry.delete_subject("gone-value", permanent=True)
+    DeleteSubject("gone-value", (1,)).apply(Registration(registry, FileResolver(registry), {}))
 
 
 def test_an_environment_deletes_in_its_context(registry: Registry, folder: Path) -> None:

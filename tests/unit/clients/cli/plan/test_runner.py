@@ -150,8 +150,8 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     assert "nothing was applied: the registry or the files have changed" in error
     assert {
         "file": "`Money.avsc` was edited since the plan, which registers it as a version of `Money`",
-        "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
-        "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
+        "registry": "`Money` had no version and has version 1",
+        "level": "the level of `orders-value` was BACKWARD and is NONE",
     }[mover] in error
     assert "orders-value" not in registry.subjects()
 
@@ -315,7 +315,8 @@ def test_drift_is_a_version_that_the_files_do_not_have(
     assert main(["plan", ".", "--exit-code"]) == exit_codes.FINDINGS
     output = capsys.readouterr()
     assert "drift: `Money`: version 2 of the registry is not in the files, which have version 1" in output.out
-    assert "update the files, which may be of an older commit, or delete it: contractlog delete Money:2" in output.out
+    advice = "Pull the version: `contractlog pull --out=. Money`. Or delete it: `contractlog delete Money:2`. "
+    assert f"{advice}(The files may be from an older commit.)" in output.out
     for verb in ("plan", "apply"):
         assert main([verb, "."]) == exit_codes.CLEAN
         assert "nothing to change; the registry has drifted from the files" in capsys.readouterr().err
@@ -387,7 +388,14 @@ def test_a_type_of_the_registry_and_of_a_file_is_one_type_however_it_is_formatte
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "7", "[" * 100_000, '{"format": "contractlog.plan/1"}', '{"format": "x", "arguments": {}, "steps": []}'],
+    [
+        "",
+        "{",
+        "7",
+        "[" * 100_000,
+        '{"format": "contractlog.saved-plan/1"}',
+        '{"format": "x", "arguments": {}, "steps": []}',
+    ],
 )
 def test_what_is_no_plan_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     (folder / "plan.json").write_text(text)

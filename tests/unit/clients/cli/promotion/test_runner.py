@@ -48,6 +48,19 @@ def test_an_empty_target_gets_the_same_versions_ids_and_guids(environments: Envi
     assert "nothing to promote: prod has 5 versions, all of dev" in err
 
 
+def test_a_source_without_versions_is_named(environments: Environments) -> None:
+    for subject in ("orders-value", "Money"):
+        environments.dev.delete_subject(subject)
+    code, _, err = environments.promote("--apply")
+    assert code == exit_codes.CLEAN
+    assert "nothing to promote: dev has no versions of these subjects" in err
+
+
+def test_only_missing_arguments_are_said_to_be_required(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["promote", "dev"]) == exit_codes.USAGE
+    assert capsys.readouterr().err.endswith("the following arguments are required: TO\n")
+
+
 def test_later_versions_get_new_ids_and_refer_to_the_versions_of_the_target(environments: Environments) -> None:
     prod = environments.prod
     prod.set_level(Level.NONE)

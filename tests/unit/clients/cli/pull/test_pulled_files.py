@@ -75,7 +75,10 @@ def test_a_local_edit_is_kept_and_overwritten_with_force(folder: Path, capsys: p
     edited = put(folder, "events/orders-value.avsc", record("x.Order", "string"))
     assert pull(capsys, "orders-value", code=exit_codes.FINDINGS) == {"events/orders-value.avsc": "edited"}
     assert main(["pull", "orders-value", "--out", "."]) == exit_codes.FINDINGS
-    assert "events/orders-value.avsc: kept, because it is no registered version" in capsys.readouterr().out
+    assert (
+        "events/orders-value.avsc: kept: it was edited locally (its content is not a registered version)"
+        in capsys.readouterr().out
+    )
     assert json.loads(edited.read_text())["fields"][0]["type"] == "string"
     assert pull(capsys, "orders-value", "--force") == {"events/orders-value.avsc": "changed"}
 

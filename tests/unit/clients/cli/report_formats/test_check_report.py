@@ -104,7 +104,9 @@ def test_a_missing_permission_is_an_error_without_position(registry: Registry) -
     result = report(check(registry, order()))
     (finding,) = only_file(result).findings
     assert (finding.rule, finding.severity, finding.line) == ("NOT_PERMITTED", "error", None)
-    assert "is in mode READONLY" in finding.message
+    assert "is in mode READONLY, and new versions can be registered only in mode READWRITE" in finding.message
+    assert result.rules["NOT_PERMITTED"].title == "Not permitted by the subject's mode or your permissions"
+    assert only_file(result).verdict == f"cannot be registered under `{SUBJECT}`"
     assert result.summary == "1 of 1 file cannot be registered (1 not permitted)"
 
 

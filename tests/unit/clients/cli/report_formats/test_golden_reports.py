@@ -110,7 +110,7 @@ REPORT: Final = Report(
         ReportedFile(
             ODD,
             "failed",
-            "cannot be registered: new versions of `odd` are rejected",
+            "cannot be registered under `odd`",
             (ReportedFinding(ODD, None, None, "NOT_PERMITTED", "error", "`odd` is in mode READONLY"),),
         ),
         ReportedFile(
