@@ -207,7 +207,7 @@ def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str
 
 
 def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str | None:
-    """Return how the registry or the steps that are left differ from a saved plan, for people; None if not.
+    """Return how the registry or the remaining steps differ from a saved plan; None if they do not.
 
     Some steps of the saved plan may be done already.
     """

@@ -13,6 +13,7 @@ __all__ = ["find_schema_errors"]
 
 _TYPES: Final = {"string": "a string", "array": "a list", "object": "a table", "boolean": "`true` or `false`"}
 _EMPTY: Final = {"minLength": "this string is empty", "minItems": "this list is empty"}
+_NAMED_VIOLATIONS: Final = {"required", "type", "uniqueItems", *_EMPTY}  #: keywords with a reason of their own
 _SHOWN: Final = re.compile(r"[\w .-]{1,40}")  #: other texts may be credentials, or too long
 
 
@@ -68,7 +69,7 @@ def _describe_expected(keyword: str, description: str) -> str:
     """Return the end of a message: the description of the key, unless its values are listed."""
     if keyword == "enum":
         return ""
-    return f". {description}" if keyword in {"type", "uniqueItems"} else f"; expected: {description}"
+    return f". {description}" if keyword in _NAMED_VIOLATIONS else f"; expected: {description}"
 
 
 def _describe_type(value: Any) -> str:

@@ -174,7 +174,8 @@ def test_a_policy_of_the_manifest_is_judged(registry: Registry, folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"), [('mode = "IMPORT"', "Mode"), ("normalize = 1", "normalized"), ('owner = ""', "Owner")]
+    ("settings", "reason"),
+    [('mode = "IMPORT"', "allowed: READWRITE, READONLY"), ("normalize = 1", "normalized"), ('owner = ""', "Owner")],
 )
 def test_a_wrong_setting_is_refused_with_its_position(
     folder: Path, capsys: pytest.CaptureFixture[str], settings: str, reason: str
@@ -244,4 +245,4 @@ def test_a_wrong_level_of_an_environment_is_refused_with_its_position(
     assert main(["plan", "."]) == exit_codes.USAGE
     error = capsys.readouterr().err
     assert "contractlog.toml:8:1" in error
-    assert "Compatibility level of the folder's subjects" in error
+    assert "`full` is not allowed; did you mean `FULL`? Allowed: BACKWARD, " in error

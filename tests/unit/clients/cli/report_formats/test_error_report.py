@@ -62,7 +62,7 @@ def test_each_error_in_the_manifest_is_a_finding_at_its_position(run: Run, verb:
     assert out == ""
     lines = err.splitlines()
     assert lines[0] == "contractlog: contractlog.toml:3:1: there is no key `levle` here; did you mean `level`?"
-    assert lines[1].startswith("contractlog.toml:5:1: the key `path` is missing;")
+    assert lines[1].startswith("contractlog.toml:5:1: the key `path` is missing.")
     assert len(lines) == 2
     expected = [("MANIFEST_INVALID", "contractlog.toml", 3, 1), ("MANIFEST_INVALID", "contractlog.toml", 5, 1)]
     assert positions() == expected
