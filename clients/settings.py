@@ -166,7 +166,8 @@ class Security:
                     f"`{self.certificate}` is a certificate without its key: name the file of the key too, "
                     "by CONTRACTLOG_REGISTRY_KEY, Security(key=…) or --source-key"
                 ) from None
-            files = ", ".join(file for file in (self.ca, self.certificate, self.key) if file)
+            key = self.key and (self.key if Path(self.key).exists() else "the key")  # else it may be anything
+            files = ", ".join(file for file in (self.ca, self.certificate, key) if file)
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
 

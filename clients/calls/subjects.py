@@ -16,6 +16,7 @@ from contractlog.clients.calls.call import (
     parse_integers,
     parse_registered,
     parse_strings,
+    parse_version,
     pass_body,
     query_parameters,
 )
@@ -64,7 +65,7 @@ def register(
     return Call(
         "POST",
         ("subjects", PathParameter(subject), "versions"),
-        lambda body: RegisteredSchema.from_body({"subject": str(subject)} | body, draft=draft),
+        lambda body: parse_registered({"subject": str(subject)} | body, draft=draft),
         flag_parameters(normalize=normalize),
         draft.body() | requested,
     )
@@ -82,7 +83,7 @@ def lookup(
     return Call(
         "POST",
         ("subjects", PathParameter(subject)),
-        lambda body: RegisteredSchema.from_body(body, draft=draft),
+        lambda body: parse_version(body, draft=draft),
         flag_parameters(normalize=normalize, deleted=deleted),
         draft.body(),
     )
@@ -98,7 +99,7 @@ def latest_with_metadata(
     """Return the latest version with all these metadata properties."""
     properties = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
     query = (*properties, *flag_parameters(deleted=deleted), *query_parameters(format=format))
-    return Call("GET", ("subjects", PathParameter(subject), "metadata"), parse_registered, query)
+    return Call("GET", ("subjects", PathParameter(subject), "metadata"), parse_version, query)
 
 
 def subjects(
@@ -157,7 +158,7 @@ def version(
         *flag_parameters(deleted=deleted),
         *query_parameters(format=format, referenceFormat="qualified" if qualified else None),
     )
-    return Call("GET", _version_path(subject, version), parse_registered, query)
+    return Call("GET", _version_path(subject, version), parse_version, query)
 
 
 def text_of_version(
