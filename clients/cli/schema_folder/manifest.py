@@ -253,10 +253,8 @@ def _find_environment_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequenc
     for name in value.get("environments", {}):
         variable = find_colliding_variable(name)
         if variable is not None:
-            yield (
-                ["environments", name],
-                f"an environment cannot have the name `{name}`: {variable} is a variable with another meaning. Rename it",
-            )
+            message = f"an environment cannot have the name `{name}`: {variable} is a variable with another meaning"
+            yield ["environments", name], f"{message}. Rename it"
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:

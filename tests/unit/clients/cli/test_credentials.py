@@ -95,6 +95,26 @@ def test_credentials_are_sent_to_the_registry_that_the_user_has_named(
 
 @pytest.mark.parametrize(
     ("variables", "expected"),
+    [
+        (CI, {THIEF: None}),
+        ({"USER_DEFAULT": "ci"}, {THIEF: None}),
+        ({**CI, "URL_PROD": PROD}, {THIEF: None}),
+        ({**CI, "URL": MAIN}, {MAIN: "ci"}),
+        ({**CI, "URL_DEFAULT": MAIN}, {MAIN: "ci"}),
+        ({**CI, "URL_PROD": THIEF}, {THIEF: "ci"}),
+    ],
+)
+def test_completion_sends_no_credentials_to_the_registry_of_a_manifest(
+    sent: Requests, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: Requests
+) -> None:
+    write_manifest({"default": THIEF})
+    set_variables(monkeypatch, variables)
+    main(["subjects", "--format", "plain", "--", "orders"])
+    assert sent == expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
     [(CI, {THIEF: "ci"}), ({**CI, "URL_PROD": PROD}, {}), ({"URL_PROD": PROD, "USER_PROD": "ci"}, {THIEF: None})],
 )
 def test_the_environment_default_gets_no_credentials_if_a_variable_names_another_registry(
