@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.lock_file import MAX_SCHEMA_FILE_BYTES
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["GIT", "checked_out", "git_top", "is_git_revision", "list_earlier_texts"]
@@ -66,7 +67,10 @@ def git_top(folder: Path) -> Path:
 
 
 def list_earlier_texts(path: Path) -> Iterator[str]:
-    """Yield the texts that a file had in its last commits, newest first; none outside of git."""
+    """Yield the texts that a file had in its last commits, newest first; none outside of git.
+
+    Texts larger than a schema file may be are left out, as are the oldest if all of them are larger than a revision.
+    """
     try:
         folder = _find_repository(path.parent)
         name = str(path.resolve().relative_to(folder.resolve()))
@@ -78,7 +82,7 @@ def list_earlier_texts(path: Path) -> Iterator[str]:
             if facts.lstrip("\n").startswith(":")
             for each in facts.split()[3:1:-1]
         ]
-        objects = [each for each in dict.fromkeys(ids) if each.strip("0")]
+        objects = _select_small(folder, [each for each in dict.fromkeys(ids) if each.strip("0")])
         blobs = BytesIO(_git(folder, "cat-file", "--batch", stdin="".join(f"{each}\n" for each in objects).encode()))
         for _ in objects:
             kind, _, size = blobs.readline().partition(b" ")[2].partition(b" ")
@@ -88,6 +92,23 @@ def list_earlier_texts(path: Path) -> Iterator[str]:
                 blobs.read(int(size) + 1)
     except (UsageError, ValueError):
         return
+
+
+def _select_small(folder: Path, objects: Sequence[str]) -> list[str]:
+    """Return the objects that are no larger than a schema file may be, up to the limit of a revision."""
+    total = 0
+    selected = []
+    listed = "".join(f"{each}\n" for each in objects).encode()
+    sizes = _git(folder, "cat-file", "--batch-check=%(objectsize)", stdin=listed).decode().splitlines()
+    for each, size in zip(objects, sizes, strict=True):
+        number = int(size) if size.isdigit() else 0  # `missing` in a partial clone
+        if number > MAX_SCHEMA_FILE_BYTES:
+            continue
+        total += number
+        if total > _MAX_BYTES:
+            break
+        selected.append(each)
+    return selected
 
 
 def _find_repository(folder: Path) -> Path:
