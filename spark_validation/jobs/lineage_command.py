@@ -144,9 +144,11 @@ def _namespace(options: Namespace) -> str:
             return kafka_namespace(
                 json.loads(read_bounded_file(report, _MAX_REPORT_BYTES))["source"]["bootstrap_servers"]
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if getattr(error, "errno", None) == errno.EFBIG:
+        except OSError as error:
+            if error.errno == errno.EFBIG:
                 raise UsageError(f"`{report}` cannot be read: {error.strerror}; pass --bootstrap-servers") from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue
     raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
 
 

@@ -46,6 +46,7 @@ from contractlog.compatibility.schema import Reference
 __all__ = ["PLAN_FORMAT", "find_deviation", "read_plan", "write_plan"]
 
 _MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
+_MAX_STEPS: Final = 100_000
 
 PLAN_FORMAT: Final = "contractlog.plan/1"
 _KINDS: Final[Mapping[str, type[Step]]] = {
@@ -108,6 +109,11 @@ def read_plan(options: Namespace) -> list[Any]:
             "registry": str() as url,
             "steps": [*steps],
         } if all(map(_kind_of, steps)) and all(isinstance(each, str) for each in (*files, *references)):
+            if len(steps) > _MAX_STEPS:
+                message = (
+                    f"`{options.plan}` has {len(steps):,} steps, more than {_MAX_STEPS:,}: plan fewer folders at a time"
+                )
+                raise _plan_error(options.plan, message)
             locate = _find_folder(options.plan, body.get("folder"), [*files, *([manifest] if manifest else [])])
             options.files, options.subject = [locate(path) for path in files], subject
             options.normalize, options.environment = normalize, environment
@@ -153,10 +159,9 @@ def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str
     """
     made_in = plan.resolve().parent / str(folder or ".")
     if isinstance(folder, str) and all((made_in / path).exists() for path in paths):
-        here = Path.cwd().resolve()
-        return lambda path: (
-            path if made_in.resolve() == here or Path(path).is_absolute() else os.path.relpath(made_in / path)
-        )
+        if made_in.resolve() == Path.cwd().resolve():
+            return str
+        return lambda path: path if Path(path).is_absolute() else os.path.relpath(made_in / path)
     missing = next((path for path in paths if not Path(path).exists()), None)
     if missing is not None:
         raise _plan_error(
