@@ -27,6 +27,8 @@ __all__ = [
     "describe_unknown_key",
     "environment_variable",
     "environment_variables",
+    "find_colliding_variable",
+    "find_url_variables",
     "registry_url",
 ]
 
@@ -50,10 +52,10 @@ def environment_variables(name: str, environ: Mapping[str, str] | None = None) -
     {'CONTRACTLOG_REGISTRY_USER': 'b'}
     """
     suffix = _variable_suffix(name)
+    variables = os.environ if environ is None else environ
+    known = _list_variables()
     return {
-        variable.removesuffix(suffix): value
-        for variable, value in (os.environ if environ is None else environ).items()
-        if variable.startswith(_VARIABLE_PREFIX) and variable.endswith(suffix)
+        each: variables[each + suffix] for each in known if each + suffix in variables and each + suffix not in known
     }
 
 
@@ -64,6 +66,34 @@ def environment_variable(name: str) -> str:
     'CONTRACTLOG_REGISTRY_URL_PROD_EU'
     """
     return URL_VARIABLES[0] + _variable_suffix(name)
+
+
+def find_url_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables that name a registry, of any environment of a manifest or of none, with their URLs.
+
+    >>> find_url_variables({"CONTRACTLOG_REGISTRY_URL_PROD": "http://a", "CONTRACTLOG_REGISTRY_USER": "b"})
+    {'CONTRACTLOG_REGISTRY_URL_PROD': 'http://a'}
+    """
+    return {
+        variable: value
+        for variable, value in (os.environ if environ is None else environ).items()
+        if value and (variable in URL_VARIABLES or variable.startswith(f"{URL_VARIABLES[0]}_"))
+    }
+
+
+def find_colliding_variable(name: str) -> str | None:
+    """Return a variable with a meaning of its own that an environment of this name would also use, or None.
+
+    >>> find_colliding_variable("prod"), find_colliding_variable("password")
+    (None, 'CONTRACTLOG_REGISTRY_KEY_PASSWORD')
+    """
+    known, suffix = _list_variables(), _variable_suffix(name)
+    return next((each + suffix for each in known if each + suffix in known), None)
+
+
+def _list_variables() -> tuple[str, ...]:
+    """Return the variables that may end in the name of an environment."""
+    return (URL_VARIABLES[0], *(_VARIABLE_PREFIX + item.name.upper() for item in fields(Security)))
 
 
 def _variable_suffix(name: str) -> str:
@@ -136,7 +166,8 @@ class Security:
                     f"`{self.certificate}` is a certificate without its key: name the file of the key too, "
                     "by CONTRACTLOG_REGISTRY_KEY, Security(key=…) or --source-key"
                 ) from None
-            files = ", ".join(file for file in (self.ca, self.certificate, self.key) if file)
+            key = self.key and (self.key if Path(self.key).exists() else "the key")  # else it may be anything
+            files = ", ".join(file for file in (self.ca, self.certificate, key) if file)
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
 

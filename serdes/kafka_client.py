@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.clients.cli.broker import Brokers
+from contractlog.clients.cli.broker import SERVERS, Brokers
 from contractlog.compatibility.errors import BrokerDenied, ContractlogError, Unreachable, UsageError
 
 __all__ = [
@@ -48,6 +49,8 @@ PERMISSION_ERRORS: Final = frozenset(
         KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
+_QUOTED_VALUE: Final = re.compile(r'([Vv]alue) (?:".*"|-?\d+) (for|is outside)', re.DOTALL)  #: of librdkafka's messages
+_MIN_SECRET: Final = 4  #: characters; shorter values are parts of many words
 _AUTHENTICATION_ERRORS: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  # noqa: SLF001
 
 
@@ -84,9 +87,19 @@ def make_client(kind: Callable[[dict[str, Any]], C], config: dict[str, Any]) -> 
     try:
         return kind(config)
     except KafkaException as error:
-        raise UsageError(f"--broker-config: {error.args[0].str()}") from None
+        raise UsageError(f"--broker-config: {_remove_values(error.args[0].str(), config)}") from None
     except (TypeError, ValueError) as error:  # a property that only a program can set, such as a callback
-        raise UsageError(f"--broker-config: {error}") from None
+        raise UsageError(f"--broker-config: {_remove_values(str(error), config)}") from None
+
+
+def _remove_values(message: str, config: Mapping[str, Any]) -> str:
+    """Return a message of librdkafka without values of properties, which may be secrets in the wrong line."""
+    text = _QUOTED_VALUE.sub(r"\1 \2", message.strip())
+    values = {value for name, value in config.items() if isinstance(value, str) and name not in SERVERS}
+    for value in sorted(values, key=len, reverse=True):
+        if len(value) >= _MIN_SECRET:
+            text = text.replace(value, "…")
+    return text
 
 
 class ClientErrors:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.state import (
@@ -31,6 +32,10 @@ STATE: Final = "state.json"  #: written last, so a folder that contains it is co
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
+
+MAX_STATE_JSON_BYTES: Final = 16 * 1024 * 1024
+MAX_TABLE_BYTES: Final = 1024 * 1024 * 1024  #: of a table, in memory
+_BATCH_ROWS: Final = 1024
 
 Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
 SAMPLES: Final = "samples.parquet"
@@ -101,23 +106,44 @@ def read_state(folder: Path) -> AuditState:
         UsageError: the folder contains no state, or one of another format.
     """
     try:
-        description = json.loads((folder / STATE).read_text())
+        description = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
         if description.get("format") != FORMAT:
             raise UsageError(f"{folder} has a state of another format: {description.get('format')}")
         cells: dict[CellKey, Cell] = {}
-        for row in pq.read_table(folder / CELLS).to_pylist():
+        for row in _read_table(folder / CELLS).to_pylist():
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
             key = _make_value(CellKey, row)
             cells[key] = cells[key].merge(cell) if key in cells else cell
         return AuditState(
-            frozenset(_make_value(Coverage, row) for row in pq.read_table(folder / COVERAGE).to_pylist()),
+            frozenset(_make_value(Coverage, row) for row in _read_table(folder / COVERAGE).to_pylist()),
             cells,
-            dict(_read_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
+            dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
             frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
         )
     except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
+
+
+def _read_table(path: Path) -> pa.Table:
+    """Read a table, whose compressed size says nothing about that in memory.
+
+    Raises:
+        UsageError: it is too large, or not a regular file.
+    """
+    if not path.is_file():
+        raise UsageError(f"`{path}` does not exist, or is not a regular file")
+    file = pq.ParquetFile(path)
+    batches, size = [], path.stat().st_size
+    for batch in file.iter_batches(_BATCH_ROWS) if size <= MAX_TABLE_BYTES else ():
+        size += batch.nbytes
+        if size > MAX_TABLE_BYTES:
+            break
+        batches.append(batch)
+    if size > MAX_TABLE_BYTES:
+        limit = MAX_TABLE_BYTES // 1024 // 1024
+        raise UsageError(f"`{path}` is larger than {limit:,} MiB, the most that a table of a state has")
+    return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
@@ -164,9 +190,9 @@ def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
     """Read the samples from a folder; empty if none were written."""
     if not (folder / SAMPLES).exists():
         return {}
-    rows = list(zip(*(column.to_pylist() for column in pq.read_table(folder / ROWS).columns), strict=True))
+    rows = list(zip(*(column.to_pylist() for column in _read_table(folder / ROWS).columns), strict=True))
     samples = {}
-    for line in pq.read_table(folder / SAMPLES).to_pylist():
+    for line in _read_table(folder / SAMPLES).to_pylist():
         design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
         occurrences = zip(line["value_hash"], line["turn"], line["row"], strict=True)
         values = tuple(SampledValue(value_hash, rank, *rows[row]) for value_hash, rank, row in occurrences)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
+from contractlog.clients.calls.body_shapes import ASSOCIATION, require_shape
 from contractlog.clients.calls.call import (
     Call,
     PathParameter,
@@ -57,6 +58,7 @@ class Association:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
         """Parse an association of a response body."""
+        require_shape(body, ASSOCIATION)
         members: dict[str, Any] = {item.name: body.get(camel_case(item.name)) for item in fields(cls)}
         frozen = body.get("frozen")
         owns_subject = body.get("lifecycle") == "STRONG"  # frozen unless the response says otherwise

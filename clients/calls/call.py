@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
 
+from contractlog.clients.calls.body_shapes import SCHEMA, VERSION, require_shape
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.identifiers import Subject
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = [
     "Call",
@@ -26,6 +27,7 @@ __all__ = [
     "parse_integers",
     "parse_registered",
     "parse_strings",
+    "parse_version",
     "pass_body",
     "query_parameters",
     "scoped_path",
@@ -145,8 +147,13 @@ def ignore_body(body: Any) -> None:
 
 
 def parse_integers(body: Any) -> list[int]:
-    """Parse a list of integers."""
-    return [int(number) for number in body]
+    """Parse a list of integers.
+
+    Raises:
+        TypeError: the body is anything else.
+    """
+    require_shape(body, [int])
+    return list(body)
 
 
 def parse_strings(body: Any) -> list[str]:
@@ -160,12 +167,26 @@ def parse_strings(body: Any) -> list[str]:
     return body
 
 
-def parse_registered(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
-    """Parse a registered schema.
+def parse_registered(body: Any, *, schema_id: int | None = None, draft: SchemaDraft | None = None) -> RegisteredSchema:
+    """Parse a registered schema; its text may be absent if there is a draft.
 
     Raises:
-        TypeError: the schema's text is not a string.
+        TypeError: a member has another type, or the schema's text is absent.
     """
-    if not isinstance(body["schema"], str):
+    require_shape(body, SCHEMA)
+    if draft is None and not isinstance(body["schema"], str):
         raise TypeError("a schema's text is a string")
-    return RegisteredSchema.from_body(body, schema_id=schema_id)
+    return RegisteredSchema.from_body(body, schema_id=schema_id, draft=draft)
+
+
+def parse_version(body: Any, *, draft: SchemaDraft | None = None) -> RegisteredSchema:
+    """Parse a registered schema as a version of a subject, which has a number and an id.
+
+    Raises:
+        TypeError: as for ``parse_registered``.
+        ValueError: the number or the id is absent.
+    """
+    schema = parse_registered(body, draft=draft)
+    if not all(body.get(name) for name in VERSION):
+        raise ValueError("a version has a number and an id")
+    return schema

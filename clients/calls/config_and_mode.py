@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
+from contractlog.clients.calls.body_shapes import CONFIG, require_shape
 from contractlog.clients.calls.call import Call, SubjectLike, flag_parameters, scoped_path
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata, RuleSet
@@ -102,7 +103,7 @@ def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Cal
     Raises:
         LevelNotConfigured: the subject has no config of its own, and ``inherited`` is false.
     """
-    return _read_config(subject, Config.from_body, inherited=inherited)
+    return _read_config(subject, _parse_config, inherited=inherited)
 
 
 def set_config(config: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
@@ -113,12 +114,12 @@ def set_config(config: Config | Mapping[str, Any], subject: SubjectLike | None =
         subject: None for the registry.
     """
     body = config.body() if isinstance(config, Config) else dict(config)
-    return Call("PUT", scoped_path("config", subject), Config.from_body, body=body)
+    return Call("PUT", scoped_path("config", subject), _parse_config, body=body)
 
 
 def delete_config(subject: SubjectLike | None = None) -> Call[Config]:
     """Delete the config of a subject, so that it inherits again; return the config that was in force."""
-    return Call("DELETE", scoped_path("config", subject), Config.from_body, repeatable=False)
+    return Call("DELETE", scoped_path("config", subject), _parse_config, repeatable=False)
 
 
 def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Level]:
@@ -195,6 +196,11 @@ def _read_config(subject: SubjectLike | None, read: Callable[[Any], T], *, inher
     general = _read_config(None, read, inherited=True) if inherited and subject is not None else None
     query = flag_parameters(defaultToGlobal=inherited)
     return Call("GET", scoped_path("config", subject), read, query, without_subject=general)
+
+
+def _parse_config(body: Any) -> Config:
+    require_shape(body, CONFIG)
+    return Config.from_body(body)
 
 
 def _parse_policy(body: Any) -> Policy:

@@ -13,6 +13,7 @@ from contractlog.clients.calls.call import (
     ResponseBody,
     SubjectLike,
     VersionLike,
+    parse_version,
     query_parameters,
 )
 from contractlog.clients.calls.schemas import CompatibilityResult
@@ -162,9 +163,7 @@ def lookup_many(
 
     def read(body: Any) -> list[RegisteredSchema | RegistryError]:
         results = zip(body["results"], requests, strict=True)
-        return [
-            _parse_error(result) or RegisteredSchema.from_body(result, draft=draft) for result, (_, draft) in results
-        ]
+        return [_parse_error(result) or parse_version(result, draft=draft) for result, (_, draft) in results]
 
     return Call("POST", (*_EXTENSION_PATH, "lookup"), read, body={"schemas": members})
 

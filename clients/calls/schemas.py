@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from contractlog.clients.calls.body_shapes import SCHEMA, require_shape
 from contractlog.clients.calls.call import (
     Call,
     CallSequence,
@@ -17,6 +18,7 @@ from contractlog.clients.calls.call import (
     page_parameters,
     parse_registered,
     parse_strings,
+    parse_version,
     pass_body,
     query_parameters,
 )
@@ -114,7 +116,7 @@ def versions_of_id(
     return Call(
         "GET",
         ("schemas", "ids", PathParameter(schema_id), "versions"),
-        lambda body: [(str(use["subject"]), int(use["version"])) for use in body],
+        lambda body: [(str(use["subject"]), int(use["version"])) for use in _require_versions(body)],
         (*query_parameters(subject=subject), *flag_parameters(deleted=deleted), *page_parameters(offset, limit)),
     )
 
@@ -127,6 +129,11 @@ def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]: 
         lambda body: parse_registered({"guid": guid} | body, schema_id=int(body.get("id") or 0)),
         query_parameters(format=format),
     )
+
+
+def _require_versions(body: Any) -> Any:
+    require_shape(body, [SCHEMA])
+    return body
 
 
 def ids_of_guid(guid: str) -> Call[list[tuple[str, int]]]:
@@ -159,7 +166,7 @@ def schemas(
         *(("lifecycle", value) for value in lifecycles),
         *page_parameters(offset, limit),
     )
-    return Call("GET", ("schemas",), lambda body: [parse_registered(item) for item in body], query)
+    return Call("GET", ("schemas",), lambda body: [parse_version(item) for item in body], query)
 
 
 def each_schema(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from contractlog.clients.calls.call import (
@@ -16,6 +17,7 @@ from contractlog.clients.calls.call import (
     parse_integers,
     parse_registered,
     parse_strings,
+    parse_version,
     pass_body,
     query_parameters,
 )
@@ -64,7 +66,7 @@ def register(
     return Call(
         "POST",
         ("subjects", PathParameter(subject), "versions"),
-        lambda body: RegisteredSchema.from_body({"subject": str(subject)} | body, draft=draft),
+        lambda body: parse_registered({"subject": str(subject)} | body, draft=draft),
         flag_parameters(normalize=normalize),
         draft.body() | requested,
     )
@@ -82,7 +84,7 @@ def lookup(
     return Call(
         "POST",
         ("subjects", PathParameter(subject)),
-        lambda body: RegisteredSchema.from_body(body, draft=draft),
+        lambda body: parse_version(body, draft=draft),
         flag_parameters(normalize=normalize, deleted=deleted),
         draft.body(),
     )
@@ -98,7 +100,7 @@ def latest_with_metadata(
     """Return the latest version with all these metadata properties."""
     properties = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
     query = (*properties, *flag_parameters(deleted=deleted), *query_parameters(format=format))
-    return Call("GET", ("subjects", PathParameter(subject), "metadata"), parse_registered, query)
+    return Call("GET", ("subjects", PathParameter(subject), "metadata"), parse_version, query)
 
 
 def subjects(
@@ -109,27 +111,29 @@ def subjects(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[str]]:
-    """Return the names of all subjects, sorted."""
+    """Return the names of all subjects, sorted, each once."""
     query = (
         *query_parameters(subjectPrefix=prefix),
         *flag_parameters(deleted=deleted, deletedOnly=deleted_only),
         *page_parameters(offset, limit),
     )
-    return Call("GET", ("subjects",), parse_strings, query)
+    return Call("GET", ("subjects",), lambda body: list(dict.fromkeys(parse_strings(body))), query)
 
 
 def each_subject(*, prefix: str | None = None, deleted: bool = False, page: int = 1_000) -> Pages[str]:
     """Iterate over the names of all subjects, page by page; older servers send all of them at once."""
-    first: str | None = None
+    seen: set[str] = set()
     offset = 0
     while True:
-        names = yield subjects(prefix=prefix, deleted=deleted, offset=offset, limit=page)
-        if offset and names[:1] == [first]:  # the server ignores the offset
+        call = subjects(prefix=prefix, deleted=deleted, offset=offset, limit=page)
+        names = yield replace(call, read=parse_strings)  # with repeated names, which count
+        new = [name for name in dict.fromkeys(names) if name not in seen]
+        if offset and not new:  # the server ignores the offset
             return
-        yield names
+        yield new
         if len(names) != page:
             return
-        first = first or names[0]
+        seen.update(new)
         offset += len(names)
 
 
@@ -157,7 +161,7 @@ def version(
         *flag_parameters(deleted=deleted),
         *query_parameters(format=format, referenceFormat="qualified" if qualified else None),
     )
-    return Call("GET", _version_path(subject, version), parse_registered, query)
+    return Call("GET", _version_path(subject, version), parse_version, query)
 
 
 def text_of_version(

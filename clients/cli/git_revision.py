@@ -12,13 +12,13 @@ from typing import Final
 from contractlog.clients.cli.git_repository import git_top, run_git
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["GIT", "checked_out", "is_git_revision"]
+__all__ = ["GIT", "MAX_REVISION_BYTES", "checked_out", "is_git_revision"]
 
 GIT: Final = "git:"
 _IGNORE_FILE: Final = ".contractlogignore"  #: also read from the folders above
 _READ_SUFFIXES: Final = (".avsc", ".json", _IGNORE_FILE, "contractlog.toml")
 _REGULAR_FILE_MODES: Final = (b"100644", b"100755")
-_MAX_BYTES: Final = 256 * 1024 * 1024  #: of the files of a revision
+MAX_REVISION_BYTES: Final = 256 * 1024 * 1024  #: of the files of a revision
 
 
 def is_git_revision(name: str) -> bool:
@@ -79,8 +79,10 @@ def _write_files(top: Path, tree: str, paths: Sequence[str], folder: Path) -> No
         if mode not in _REGULAR_FILE_MODES or not (path.name.endswith(_READ_SUFFIXES) or relative in paths):
             continue
         total += int(size)
-        if total > _MAX_BYTES:
-            raise UsageError(f"the schema files of the revision are larger than {_MAX_BYTES // 1024 // 1024} MiB")
+        if total > MAX_REVISION_BYTES:
+            raise UsageError(
+                f"the schema files of the revision are larger than {MAX_REVISION_BYTES // 1024 // 1024} MiB"
+            )
         contents.append((path, object_id, int(size)))
     blobs = BytesIO(run_git(top, "cat-file", "--batch", stdin=b"".join(each + b"\n" for _, each, _ in contents)))
     for path, _, length in contents:

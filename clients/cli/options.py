@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
+from contractlog.clients.cli.credentials import select_security
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
@@ -16,7 +15,6 @@ from contractlog.clients.settings import (
     DEFAULT_TIMEOUT,
     URL_VARIABLES,
     Security,
-    environment_variables,
     registry_url,
 )
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject, UsageError
@@ -35,7 +33,6 @@ __all__ = [
     "add_reports",
     "add_timeout",
     "connect",
-    "credential_variables",
     "format_reference",
     "parse_level",
     "parse_reference",
@@ -159,11 +156,11 @@ def add_references(parser: ArgumentParser, referrer: str) -> None:
 def connect(options: Namespace, security: Security | None = None) -> Registry:
     """Return a client of the registry given by arguments or environment.
 
-    Without ``security``, the credentials are those in the environment's variables; those that end in the name of
-    ``--environment`` come first.
+    Without ``security``, ``select_security`` chooses the credentials.
 
     Raises:
-        UsageError: the manifest has environments, none is chosen, and no registry is named.
+        UsageError: the manifest has environments, none is chosen, and no registry is named; or credentials are not for
+            the registry of the manifest.
     """
     environments = getattr(options, "unselected_environments", ())
     if environments:
@@ -176,15 +173,9 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
     return Registry(
         registry_url(options.registry),
         timeout=options.timeout,
-        security=security or Security.from_environment(credential_variables(options)),
+        security=security or select_security(options),
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
-
-
-def credential_variables(options: Namespace) -> Mapping[str, str]:
-    """Return the variables of the process, in which those of ``--environment`` come first."""
-    name = getattr(options, "environment", None)
-    return os.environ if name is None else {**os.environ, **environment_variables(name)}
 
 
 def select_context(options: Namespace) -> str:

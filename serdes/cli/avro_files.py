@@ -1,6 +1,6 @@
 """Avro object container files (``.avro``).
 
-fastavro reads and writes blocks and compression; our codecs read and write the values.
+``avro_blocks.py`` reads blocks, and fastavro writes them; our codecs read and write the values.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from contractlog.serdes.avro.body_codec import AvroWriter
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, put_bytes
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.cli.avro_blocks import AvroBlock, read_blocks, read_header
 from contractlog.serdes.errors import SerializationError
 
 __all__ = ["AvroFileReader", "AvroFileWriter", "require_fastavro"]
@@ -37,17 +38,17 @@ class AvroFileReader:
         name: the file's name, for messages.
 
     Raises:
-        UsageError: it is not such a file, its schema cannot be used, or fastavro is not installed.
+        UsageError: it is not such a file, or its schema cannot be used.
     """
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._name = name
-        fastavro = require_fastavro()
         try:
-            self._blocks = fastavro.block_reader(stream)
-            text = self._blocks.metadata[_SCHEMA_KEY]
-        except Exception as error:
-            raise UsageError(f"`{name}` is not an Avro object container file: {_describe_error(error)}") from error
+            header = read_header(stream)
+            text = header.metadata[_SCHEMA_KEY].decode()
+        except (ValueError, KeyError, OSError) as error:
+            raise UsageError(f"`{name}` is not an Avro object container file that can be read: {error}") from error
+        self._blocks = read_blocks(stream, header)
         self.draft = SchemaDraft(text)
         try:
             self.parsed = parse_schema(self.draft, {}, strict=False)
@@ -63,12 +64,10 @@ class AvroFileReader:
         reader = InterpretedReader(self.parsed, reader_schema, named_records=reader_schema is not None)
         number = 0
         for block in self._read_blocks():
-            source = ByteCursor(block.bytes_.getvalue())
-            if block.num_records > max(source.end, DEFAULT_LIMITS.max_empty_items):
-                raise UsageError(
-                    f"`{self._name}`: a block of {source.end:,} bytes claims {block.num_records:,} records"
-                )
-            for _ in range(block.num_records):
+            source = ByteCursor(block.data)
+            if block.records > max(source.end, DEFAULT_LIMITS.max_empty_items):
+                raise UsageError(f"`{self._name}`: a block of {source.end:,} bytes claims {block.records:,} records")
+            for _ in range(block.records):
                 number += 1
                 try:
                     value = reader.read_next(source)
@@ -78,16 +77,11 @@ class AvroFileReader:
             if source.at < source.end:
                 raise UsageError(f"`{self._name}`: bytes are left in the block of record {number}")
 
-    def _read_blocks(self) -> Iterator[Any]:
-        blocks = iter(self._blocks)
-        while True:
-            try:
-                block = next(blocks)
-            except StopIteration:
-                return
-            except Exception as error:
-                raise UsageError(f"`{self._name}` cannot be read to its end: {_describe_error(error)}") from error
-            yield block
+    def _read_blocks(self) -> Iterator[AvroBlock]:
+        try:
+            yield from self._blocks
+        except (ValueError, OSError) as error:
+            raise UsageError(f"`{self._name}` cannot be read to its end: {error}") from error
 
 
 class AvroFileWriter:

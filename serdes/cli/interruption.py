@@ -5,11 +5,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self, TextIO, TypeVar
 
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["Interruption", "read_lines"]
+
+T = TypeVar("T")
 
 
 class Interruption:
@@ -33,11 +35,15 @@ class Interruption:
 
     def read(self, readline: Callable[[], str]) -> str:
         """Return the next line, or an empty string after an interruption, also while waiting."""
+        return self.wait(readline) or ""
+
+    def wait(self, call: Callable[[], T]) -> T | None:
+        """Return the result of a call that may block, or None after an interruption, also while waiting."""
         self._reading = True
         try:
-            return "" if self.happened else readline()
+            return None if self.happened else call()
         except _ReadInterrupted:
-            return ""
+            return None
         finally:
             self._reading = False
 

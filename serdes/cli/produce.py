@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from functools import partial
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, TextIO
@@ -19,7 +19,7 @@ from contractlog.clients.cli.output import count_noun, print_json, print_message
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.schema import SchemaType
-from contractlog.serdes.cli.avro_files import AvroFileReader, require_fastavro
+from contractlog.serdes.cli.avro_files import AvroFileReader
 from contractlog.serdes.cli.delivery import Delivery
 from contractlog.serdes.cli.headers import parse_header
 from contractlog.serdes.cli.interruption import Interruption, read_lines
@@ -79,10 +79,8 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(argv)
     if options.references and options.schema is None:
         raise UsageError("--reference needs --schema FILE: it names what that schema depends on")
-    if options.file.endswith(_AVRO):
-        require_fastavro()
-        if options.envelope:
-            raise UsageError("--envelope is for JSON lines; the records of an Avro file are values")
+    if options.file.endswith(_AVRO) and options.envelope:
+        raise UsageError("--envelope is for JSON lines; the records of an Avro file are values")
     delivery = Delivery(require_brokers(options), options.topic, progress=sys.stderr.isatty())
     with connect(options) as registry, contextlib.ExitStack() as files, Interruption() as interruption:
         records = _open_records(options, registry, interruption, files)
@@ -125,7 +123,7 @@ def _open_records(
         headers=options.headers,
     )
     if not options.file.endswith(_AVRO):
-        source = files.enter_context(_open_text(options.file))
+        source = files.enter_context(_open_text(options.file, interruption))
         reader = reading(schema=schema)
         return (reader.encode_line(number, line) for number, line in read_lines(source, interruption))
     file = AvroFileReader(files.enter_context(_open_binary(options.file)), options.file)
@@ -140,21 +138,23 @@ def _open_records(
 
 
 @contextlib.contextmanager
-def _open_text(file: str) -> Iterator[TextIO]:
+def _open_text(file: str, interruption: Interruption) -> Iterator[TextIO]:
     if file == "-":
         if isinstance(sys.stdin, TextIOWrapper):
             sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
         yield sys.stdin
         return
-    try:
-        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- only errors of opening are caught here
+    try:  # a pipe without a writer blocks
+        source = interruption.wait(partial(Path(file).open, encoding="utf-8", errors="surrogateescape"))
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror or error}") from None
-    with source:
-        yield source
+    with source or StringIO() as lines:
+        yield lines
 
 
 def _open_binary(file: str) -> IO[bytes]:
+    if Path(file).exists() and not Path(file).is_file():  # reading a pipe could not be interrupted
+        raise UsageError(f"`{file}` is not a regular file: pass JSON lines, or a file")
     try:
         return Path(file).open("rb")
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
@@ -24,6 +26,7 @@ from contractlog.spark_validation.jobs.audit_command import add_read_options, ma
 __all__ = ["lineage"]
 
 FORMAT: Final = "contractlog.lineage/1"
+_MAX_REPORT_BYTES: Final = 64 * 1024 * 1024
 
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -139,8 +142,13 @@ def _namespace(options: Namespace) -> str:
     state: Path | None = options.state
     for report in () if state is None else (state / "report.json", state.parent / "report.json"):
         try:
-            return kafka_namespace(json.loads(report.read_text(encoding="utf-8"))["source"]["bootstrap_servers"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return kafka_namespace(
+                json.loads(read_bounded_file(report, _MAX_REPORT_BYTES))["source"]["bootstrap_servers"]
+            )
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise UsageError(f"`{report}` cannot be read: {error.strerror}; pass --bootstrap-servers") from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
     raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.credentials import uses_manifest_registry
 from contractlog.clients.cli.operations.lookups import (
     add_limit,
     fetch_if_supported,
@@ -31,6 +32,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
+from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import Forbidden, UsageError
 from contractlog.compatibility.identifiers import Subject
 
@@ -74,9 +76,11 @@ def _run_subjects(options: Namespace) -> int:
         if prefix.startswith(":"):
             raise UsageError(f"`{prefix}` is qualified with a context: leave out --context")
         prefix = qualify_context(options.context) + prefix
-    with connect(options) as registry:
+    completes = options.format == "plain"  # in any folder, whose manifest may be anybody's
+    anonymous = completes and uses_manifest_registry(options)
+    with connect(options, Security() if anonymous else None) as registry:
         rows, truncated = _list_subjects(registry, prefix, options)
-    if options.format == "plain":
+    if completes:
         for row in rows:
             if row["subject"].isprintable():
                 print_result(row["subject"])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.credentials import select_security
 from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import (
     add_environment,
@@ -14,12 +15,11 @@ from contractlog.clients.cli.options import (
     add_output,
     add_registry,
     connect,
-    credential_variables,
     select_context,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_result, print_table
 from contractlog.clients.registry import Registry
-from contractlog.clients.settings import RegistryAddress, Security, registry_url
+from contractlog.clients.settings import RegistryAddress, registry_url
 from contractlog.compatibility.errors import Forbidden
 from contractlog.compatibility.identifiers import qualify_subject
 
@@ -74,7 +74,7 @@ def _describe_credentials(options: Namespace) -> str:
     user = next(
         (address.user for address in RegistryAddress.parse(registry_url(options.registry)) if address.user), None
     )
-    security = Security.from_environment(credential_variables(options))
+    security = select_security(options)
     if user is not None or security.user is not None:
         return f"password of user `{user or security.user}`"
     if security.token is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
@@ -36,6 +37,7 @@ from contractlog.clients.cli.plan.steps import (
     SetLevel,
     SetMode,
     Step,
+    compute_digest,
     setting_step,
 )
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
@@ -60,7 +62,7 @@ from contractlog.compatibility.mode import Mode
 __all__ = ["Plan", "make_plan", "require_prunable"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """Changes that the registry needs to match the files."""
 
@@ -118,6 +120,12 @@ class Plan:
                 registrations += [*binding, step] if self.latest[subject] else [step, *binding]
         bindings = [each for each in self.bindings if each.change.lifecycle is Lifecycle.WEAK]
         return [*first, *registrations, *owned.values(), *bindings, *self.unbindings, *last, *self.deletions]
+
+    @cached_property
+    def registered_texts(self) -> frozenset[tuple[str, str]]:
+        """Subjects with the SHA-256 of a file that is a version of them, for a saved plan with many steps."""
+        unchanged = (each.file for each in self.registrations if each.outcome == "unchanged")
+        return frozenset((file.subject, compute_digest(file)) for file in unchanged)
 
     @property
     def waived(self) -> list[RegisterWaived]:

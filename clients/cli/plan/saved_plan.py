@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.credentials import has_credentials, list_urls, select_security
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
@@ -34,13 +35,16 @@ from contractlog.clients.cli.plan.steps import (
     compute_digest,
     step_key,
 )
+from contractlog.clients.cli.schema_folder.environment import DEFAULT, resolve_environment
+from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import (
+    DEFAULT_URL,
     URL_VARIABLES,
-    RegistryAddress,
     environment_variable,
     environment_variables,
+    find_url_variables,
     registry_url,
 )
 from contractlog.compatibility.errors import UsageError
@@ -50,6 +54,7 @@ from contractlog.compatibility.schema import Reference
 __all__ = ["SavedPlan", "find_deviation", "read_plan", "write_plan"]
 
 _MAX_PLAN_BYTES: Final = 256 * 1024 * 1024
+_MAX_STEPS: Final = 100_000
 
 SAVED_PLAN_FORMAT: Final = "contractlog.saved-plan/1"
 _KINDS: Final[Mapping[str, type[Step]]] = {
@@ -88,7 +93,7 @@ def write_plan(options: Namespace, registry: Registry, plan: Plan) -> None:
     arguments = {name: getattr(options, name) for name in ("files", "subject", "normalize", "environment", "prune")}
     arguments["manifest"] = None if options.manifest is None else str(options.manifest.path)
     arguments["references"] = [format_reference(each) for each in options.references]
-    url = _without_credentials(registry_url(options.registry))
+    url = ",".join(list_urls(registry_url(options.registry)))
     steps = [step.body() for step in plan.steps()]
     folder = os.path.relpath(Path.cwd(), options.out.resolve().parent)
     states = {subject: asdict(state) for subject, state in read_states(registry, list(plan.latest)).items()}
@@ -142,12 +147,17 @@ def read_plan(options: Namespace) -> SavedPlan:
             and all(map(_kind_of, steps))
             and all(isinstance(each, str) for each in (*files, *references))
         ):
+            if len(steps) > _MAX_STEPS:
+                message = (
+                    f"`{options.plan}` has {len(steps):,} steps, more than {_MAX_STEPS:,}: plan fewer folders at a time"
+                )
+                raise _plan_error(options.plan, message)
             locate = _find_folder(options.plan, body.get("folder"), [*files, *([manifest] if manifest else [])])
             options.files, options.subject = [locate(path) for path in files], subject
             options.normalize, options.environment = normalize, environment
             options.prune = body["arguments"].get("prune") is True
-            _require_registry(options, url)
             options.manifest = None if manifest is None else Path(locate(manifest))
+            _require_registry(options, url)
             options.references = _parse_references(options.plan, references)
             steps = [step | {"file": locate(str(step["file"]))} if "file" in step else step for step in steps]
             return SavedPlan(steps, states)
@@ -192,10 +202,9 @@ def _find_folder(plan: Path, folder: Any, paths: Sequence[str]) -> Callable[[str
     """
     made_in = plan.resolve().parent / str(folder or ".")
     if isinstance(folder, str) and all((made_in / path).exists() for path in paths):
-        here = Path.cwd().resolve()
-        return lambda path: (
-            path if made_in.resolve() == here or Path(path).is_absolute() else os.path.relpath(made_in / path)
-        )
+        if made_in.resolve() == Path.cwd().resolve():
+            return str
+        return lambda path: path if Path(path).is_absolute() else os.path.relpath(made_in / path)
     missing = next((path for path in paths if not Path(path).exists()), None)
     if missing is not None:
         raise _plan_error(
@@ -261,25 +270,40 @@ def _kind_of(saved: Any) -> type[Step] | None:
 
 
 def _require_registry(options: Namespace, planned: str) -> None:
-    """Take the registry of a plan, and its credentials from the environment.
+    """Require that the registry of a plan is the one that the command has without it.
 
-    A plan may come from a pull request, so neither its registry nor its environment overrides a variable: the
-    credentials beside that variable would be sent to the plan's registry.
+    A plan may come from a pull request, so it does not decide where credentials are sent: its own registry is used only
+    if there are none, and nothing else names a registry.
 
     Raises:
-        UsageError: another registry was named, by an option or a variable.
+        UsageError: it is another one.
     """
     name = options.environment
+    variable = URL_VARIABLES[0] if name is None else environment_variable(name)
     own = None if name is None else environment_variables(name).get(URL_VARIABLES[0])
-    chosen = options.registry or own or next(filter(None, map(os.environ.get, URL_VARIABLES)), planned)
-    if _without_credentials(chosen) != planned:
-        advice = "plan again"
-        if name is not None and own is None and not options.registry:
-            advice = f"if it is meant, set {environment_variable(name)} to it, or pass --registry"
-        message = f"the plan is for the registry {planned}, not for {_without_credentials(chosen)}: {advice}"
-        raise _plan_error(options.plan, message)
-    options.registry = chosen
+    given = options.registry or own or next(filter(None, map(os.environ.get, URL_VARIABLES)), None)
+    others = [] if given else sorted(find_url_variables())
+    resolved = given or (None if others else _find_default_registry(options))
+    if resolved is None and not others and not has_credentials(select_security(options)):
+        resolved = planned
+    if resolved is None or ",".join(list_urls(resolved)) != planned:
+        if resolved is not None:
+            reason = f"not for {','.join(list_urls(resolved))}"
+        else:
+            reason = f"which is not that of {' or '.join(others)}" if others else "which nothing else names"
+        advice = (
+            "plan again" if options.registry or own else f"if it is meant, set {variable} to it, or pass --registry"
+        )
+        raise _plan_error(options.plan, f"the plan is for the registry {planned}, {reason}: {advice}")
+    if given or name is None:  # else the manifest's, which `select_environment` chooses
+        options.registry = resolved
 
 
-def _without_credentials(url: str) -> str:
-    return ",".join(address.url for address in RegistryAddress.parse(url))
+def _find_default_registry(options: Namespace) -> str | None:
+    """Return the registry of a command if neither an argument nor a variable names one; None: there is none."""
+    manifest, name = find_manifest(options.manifest, options.files), options.environment
+    if manifest is None:
+        return DEFAULT_URL if name is None else None
+    if name is None and DEFAULT not in manifest.environments:
+        return None if manifest.environments else DEFAULT_URL
+    return resolve_environment(manifest, name or DEFAULT).registry

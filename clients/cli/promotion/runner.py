@@ -13,6 +13,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.folder_state import FolderState
+from contractlog.clients.cli.credentials import list_urls, use_manifest_registry
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
@@ -34,7 +35,7 @@ from contractlog.clients.cli.schema_folder.command_files import read_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
 from contractlog.clients.cli.subject_settings import find_setting_changes
-from contractlog.clients.settings import RegistryAddress
+from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
@@ -182,24 +183,20 @@ def _open_environments(
         UsageError: an environment does not exist, or both are the same.
     """
     environments = [(name, resolve_environment(manifest, name)) for name in (options.source, options.target)]
-    first, second = ((_urls(each), each.context or DEFAULT_CONTEXT) for _, each in environments)
+    first, second = ((list_urls(each.registry), each.context or DEFAULT_CONTEXT) for _, each in environments)
     if first == second:
         raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
     source, target = (
-        EnvironmentClient(
-            name,
-            each.context or DEFAULT_CONTEXT,
-            stack.enter_context(
-                connect(Namespace(**{**vars(options), "registry": each.registry, "environment": name}))
-            ),
-        )
+        EnvironmentClient(name, each.context or DEFAULT_CONTEXT, stack.enter_context(_connect(options, name, each)))
         for name, each in environments
     )
     return source, target
 
 
-def _urls(environment: Environment) -> list[str]:
-    return [address.url for address in RegistryAddress.parse(environment.registry)]
+def _connect(options: Namespace, name: str, environment: Environment) -> Registry:
+    own = Namespace(**{**vars(options), "environment": name})
+    use_manifest_registry(own, environment.registry)
+    return connect(own)
 
 
 def _json_body(promotion: PromotionComparison, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.cli.credentials import list_urls, use_manifest_registry
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
 from contractlog.clients.cli.suggested_commands import repeat_in_commands
-from contractlog.clients.settings import URL_VARIABLES, RegistryAddress, environment_variables
+from contractlog.clients.settings import URL_VARIABLES, environment_variables
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["resolve_environment", "select_environment", "select_registry"]
+__all__ = ["DEFAULT", "resolve_environment", "select_environment", "select_registry"]
 
 DEFAULT: Final = "default"  #: the environment that `init` and `pull` write
 
@@ -40,7 +41,9 @@ def select_environment(options: Namespace) -> None:
         if options.manifest is None:
             raise UsageError(f"--environment needs a manifest: write {MANIFEST}, or pass --manifest")
         environment = resolve_environment(options.manifest, options.environment)
-        options.registry, options.context = options.registry or environment.registry, environment.context
+        options.context = environment.context
+        if not options.registry:
+            use_manifest_registry(options, environment.registry)
         repeated |= _locate_manifest(options.manifest)
         options.manifest = replace(
             options.manifest, default_level=environment.level, default_namespace=environment.default_namespace
@@ -59,6 +62,7 @@ def select_registry(options: Namespace) -> str:
     selected = Namespace(**{**vars(options), "files": []})
     select_environment(selected)
     options.registry, options.environment = selected.registry, selected.environment
+    options.manifest_url = getattr(selected, "manifest_url", None)
     options.unselected_environments = selected.unselected_environments
     return str(selected.context)
 
@@ -67,7 +71,7 @@ def _named_registry(options: Namespace) -> dict[str, str]:
     """Return the options that name the registry, without credentials."""
     named = {}
     if getattr(options, "registry", None):
-        named["registry"] = ",".join(address.url for address in RegistryAddress.parse(options.registry))
+        named["registry"] = ",".join(list_urls(options.registry))
     if options.environment is not None:
         named["environment"] = options.environment
     return named

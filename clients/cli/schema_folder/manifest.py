@@ -30,6 +30,7 @@ from contractlog.clients.cli.schema_folder.severity_overrides import (
 from contractlog.clients.cli.schema_folder.toml_positions import locate_key
 from contractlog.clients.cli.schema_folder.waivers import Waiver, find_waiver_errors, parse_waiver
 from contractlog.clients.file_errors import ControlFile, FileError, control_file_error
+from contractlog.clients.settings import find_colliding_variable
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidRuleSet
 from contractlog.compatibility.identifiers import Subject
@@ -206,6 +207,7 @@ def load_manifest(path: Path) -> Manifest:
             find_check_errors(value),
             find_waiver_errors(value),
             _find_rule_set_errors(value),
+            _find_environment_errors(value),
         )
     )
     if violations:
@@ -246,6 +248,15 @@ def _find_rule_set_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[s
                 validate_rule_set(RuleSet.from_body(rule[key]) if key in rule else None)
             except InvalidRuleSet as error:
                 yield ["subjects", index, key], f"the registry would reject `{key}`: {error}"
+
+
+def _find_environment_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield the environments whose variables would be others: ``password``, because of ``…_KEY_PASSWORD``."""
+    for name in value.get("environments", {}):
+        variable = find_colliding_variable(name)
+        if variable is not None:
+            message = f"an environment cannot have the name `{name}`: {variable} is a variable with another meaning"
+            yield ["environments", name], f"{message}. Rename it"
 
 
 def _parse_environment(entry: Mapping[str, Any]) -> Environment:

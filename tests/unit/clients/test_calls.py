@@ -245,6 +245,10 @@ def test_a_list_of_names_is_a_list_of_strings(call: Call[Any], body: Any) -> Non
         call.read(body)
 
 
+def test_a_subject_is_in_a_list_once() -> None:
+    assert calls.subjects().read(["b", "a", "b"]) == ["b", "a"]
+
+
 @pytest.mark.parametrize(
     ("answers", "listed"),
     [
@@ -252,6 +256,8 @@ def test_a_list_of_names_is_a_list_of_strings(call: Call[Any], body: Any) -> Non
         ([["a", "b"], ["c", "d"], []], ["a", "b", "c", "d"]),
         ([["a", "b", "c"]], ["a", "b", "c"]),  # a server that ignores the limit
         ([["a", "b"], ["a", "b"]], ["a", "b"]),  # a server that ignores both, with as many subjects as a page has
+        ([["a", "a"], ["b", "a"], ["c"]], ["a", "b", "c"]),  # a server that repeats names
+        ([["a", "a"], ["a", "a"]], ["a"]),
     ],
 )
 def test_subjects_are_listed_once_even_by_a_server_without_pages(answers: list[list[str]], listed: list[str]) -> None:

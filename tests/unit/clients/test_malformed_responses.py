@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients.calls import Call
+from contractlog.clients.calls.associations import associations_of_subject
+from contractlog.clients.calls.config_and_mode import config
 from contractlog.clients.calls.extensions import changes, permissions, search
+from contractlog.clients.calls.schemas import by_guid, by_id, versions_of_id
+from contractlog.clients.calls.subjects import latest_with_metadata, lookup, register, version, versions
 from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.data_classes import AssociationCreateOrUpdateRequest, Schema
 from contractlog.clients.response import Response, parse_response
 from contractlog.clients.retry_and_failover import Retries, send_with_retries
 from contractlog.compatibility.errors import RegistryError, UnreadableResponse
+from contractlog.compatibility.schema import RegisteredSchema
 
 from support.api_calls import DRAFT, EXAMPLES
 
@@ -127,3 +132,74 @@ def test_permissions_are_a_name_and_two_booleans(body: bytes) -> None:
 def test_a_page_has_a_list(call: Call[Any], body: bytes) -> None:
     with pytest.raises(UnreadableResponse):
         parse_response(call, Response(200, body))
+
+
+VERSION = {"subject": "s", "version": 1, "id": 1, "schema": DRAFT.text}
+
+
+@pytest.mark.parametrize("member", ["version", "id", "schema"])
+@pytest.mark.parametrize("call", [version("s", "latest"), latest_with_metadata("s", {})])
+def test_a_version_has_its_number_its_id_and_its_text(call: Call[Any], member: str) -> None:
+    for value in (None, 0, [], True, {}):
+        with pytest.raises(UnreadableResponse):
+            parse_response(call, Response(200, json.dumps({**VERSION, member: value}).encode()))
+    body = {name: value for name, value in VERSION.items() if name != member}
+    with pytest.raises(UnreadableResponse):
+        parse_response(call, Response(200, json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"subject": ["s"]},
+        {"guid": 5},
+        {"schemaType": []},
+        {"ts": "now"},
+        {"references": [{"name": ["n"], "subject": "s", "version": 1}]},
+        {"references": [{"name": "n", "subject": {}, "version": 1}]},
+        {"references": [{"name": "n", "subject": "s", "version": "x"}]},
+        {"references": {"name": "n"}},
+        {"metadata": {"tags": {"a": "b"}}},
+        {"metadata": {"properties": {"a": ["b"]}}},
+        {"metadata": {"sensitive": "a"}},
+        {"ruleSet": {"domainRules": [{"name": 5}]}},
+        {"ruleSet": {"domainRules": [{"name": "a", "tags": [[]]}]}},
+        {"ruleSet": {"enableAt": 5}},
+    ],
+)
+@pytest.mark.parametrize(
+    "call", [version("s", 1), lookup("s", DRAFT), register("s", DRAFT), by_id(1), by_guid("g")], ids=lambda c: c.route
+)
+def test_a_member_of_a_schema_has_its_type(call: Call[Any], members: dict[str, Any]) -> None:
+    assert isinstance(parse_response(call, Response(200, json.dumps(VERSION).encode())), RegisteredSchema)
+    with pytest.raises(UnreadableResponse):
+        parse_response(call, Response(200, json.dumps({**VERSION, **members}).encode()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"alias": ["a"]},
+        {"normalize": "yes"},
+        {"defaultMetadata": {"properties": []}},
+        {"defaultRuleSet": {"x": 1}, "compatibilityGroup": 1},
+    ],
+)
+def test_a_member_of_a_config_has_its_type(body: dict[str, Any]) -> None:
+    with pytest.raises(UnreadableResponse):
+        parse_response(config("s"), Response(200, json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [
+        (versions("s"), "12"),
+        (versions("s"), ["1"]),
+        (versions_of_id(1), [{"subject": ["s"], "version": 1}]),
+        (associations_of_subject("s"), [{"subject": ["s"]}]),
+        (associations_of_subject("s"), [{"subject": "s", "resourceName": ["t"]}]),
+    ],
+)
+def test_lists_have_items_of_their_type(call: Call[Any], body: Any) -> None:
+    with pytest.raises(UnreadableResponse):
+        parse_response(call, Response(200, json.dumps(body).encode()))

@@ -60,3 +60,10 @@ def test_credentials_in_the_url_go_before_the_others() -> None:
         request = transport.build_request(calls.subjects(), Attempt(0, 0, 1.0))
         assert request["auth"] == sent
         transport.close()
+
+
+def test_a_key_that_is_no_file_is_not_printed(tmp_path: Path) -> None:
+    (tmp_path / "me.pem").touch()
+    with pytest.raises(UsageError) as error:
+        Security(certificate=str(tmp_path / "me.pem"), key="hunter2").tls_context()
+    assert "hunter2" not in str(error.value)

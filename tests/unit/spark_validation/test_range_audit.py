@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.state import (
     MAX_FIELDS,
@@ -19,6 +22,7 @@ from contractlog.contracts.audit.state import (
     limit_state,
     merge_states,
 )
+from contractlog.spark_validation import state_files
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
@@ -224,6 +228,37 @@ def test_unsampled_fields_survive_a_round_trip(tmp_path: Path) -> None:
     assert read_state(tmp_path) == state
     (tmp_path / "state.json").write_text('{"format": "contractlog.state/1"}')  # of an earlier release
     assert read_state(tmp_path) == AuditState()
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [("state.json", "MAX_STATE_JSON_BYTES"), ("violations.parquet", "MAX_TABLE_BYTES")]
+)
+def test_a_state_that_is_too_large_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: str
+) -> None:
+    write_state(AuditState(), tmp_path)
+    monkeypatch.setattr(state_files, limit, (tmp_path / name).stat().st_size - 1)
+    with pytest.raises(UsageError, match="is larger than"):
+        read_state(tmp_path)
+
+
+def test_the_size_of_a_table_is_that_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_state(AuditState(), tmp_path)
+    table = pa.table({"topic": ["t" * 1_000] * 100_000})
+    pq.write_table(table, tmp_path / "coverage.parquet", compression="zstd")
+    monkeypatch.setattr(state_files, "MAX_TABLE_BYTES", 10_000_000)
+    assert (tmp_path / "coverage.parquet").stat().st_size < 1_000_000
+    with pytest.raises(UsageError, match=r"coverage.parquet` is larger than 9 MiB"):
+        read_state(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["state.json", "cells.parquet"])
+def test_a_state_with_a_pipe_is_not_read(tmp_path: Path, name: str) -> None:
+    write_state(AuditState(), tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(UsageError, match="not a regular file"):
+        read_state(tmp_path)
 
 
 def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_are_named(tmp_path: Path) -> None:

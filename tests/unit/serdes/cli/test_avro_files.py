@@ -16,6 +16,7 @@ import pytest
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.serdes.cli.avro_blocks import MAX_BLOCK_BYTES
 from contractlog.serdes.cli.avro_files import AvroFileReader, AvroFileWriter
 
 ORDER: dict[str, Any] = {
@@ -51,7 +52,7 @@ def values(data: bytes, wanted: str | None = None) -> list[Any]:
     return [value for _, value in file.values(reader)]
 
 
-@pytest.mark.parametrize("codec", ["null", "deflate", "bzip2"])
+@pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
 def test_files_written_by_fastavro_are_read(codec: str) -> None:
     assert values(written(ORDER, ORDERS, codec)) == ORDERS
 
@@ -100,6 +101,25 @@ def test_damage_is_told_by_the_record_or_the_block() -> None:
     ):
         with pytest.raises(UsageError, match=told):
             values(data)
+
+
+@pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
+def test_a_block_is_not_decompressed_beyond_its_limit(codec: str) -> None:
+    with pytest.raises(UsageError, match="a block is larger than 64 MiB: write the file again, with smaller blocks"):
+        values(written("bytes", [bytes(MAX_BLOCK_BYTES)], codec))
+    assert values(written("bytes", [bytes(1_000_000)] * 3, codec)) == [bytes(1_000_000)] * 3
+
+
+def test_a_codec_that_cannot_be_bounded_is_rejected() -> None:
+    data = written("int", [1], "null").replace(b"avro.codec\x08null", b"avro.codec\x0csnappy")
+    with pytest.raises(UsageError, match="codec `snappy` is not supported, only null, deflate, bzip2, xz"):
+        values(data)
+
+
+@pytest.mark.parametrize("rest", [b"\xff" * 9 + b"\x01", b"\x02" + b"\xfe" * 8 + b"\x01", b"\xff" * 99])
+def test_a_header_with_wrong_lengths_is_rejected(rest: bytes) -> None:
+    with pytest.raises(UsageError, match="is not an Avro object container file"):
+        values(b"Obj\x01" + rest)
 
 
 def test_a_recursive_schema_with_a_deep_value_ends_in_an_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,9 @@ def test_openlineage_names_the_broker_that_the_report_names_or_asks(
     assert json.loads(capsys.readouterr().out)["dataset"]["namespace"] == "kafka://told:9"
     (audited / "report.json").write_text('["no report"]')
     assert main(arguments) == 2
+    os.truncate(audited / "report.json", 65 * 1024 * 1024)
+    assert main(arguments) == 2
+    assert "report.json` cannot be read: it is larger than 67,108,864 bytes" in capsys.readouterr().err
 
 
 def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.cli.plan import planner, saved_plan, steps
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, SchemaDraft
 
@@ -238,6 +239,30 @@ def test_neither_registry_nor_environment_of_a_plan_overrides_a_variable(
     error = capsys.readouterr().err
     assert "the plan is for the registry http://thief:8081, not for http://prod:8081: " in error
     assert ("set CONTRACTLOG_REGISTRY_URL_PROD to it" in error) == (not variable.endswith("_PROD"))
+    assert registry.subjects() == []
+
+
+def test_the_work_of_a_saved_plan_does_not_grow_with_steps_times_files(
+    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    monkeypatch.setattr(planner, "compute_digest", lambda file: digests.append(file) or steps.compute_digest(file))
+    main(["plan", ".", "--out", "plan.json"])
+    main(["apply", "."])
+    body = json.loads((folder / "plan.json").read_text())
+    body["steps"] *= 50
+    (folder / "plan.json").write_text(json.dumps(body))
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    assert len(digests) == 2
+
+
+def test_a_plan_with_too_many_steps_is_rejected(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["plan", ".", "--out", "plan.json"])
+    monkeypatch.setattr(saved_plan, "_MAX_STEPS", 2)
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
+    assert "`plan.json` has 3 steps, more than 2: plan fewer folders at a time" in capsys.readouterr().err
     assert registry.subjects() == []
 
 

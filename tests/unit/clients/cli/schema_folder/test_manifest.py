@@ -14,6 +14,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.schema_folder.collection import collect_files
 from contractlog.clients.cli.schema_folder.environment import resolve_environment, select_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest, load_manifest
+from contractlog.clients.settings import environment_variables
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroSerializer
@@ -150,6 +151,19 @@ def test_a_variable_of_the_environment_takes_the_place_of_its_url(
     assert resolve_environment(manifest, "eu-prod") == Environment("https://attacker.example", ".p")
     monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL_EU_PROD", "https://registry.example")
     assert resolve_environment(manifest, "eu-prod") == Environment("https://registry.example", ".p")
+
+
+@pytest.mark.parametrize("name", ["password", "Password", "PASSWORD"])
+def test_an_environment_does_not_change_the_meaning_of_a_variable(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (folder / MANIFEST).write_text(
+        f'[environments.prod]\nregistry = "http://a"\n[environments.{name}]\nregistry = "http://b"\n'
+    )
+    with pytest.raises(UsageError, match=rf"toml:3:1: .*`{name}`: CONTRACTLOG_REGISTRY_KEY_PASSWORD is a variable"):
+        load_manifest(folder / MANIFEST)
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_KEY_PASSWORD", "secret")
+    assert environment_variables(name) == {}
 
 
 def test_the_default_environment_is_chosen_if_nothing_names_a_registry(
