@@ -374,7 +374,9 @@ class _PlanBuilder:
         for resource_id, name in sorted(new):
             if resource_id and owners.get(resource_id, set()) - {name}:
                 owner = min(owners[resource_id] - {name})
-                self.plan.conflicts.append(f"{name} has the id {resource_id} in the source, which is that of {owner} here")
+                self.plan.conflicts.append(
+                    f"{name} has the id {resource_id} in the source, which is that of {owner} here"
+                )
 
     def plan_change_log(self) -> None:
         """Plan the change log entries, except those of settings."""

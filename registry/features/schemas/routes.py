@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.registry.access.current_caller import current_permissions, may_read_everything
+from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
 from contractlog.registry.features.schemas.queries import SchemaFilter
 from contractlog.registry.http.api_response import ApiResponse
@@ -115,9 +115,10 @@ async def get_schema(
         view.plain
         and not fetch_max_id
         and not qualified
-        and (not requested.name or requested == rendered.schema.subject)
+        and (not requested.name or (requested == rendered.schema.subject and may_read(requested)))
     ):
         # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
+        # Nor is one of an unreadable subject, whose alias was not followed.
         cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
     return _redact(response, requested.context)
 

@@ -9,7 +9,7 @@ from typing import Final
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.current_caller import may_read, may_read_in_context
+from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import queries
@@ -110,7 +110,9 @@ class SchemaService(ReadService):
 
 
 def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
-    schema = name_and_id_lookup.find_by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
+    schema = None
+    if 0 <= schema_id <= MAX_ID:
+        schema = name_and_id_lookup.find_by_id(snapshot, schema_id, subject, current_permissions.get())
     if schema is None:
         raise SchemaNotFound(schema=schema_id)
     return schema

@@ -78,6 +78,11 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
     return _parse_subject_form(subject) if subject else _DEFAULT_FORM
 
 
+def _may_read_form(form: tuple[str, str], permissions: Permissions) -> bool:
+    """Return whether the cache may answer: for an unreadable subject, the route responds as if it did not exist."""
+    return not form[1] or permissions is ALL_PERMISSIONS or permissions.permits(Permission.READ, Subject(*form))
+
+
 def redact_unreadable(body: bytes, permissions: Permissions, context: str) -> bytes:
     """Return a response by id or guid without what the caller may not know.
 
@@ -154,7 +159,7 @@ class CachedSchemaById:
         if scope["type"] == "http" and scope["method"] == "GET":
             match = _SCHEMA_PATH.fullmatch(scope["path"])
             form = parse_form(scope["query_string"]) if match else None
-            if match and form:
+            if match and form and _may_read_form(form, current_permissions.get()):
                 key = (form[0], int(match[1]))
                 body = self._cache.get(key, form[1])
                 if body is not None:
@@ -179,7 +184,7 @@ class CachedSchemaById:
         key = (form[0], int(match[1]))
         body = self._cache.get(key, form[1])
         caller = None if body is None else reader(scope)
-        if body is None or caller is None:
+        if body is None or caller is None or not _may_read_form(form, caller.permissions):
             return None
         body = redact_unreadable(body, caller.permissions, key[0])
         self._note(scope, key, caller.name)
