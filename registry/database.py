@@ -16,7 +16,14 @@ from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.engines import (
+    WRITE_PAUSE_MS,
+    Engines,
+    is_in_memory,
+    mask_url,
+    open_engines,
+    parse_url,
+)
 from contractlog.registry.storage.file_lock import file_lock
 from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
@@ -52,6 +59,7 @@ def open_store(settings: Settings) -> Store:
             answer_timeout_ms=settings.answer_timeout_ms,
             connect_timeout_ms=settings.connect_timeout_ms,
             checkout_timeout_ms=settings.checkout_timeout_ms,
+            write_pause_ms=WRITE_PAUSE_MS,
         )
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
