@@ -179,7 +179,7 @@ class ThreadPools:
         try:
             return await running
         finally:
-            self._callers.add(request.caller, before - steps.left)
+            self._callers.add(request.caller, before - steps.left + request.take_charged())
 
     async def _run_in_queue(
         self, queue: FairQueue, executor: ThreadPoolExecutor, request: RequestWork, work: Callable[[], T]
