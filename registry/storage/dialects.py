@@ -7,13 +7,13 @@ from collections.abc import Collection
 from importlib import import_module
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, String, Table, Text, bindparam
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, String, Table, Text, bindparam, func
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
 from sqlalchemy.types import Boolean, TypeDecorator
 
-__all__ = ["dialect_insert", "in_numbers", "in_texts", "order_by_bytes"]
+__all__ = ["byte_length", "dialect_insert", "in_numbers", "in_texts", "order_by_bytes"]
 
 
 class _ListParameter(TypeDecorator[Collection[Any]]):
@@ -81,6 +81,26 @@ def _plain(element: Any, compiler: Any, **options: Any) -> str:
 @compiles(_Bytewise, "postgresql")
 def _postgresql(element: Any, compiler: Any, **options: Any) -> str:
     return f'({compiler.process(element.clauses, **options)}) COLLATE "C"'
+
+
+class _ByteLength(FunctionElement[int]):
+    type = BigInteger()
+    inherit_cache = True
+
+
+def byte_length(text: ColumnElement[Any]) -> ColumnElement[int]:
+    """Return the length of a text in bytes, which PostgreSQL knows without reading a long text; 0 for NULL."""
+    return func.coalesce(_ByteLength(text), 0)
+
+
+@compiles(_ByteLength)
+def _length_of_blob(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    return f"length(CAST({compiler.process(element.clauses, **options)} AS BLOB))"
+
+
+@compiles(_ByteLength, "postgresql")
+def _octet_length(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    return f"octet_length({compiler.process(element.clauses, **options)})"
 
 
 def dialect_insert(connection: Connection, table: Table) -> Any:
