@@ -35,6 +35,7 @@ class ResponseLimits:
         max_per_caller: int = _MAX_LARGE_PER_CALLER,
         max_waiting: int = _MAX_WAITING,
         wait_seconds: float = _WAIT_SECONDS,
+        max_queries: int = _MAX_READING,
     ) -> None:
         self._callers = callers
         self._max_large = max_large
@@ -43,7 +44,8 @@ class ResponseLimits:
         self._wait_seconds = wait_seconds
         self._sending: Counter[str] = Counter()
         self._waiting: deque[tuple[str, asyncio.Future[None]]] = deque()
-        self.reading = asyncio.Semaphore(_MAX_READING)
+        #: Queries of what a list has, and of its pieces; they leave threads to requests that read little.
+        self.querying, self.reading = asyncio.Semaphore(max_queries), asyncio.Semaphore(_MAX_READING)
 
     def require(self) -> None:
         """Return if the caller may request a list.

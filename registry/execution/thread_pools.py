@@ -142,7 +142,9 @@ class ThreadPools:
         self._short_queue = FairQueue(max(1, threads * 3 // 4), max_waiting=max_waiting)
         self._long_queue = FairQueue(1, max_waiting=_MAX_LONG_WAITING)
         self._callers = callers or CallerUsage(0)
-        self.responses = ResponseLimits(self._callers)  #: limits on responses with many schemas
+        self.responses = ResponseLimits(
+            self._callers, max_queries=max(1, threads // 2)
+        )  #: limits on responses with many schemas
 
     async def run_schema_work(self, text: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that parses or compares schemas; long work runs one at a time.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from importlib import import_module
+from sqlite3 import sqlite_version_info
 from typing import Any
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, String, Table, Text, bindparam, func
@@ -89,13 +90,14 @@ class _ByteLength(FunctionElement[int]):
 
 
 def byte_length(text: ColumnElement[Any]) -> ColumnElement[int]:
-    """Return the length of a text in bytes, which PostgreSQL knows without reading a long text; 0 for NULL."""
+    """Return the length of a text in bytes, 0 for NULL; long texts are not read, except by SQLite before 3.43."""
     return func.coalesce(_ByteLength(text), 0)
 
 
 @compiles(_ByteLength)
 def _length_of_blob(element: Any, compiler: SQLCompiler, **options: Any) -> str:
-    return f"length(CAST({compiler.process(element.clauses, **options)} AS BLOB))"
+    text = compiler.process(element.clauses, **options)
+    return f"octet_length({text})" if sqlite_version_info >= (3, 43) else f"length(CAST({text} AS BLOB))"
 
 
 @compiles(_ByteLength, "postgresql")

@@ -140,7 +140,8 @@ class SchemaService(ReadService):
             is_large = sum(version.size for version in listing.versions) > PIECE_BYTES
             return listing, None if is_large else encode(queries.read_schemas(snapshot, listing, listing.versions))
 
-        listing, body = await self._query(query)
+        async with limits.querying:
+            listing, body = await self._query_watched(query)
         limits.charge(listing.size)
         return body if body is not None else LargeListing(self._encode_pieces(listing, encode), await limits.enter())
 
