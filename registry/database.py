@@ -17,7 +17,14 @@ from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.engines import (
+    WRITE_PAUSE_MS,
+    Engines,
+    is_in_memory,
+    mask_url,
+    open_engines,
+    parse_url,
+)
 from contractlog.registry.storage.file_lock import file_lock
 from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
@@ -60,6 +67,7 @@ def create_engines(settings: Settings) -> Engines:
         answer_timeout_ms=settings.answer_timeout_ms,
         connect_timeout_ms=settings.connect_timeout_ms,
         checkout_timeout_ms=settings.checkout_timeout_ms,
+        write_pause_ms=WRITE_PAUSE_MS,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.step_budget import StepBudget
+from contractlog.registry.execution.response_limits import ResponseLimits
 from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
     SHORT_STEPS,
@@ -141,6 +142,9 @@ class ThreadPools:
         self._short_queue = FairQueue(max(1, threads * 3 // 4), max_waiting=max_waiting)
         self._long_queue = FairQueue(1, max_waiting=_MAX_LONG_WAITING)
         self._callers = callers or CallerUsage(0)
+        self.responses = ResponseLimits(
+            self._callers, max_queries=max(1, threads // 2)
+        )  #: limits on responses with many schemas
 
     async def run_schema_work(self, text: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that parses or compares schemas; long work runs one at a time.
@@ -179,7 +183,7 @@ class ThreadPools:
         try:
             return await running
         finally:
-            self._callers.add(request.caller, before - steps.left)
+            self._callers.add(request.caller, before - steps.left + request.take_charged())
 
     async def _run_in_queue(
         self, queue: FairQueue, executor: ThreadPoolExecutor, request: RequestWork, work: Callable[[], T]

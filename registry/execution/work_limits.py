@@ -36,6 +36,7 @@ T = TypeVar("T")
 SHORT_STEPS: Final = 10_000  #: limit of short work, which runs in parallel with other short work
 LONG_CHARACTERS: Final = 32_768  #: text length from which work is long, references included
 _CHARACTERS_PER_STEP: Final = 40  #: characters of parsed text that count as one step
+_STORED_CHARACTERS_PER_STEP: Final = 10  #: characters of metadata and rules that count as one step
 _FREE_STEPS: Final = 2_000  #: steps of each piece of work that are not counted against the caller
 _CALM_STEPS: Final = 200_000  #: a caller with fewer steps within a minute is calm
 _MINUTE: Final = 60.0
@@ -60,6 +61,7 @@ class RequestWork:
         receive: the ASGI channel, which reports the disconnect; None if there is no client.
         long: whether the request has turned out to take long.
         abandoned: whether the client has disconnected.
+        charged: steps that count against the caller only, until they are taken.
     """
 
     caller: str = ""
@@ -67,6 +69,7 @@ class RequestWork:
     receive: Receive | None = None
     long: bool = False
     abandoned: bool = False
+    charged: int = 0
     _short: StepBudget | None = None
     _awaited: asyncio.Future[object] | None = None
     _watching: asyncio.Task[None] | None = None
@@ -104,6 +107,15 @@ class RequestWork:
             raise ShortWorkExceeded
         (self.steps if self._short is None else self._short).spend(characters // _CHARACTERS_PER_STEP)
         self.require()
+
+    def charge_stored(self, characters: int) -> None:
+        """Count metadata and rules against the caller: those that a short request inherits may be long."""
+        self.charged += characters // _STORED_CHARACTERS_PER_STEP
+
+    def take_charged(self) -> int:
+        """Return the steps that were charged since the last call."""
+        charged, self.charged = self.charged, 0
+        return charged
 
     def require(self) -> None:
         """Return if steps are left, and the client is still connected.

@@ -7,6 +7,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from contractlog.registry.access.current_caller import may_read_everything
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.execution.work_limits import request_work
 from contractlog.registry.features.schemas.renderer import View
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -40,6 +41,15 @@ class ReadService:
 
     async def _query(self, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._threads.run(self._run, query, *args, **kwargs)
+
+    async def _query_watched(self, query: Callable[[Snapshot], T], /) -> T:
+        """Run a query, unless the client has disconnected.
+
+        Raises:
+            Abandoned: it has.
+        """
+        request_work().require()
+        return await self._threads.run_watched(self._run, query)
 
     async def _query_schemas(
         self, text: str, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs

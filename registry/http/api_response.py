@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 import msgspec
 from fastapi import Response
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-__all__ = ["MEDIA_TYPE", "WARNING_HEADER", "ApiResponse", "add_warning"]
+from contractlog.compatibility.errors import RegistryError
+
+__all__ = ["MEDIA_TYPE", "WARNING_HEADER", "ApiResponse", "PieceResponse", "add_warning"]
 
 MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 WARNING_HEADER: Final = "X-Contractlog-Warning"
 _MAX_WARNING_LENGTH: Final = 1_000
 _encoder: Final = msgspec.json.Encoder()
+_LOG: Final = logging.getLogger("contractlog.registry.http.api_response")
 
 
 class ApiResponse(Response):
@@ -23,6 +30,35 @@ class ApiResponse(Response):
     def render(self, content: Any) -> bytes:
         """Encode the body."""
         return content if isinstance(content, bytes) else _encoder.encode(content)
+
+
+class PieceResponse(StreamingResponse):
+    """A large JSON response, of which the next piece is made when the client has read the ones before.
+
+    Args:
+        pieces: the body; if it raises, the connection is closed, so that the client notices that the end is missing.
+        leave: called at the end, also if the client disconnects.
+        status_code: of the response.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, pieces: AsyncIterator[bytes], leave: Callable[[], None], *, status_code: int = 200) -> None:
+        super().__init__(pieces, status_code)
+        self._pieces = pieces
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - as in the base class
+        """Send the pieces."""
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for piece in self._pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        except RegistryError as error:
+            _LOG.warning("a response was cut off: %s", error)
+        finally:
+            self._leave()
 
 
 def add_warning(response: ApiResponse, warning: str | None) -> ApiResponse:

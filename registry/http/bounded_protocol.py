@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
+import termios
+from array import array
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -31,11 +35,22 @@ class _Trailers(list[tuple[bytes, bytes]]):
         """Ignore a trailer field: it could override a host, client or user of the head (RFC 9110, 6.5.1)."""
 
 
+def count_unreceived(transport: asyncio.Transport) -> int:
+    """Return the number of bytes that were written, but not received by the other side.
+
+    Those in the system's buffer are included, because it takes over more only when a large part of it is empty.
+    """
+    in_system = array("i", [0])
+    with suppress(OSError, AttributeError):  # AttributeError: the connection has no socket any more
+        fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, in_system)
+    return transport.get_write_buffer_size() + in_system[0]
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP protocol that closes connections with a request head that is too long, too slow or invalid.
 
     Each gets an error response first, unless it sent nothing at all. A body that goes on after its response has the
-    time of a body, too.
+    time of a body, too. So does a client that receives nothing of a response: then its connection is reset.
     """
 
     _head = 0  # bytes received of an incomplete head
@@ -43,6 +58,8 @@ class BoundedProtocol(HttpToolsProtocol):
     _received_anything = False  # whether anything was received at all
     _head_timer: asyncio.TimerHandle | None = None
     _body_timer: asyncio.TimerHandle | None = None  # for the rest of a body whose response is complete
+    _send_timer: asyncio.TimerHandle | None = None  #: for a client that does not receive what was sent
+    _unreceived = 0  #: bytes that it had not received when the timer was started
     _writer: SingleWriteTransport
 
     def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
@@ -121,9 +138,35 @@ class BoundedProtocol(HttpToolsProtocol):
             self._body_timer = None
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        """Make the app wait, but not forever: the response stays in memory meanwhile."""
+        super().pause_writing()
+        self._require_progress()
+
+    def resume_writing(self) -> None:
+        """Let the app continue."""
+        self._stop_send_timer()
+        super().resume_writing()
+
+    def _require_progress(self) -> None:
+        self._unreceived = count_unreceived(self.transport)
+        self._send_timer = self.loop.call_later(self.seconds, self._check_progress)
+
+    def _check_progress(self) -> None:
+        if count_unreceived(self.transport) >= self._unreceived:
+            self.transport.abort()
+        else:
+            self._require_progress()
+
+    def _stop_send_timer(self) -> None:
+        if self._send_timer is not None:
+            self._send_timer.cancel()
+            self._send_timer = None
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
         self._stop_waiting()
+        self._stop_send_timer()
         if self._body_timer is not None:
             self._body_timer.cancel()
         super().connection_lost(exc)

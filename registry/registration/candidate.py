@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import Self
 
 from contractlog.compatibility.content_identity import compute_guid, hash_content
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.metadata_inheritance import (
     none_if_empty_metadata,
@@ -13,6 +15,7 @@ from contractlog.compatibility.metadata_inheritance import (
     remove_version_property,
 )
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import Content, ReferenceTarget
@@ -29,7 +32,10 @@ class Candidate:
 
     @classmethod
     def of(cls, snapshot: Snapshot, parsed: ParsedDraft, *, normalize: bool) -> Self:
-        """Compute the content to be stored."""
+        """Compute the content to be stored; its metadata and rules count as work of the caller, also inherited ones."""
+        draft = parsed.draft
+        if draft.metadata is not None or draft.rule_set is not None:
+            current_work.get().charge_stored(sum(map(_count_characters, (draft.metadata, draft.rule_set))))
         return cls(parsed, build_content(snapshot, parsed, normalize=normalize))
 
 
@@ -56,6 +62,10 @@ def build_content(snapshot: Snapshot, parsed: ParsedDraft, *, normalize: bool) -
         rule_set=draft.rule_set,
         targets=tuple(_find_target(snapshot, target) for target in parsed.resolved.targets),
     )
+
+
+def _count_characters(part: Metadata | RuleSet | None) -> int:
+    return 0 if part is None else len(json.dumps(part.body()))
 
 
 def _find_target(snapshot: Snapshot, schema: RegisteredSchema) -> ReferenceTarget:

@@ -25,6 +25,7 @@ __all__ = [
     "find_by_subjects",
     "find_owned_subjects",
     "insert_association",
+    "is_id_of_another_resource",
     "update_association",
 ]
 
@@ -150,6 +151,19 @@ def find_owned_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> se
     keys = [subject_key(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
     return {Subject(row.context, row.subject) for row in snapshot.connection.execute(statement)}
+
+
+def is_id_of_another_resource(snapshot: Snapshot, resource: Resource) -> bool:
+    """Return whether a resource of another name, namespace or type has the id; an empty id belongs to none."""
+    if not resource.id:
+        return False
+    is_same = (
+        (_A.resource_name == resource.name)
+        & (_A.resource_namespace == resource.namespace)
+        & (_A.resource_type == resource.type)
+    )
+    statement = select(_A.guid).where(_A.resource_id == resource.id, ~is_same).limit(1)
+    return snapshot.connection.execute(statement).first() is not None
 
 
 def insert_association(transaction: Transaction, association: StoredAssociation) -> None:

@@ -16,6 +16,7 @@ from contractlog.registry.storage.transaction import Transaction
 __all__ = [
     "add_subjects",
     "enlarge_page_cache",
+    "extend_pauses",
     "find_assigned_ids",
     "find_retired",
     "find_schemas",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _CHUNK: Final = 5_000
+_LONG_PAUSE_MS: Final = 600_000
 _CACHE_KIB: Final = 1024 * 1024
 T = TypeVar("T")
 
@@ -181,6 +183,13 @@ def enlarge_page_cache(transaction: Transaction) -> Iterator[None]:
         yield
     finally:
         transaction.connection.exec_driver_sql("PRAGMA cache_size=-2000")  # SQLite's default
+
+
+def extend_pauses(transaction: Transaction) -> None:
+    """Let PostgreSQL wait longer for this transaction, which computes for a long time between statements."""
+    if transaction.connection.dialect.name == "postgresql":
+        statement = f"SET LOCAL idle_in_transaction_session_timeout = {_LONG_PAUSE_MS}"
+        transaction.connection.exec_driver_sql(statement)
 
 
 def insert_rows(transaction: Transaction, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

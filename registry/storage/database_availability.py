@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -19,9 +19,31 @@ from typing import Final, Protocol
 
 from contractlog.compatibility.errors import StoreError
 
-__all__ = ["DatabaseHealth", "PendingCalls", "StoreObserver"]
+__all__ = ["DatabaseHealth", "PendingCalls", "StoreObserver", "WaitingTime"]
 
 _GRACE_SECONDS: Final = 5.0  #: after the server should have cancelled a statement itself
+
+
+class WaitingTime:
+    """Seconds that threads of this process have waited for a response. Thread-safe.
+
+    A wait that ends much later than it should means that this process was busy or suspended: a response may have
+    arrived that no thread could read yet. Such a wait counts twice as long as it should have been, at most.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._counted_until = clock()
+        self._lock = threading.Lock()
+        self.seconds = 0.0
+
+    def add(self, expected: float) -> float:
+        """Count the time since the last call, during a wait of an expected length; return the sum."""
+        with self._lock:
+            now = self._clock()
+            self.seconds += min(now - self._counted_until, 2 * expected)
+            self._counted_until = now
+            return self.seconds
 
 
 @dataclass(slots=True, eq=False)
@@ -85,12 +107,12 @@ class PendingCalls:
             return 0.0
         return monotonic() - max(oldest, self.last_response)
 
-    def reason_to_give_up(self, began: float, limit: float) -> str | None:
-        """Return why a call with this start time must be given up, or None if it may continue.
+    def reason_to_give_up(self, waited: float, limit: float) -> str | None:
+        """Return why a call that has waited so many seconds must be given up, or None if it may continue.
 
         This blocks while the server is probed.
         """
-        if monotonic() - began >= limit:
+        if waited >= limit:
             return f"the database did not answer within {limit:g} seconds"
         if self.responds is not None and not self.responds():
             return f"the database has not answered anything for {self.probe_after_seconds:g} seconds"
@@ -98,6 +120,7 @@ class PendingCalls:
 
 
 _PROBE_INTERVAL_SECONDS: Final = 0.25
+_WAIT_SECONDS: Final = 0.05  #: of each wait for a probe, so that a busy process is noticed
 
 
 class StoreObserver(Protocol):
@@ -121,9 +144,9 @@ class StoreObserver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """A probe of the database, and its start time."""
+    """A probe of the database, and for how long it was waited for."""
 
-    began: float
+    waited: WaitingTime
     outcome: Future[None]
 
 
@@ -134,12 +157,19 @@ class DatabaseHealth:
         probe: runs any statement; raises if the database does not answer.
         responses: tracks the calls to the database, if it is a server.
         probe_after_seconds: seconds without any response after which the database counts as unavailable.
+        clock: seconds, to measure how long responses are waited for.
     """
 
     def __init__(
-        self, probe: Callable[[], object], *, responses: PendingCalls | None = None, probe_after_seconds: float = 1.0
+        self,
+        probe: Callable[[], object],
+        *,
+        responses: PendingCalls | None = None,
+        probe_after_seconds: float = 1.0,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._probe = probe
+        self._clock = clock
         self._responses = responses
         self._probe_after_seconds = probe_after_seconds if responses is None else responses.probe_after_seconds
         self._lock = threading.Lock()
@@ -193,24 +223,26 @@ class DatabaseHealth:
         if self.unavailable:
             return False
         probe, began = self._start_probe(), monotonic()
-        try:
-            probe.outcome.result(seconds)
-        except TimeoutError:
-            if probe.outcome.done():
-                return self._responds_within(seconds)  # the response arrived just now
-            if self._responses is not None and self._responses.last_response >= began:
-                return True  # other calls were answered meanwhile
-            if monotonic() - probe.began >= self._probe_after_seconds:
-                self.mark_unavailable()
-            return False
-        return True
+        waited = WaitingTime(self._clock)
+        while not probe.outcome.done() and waited.seconds < seconds:
+            wait([probe.outcome], _WAIT_SECONDS)
+            waited.add(_WAIT_SECONDS)
+            probe.waited.add(_WAIT_SECONDS)
+        if probe.outcome.done():
+            probe.outcome.result()
+            return True
+        if self._responses is not None and self._responses.last_response >= began:
+            return True  # other calls were answered meanwhile
+        if probe.waited.seconds >= self._probe_after_seconds:
+            self.mark_unavailable()
+        return False
 
     def _start_probe(self) -> _Probe:
         """Start a probe, or join the running one."""
         with self._lock:
             if self._probe_running is not None and not self._probe_running.outcome.done():
                 return self._probe_running
-            probe = self._probe_running = _Probe(monotonic(), Future())
+            probe = self._probe_running = _Probe(WaitingTime(self._clock), Future())
             threading.Thread(
                 target=self._run_probe, args=(probe.outcome,), name="contractlog-probe", daemon=True
             ).start()

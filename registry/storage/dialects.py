@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from importlib import import_module
+from sqlite3 import sqlite_version_info
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, String, Table, Text, bindparam
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, String, Table, Text, bindparam, func
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
 from sqlalchemy.types import Boolean, TypeDecorator
 
-__all__ = ["dialect_insert", "in_numbers", "in_texts", "order_by_bytes"]
+__all__ = ["byte_length", "dialect_insert", "in_numbers", "in_texts", "order_by_bytes"]
 
 
 class _ListParameter(TypeDecorator[Collection[Any]]):
@@ -81,6 +82,27 @@ def _plain(element: Any, compiler: Any, **options: Any) -> str:
 @compiles(_Bytewise, "postgresql")
 def _postgresql(element: Any, compiler: Any, **options: Any) -> str:
     return f'({compiler.process(element.clauses, **options)}) COLLATE "C"'
+
+
+class _ByteLength(FunctionElement[int]):
+    type = BigInteger()
+    inherit_cache = True
+
+
+def byte_length(text: ColumnElement[Any]) -> ColumnElement[int]:
+    """Return the length of a text in bytes, 0 for NULL; long texts are not read, except by SQLite before 3.43."""
+    return func.coalesce(_ByteLength(text), 0)
+
+
+@compiles(_ByteLength)
+def _length_of_blob(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    text = compiler.process(element.clauses, **options)
+    return f"octet_length({text})" if sqlite_version_info >= (3, 43) else f"length(CAST({text} AS BLOB))"
+
+
+@compiles(_ByteLength, "postgresql")
+def _octet_length(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    return f"octet_length({compiler.process(element.clauses, **options)})"
 
 
 def dialect_insert(connection: Connection, table: Table) -> Any:

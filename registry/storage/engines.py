@@ -6,7 +6,9 @@ import math
 import re
 import select
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -17,9 +19,15 @@ from sqlalchemy.pool import StaticPool
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.database_availability import PendingCalls
 
-__all__ = ["Engines", "mask_url", "open_engines", "parse_url", "require_multi_process"]
+__all__ = ["WRITE_PAUSE_MS", "Engines", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
+WRITE_PAUSE_MS: Final = 5_000  #: ``write_pause_ms`` of a serving process
+#: As the settings of this side of the connection.
+_SERVER_KEEPALIVES: Final = (
+    "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '3', false),"
+    " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10000', false)"
+)
 _PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``probe_after_seconds``; then it gets a new connection
 USE_POSTGRESQL: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
@@ -84,6 +92,7 @@ def open_engines(
     answer_timeout_ms: int = 1_000,
     connect_timeout_ms: int = 3_000,
     checkout_timeout_ms: int = 5_000,
+    write_pause_ms: int | None = None,
 ) -> Engines:
     """Create the engines; they connect later.
 
@@ -94,13 +103,18 @@ def open_engines(
         answer_timeout_ms: time without response after which a call checks whether the server responds at all.
         connect_timeout_ms: limit of connecting.
         checkout_timeout_ms: how long to wait for a free connection.
+        write_pause_ms: time after which PostgreSQL ends a write whose process sends nothing, so that the locks of a
+            process that was stopped are released; None: the time of reading transactions.
     """
     waiting = checkout_timeout_ms / 1000
     if url.get_backend_name() == "postgresql":
         responses = PendingCalls.of(
             statement_ms=statement_timeout_ms, answer_ms=answer_timeout_ms, connect_ms=connect_timeout_ms
         )
-        return _postgresql(url, readers, statement_timeout_ms, responses, waiting)
+        engines = _postgresql(url, readers, statement_timeout_ms, responses, waiting)
+        pause_ms = 4 * statement_timeout_ms if write_pause_ms is None else write_pause_ms
+        event.listen(engines.writer, "connect", partial(_limit_pauses, pause_ms))
+        return engines
     if is_in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True)
         _set_begin_statement(engine, "BEGIN")
@@ -187,6 +201,19 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
     longest = _PROBE_TIMES * responses.probe_after_seconds
     event.listen(engines.probe, "do_connect", connector(PendingCalls(longest, longest, responses.connect_limit)))
     return engines
+
+
+def _limit_pauses(pause_ms: int, connection: Any, _record: Any) -> None:
+    """Let the server end the session of a process that was stopped, or that a cut network separates from it.
+
+    By statements, because a connection pooler in between may ignore the options of a connection. TCP settings have no
+    effect on local sockets, and are left out where the server's system does not have them.
+    """
+    connection.autocommit = True
+    connection.execute(f"SET idle_in_transaction_session_timeout = {pause_ms}")
+    with suppress(connection.Error):
+        connection.execute(_SERVER_KEEPALIVES)
+    connection.autocommit = False
 
 
 def _replace_if_ended(connection: Any, _record: Any, _proxy: Any) -> None:

@@ -120,36 +120,42 @@ def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], deleted: Del
     )
 
 
-def find_by_id(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema | None:
+def find_by_id(
+    snapshot: Snapshot, schema_id: int, subject: Subject | None, permissions: Permissions
+) -> RegisteredSchema | None:
     """Return a schema by id, as a version of the given subject if that has the id.
 
     The subject's context is that of the id. A plain name without the id is looked up in the other contexts; failing
-    that, any version of the default context with the id is returned. A qualified name must have the id.
+    that, any version of the default context with the id is returned. A qualified name must have the id. A subject that
+    the permissions do not cover has the same result as one that does not exist.
     """
     context = subject.context if subject else DEFAULT_CONTEXT
     if subject is not None and subject.name:
-        schema = _find_version_with_id(snapshot, schema_id, subject)
+        schema = _find_version_with_id(snapshot, schema_id, subject, permissions)
         if schema is not None or context != DEFAULT_CONTEXT:
             return schema
     row = snapshot.connection.execute(_BY_ID, {"context": context, "id": schema_id}).first()
     return to_registered_schema(row) if row else None
 
 
-def _find_version_with_id(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSchema | None:
+def _find_version_with_id(
+    snapshot: Snapshot, schema_id: int, subject: Subject, permissions: Permissions
+) -> RegisteredSchema | None:
     def read_row(candidate: Subject) -> Any:
         values = {"key": subject_key(candidate), "context": candidate.context, "id": schema_id}
         return snapshot.connection.execute(_OF_SUBJECT_WITH_ID, values).first()
 
-    row = read_row(subject)
-    if row is not None and not row.alias:
-        return to_registered_schema(row)
-    target = resolve_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
-    if target != subject:
-        row = read_row(target)
+    row, target = None, subject
+    if permissions.permits(Permission.READ, subject):
+        row = read_row(subject)
+        if row is not None and not row.alias:
+            return to_registered_schema(row)
+        target = resolve_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
+        if target != subject:
+            row = read_row(target)
     if row is None:
-        namesake = next(
-            find_namesakes(snapshot, target, DeletedFilter.INCLUDED, _V.schema_id == schema_id), None
-        )  # any reader may read ids
+        namesakes = find_namesakes(snapshot, target, DeletedFilter.INCLUDED, _V.schema_id == schema_id)
+        namesake = next((other for other in namesakes if permissions.permits(Permission.READ, other)), None)
         row = read_row(namesake) if namesake else None
     return to_registered_schema(row) if row else None
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from inspect import GEN_CLOSED, getgeneratorstate
-from time import monotonic
 from typing import Any, Final, TypeVar
 
 from psycopg import Connection, OperationalError
 from psycopg.errors import ConnectionTimeout
 from psycopg.waiting import Ready, Wait
 
-from contractlog.registry.storage.database_availability import PendingCalls
+from contractlog.registry.storage.database_availability import PendingCalls, WaitingTime
 
 __all__ = ["create_connector"]
 
@@ -56,7 +55,7 @@ class _Connection(Connection[Any]):
         return result
 
     def _proceed(self, gen: Generator[Any, Any, T], responses: PendingCalls, interval: float) -> T:
-        began = monotonic()
+        waited = WaitingTime()
         try:
             return super().wait(
                 gen, interval, responses.probe_after_seconds
@@ -68,12 +67,15 @@ class _Connection(Connection[Any]):
         try:
             event = gen.send(Ready.NONE)
             while True:
-                reason = responses.reason_to_give_up(began, responses.limit)
-                if reason is not None:
-                    self.pgconn.finish()
-                    raise _NoResponse(reason)
                 poll.register(self.pgconn.socket, _EVENTS[event])
-                events = poll.poll(responses.probe_after_seconds * 1000)
+                seconds = waited.add(responses.probe_after_seconds)
+                events = poll.poll(0)  # this process may have been too busy to read a response
+                if not events:
+                    reason = responses.reason_to_give_up(seconds, responses.limit)
+                    events = poll.poll(0 if reason else responses.probe_after_seconds * 1000)
+                    if reason is not None and not events:
+                        self.pgconn.finish()
+                        raise _NoResponse(reason)
                 event = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
@@ -118,15 +120,13 @@ def _connect_with_deadline(connect: Callable[[], _Connection], responses: Pendin
             attempt.set_exception(error)
 
     threading.Thread(target=run, name="contractlog-connecting", daemon=True).start()
-    began = monotonic()
+    waited, each = WaitingTime(), min(responses.probe_after_seconds, responses.connect_limit)
     while True:
-        try:
-            return attempt.result(min(responses.probe_after_seconds, responses.connect_limit))
-        except TimeoutError:
-            if attempt.done():
-                raise  # the driver's own
-            reason = responses.reason_to_give_up(began, responses.connect_limit)
-        if reason is not None:
+        wait([attempt], each)
+        if attempt.done():
+            return attempt.result()
+        reason = responses.reason_to_give_up(waited.add(each), responses.connect_limit)
+        if reason is not None and not attempt.done():
             attempt.add_done_callback(_close)
             raise ConnectionTimeout(reason)
 

@@ -104,7 +104,7 @@ class Store:
         try:
             return engine.connect()
         except DBAPIError:
-            self._availability.mark_unavailable()
+            self._availability.responds()  # if not, all others fail immediately from now on
             raise
 
     def prefetch(self, subject: Subject) -> Future[PrefetchedSnapshot | None]:

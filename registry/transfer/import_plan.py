@@ -356,6 +356,27 @@ class _PlanBuilder:
                 updated = created if association.updated_at is None else association.updated_at
                 self.plan.associations.append(replace(association, created_at=created, updated_at=updated))
         self.plan.removed_associations = [existing[guid] for guid in sorted(deleted & existing.keys())]
+        replaced = imported.keys() | deleted
+        self._reject_ids_of_others([row for guid, row in existing.items() if guid not in replaced], existing.values())
+
+    def _reject_ids_of_others(
+        self, remaining: Iterable[StoredAssociation], existing: Iterable[StoredAssociation]
+    ) -> None:
+        """Add a conflict for each resource that would get the id of another one that stays here.
+
+        Resources that share an id in the source itself are imported as they are.
+        """
+        owners: dict[str, set[str]] = {}
+        for association in remaining:
+            owners.setdefault(association.resource_id, set()).add(_resource_name(association))
+        known = {(association.resource_id, _resource_name(association)) for association in existing}
+        new = {(association.resource_id, _resource_name(association)) for association in self.plan.associations} - known
+        for resource_id, name in sorted(new):
+            if resource_id and owners.get(resource_id, set()) - {name}:
+                owner = min(owners[resource_id] - {name})
+                self.plan.conflicts.append(
+                    f"{name} has the id {resource_id} in the source, which is that of {owner} here"
+                )
 
     def plan_change_log(self) -> None:
         """Plan the change log entries, except those of settings."""
@@ -392,6 +413,10 @@ def _decode_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in columns.items()
         if value is not None
     }
+
+
+def _resource_name(association: StoredAssociation) -> str:
+    return f"{association.resource_type} {association.resource_namespace}:{association.resource_name}"
 
 
 def _version_name(version: TransferredVersion) -> str:

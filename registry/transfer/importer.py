@@ -56,6 +56,7 @@ def import_contents(
     plans: list[ImportPlan] = []
 
     def work(transaction: Transaction) -> None:
+        bulk_transfer.extend_pauses(transaction)
         plan = build_plan(transaction, source, identified, transaction.now, allow_id_gap=allow_id_gap)
         plans[:] = [plan]
         if plan.conflicts:

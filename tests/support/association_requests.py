@@ -23,8 +23,8 @@ def create_schema_text(number: int) -> str:
     return json.dumps({"type": "record", "name": "R", "fields": [field] * (number > 0)})
 
 
-def _resource(name: str, *associations: dict[str, Any]) -> dict[str, Any]:
-    named = {"resourceName": name, "resourceNamespace": "c", "resourceId": RESOURCES[name]}
+def _resource(name: str, *associations: dict[str, Any], with_id_of: str = "") -> dict[str, Any]:
+    named = {"resourceName": name, "resourceNamespace": "c", "resourceId": RESOURCES[with_id_of or name]}
     return named | {"associations": list(associations)}
 
 
@@ -50,13 +50,14 @@ _owned = st.builds(
     st.integers(0, 2),
 )
 _used = st.builds(
-    lambda put, name, kind, subject: (
+    lambda put, name, with_id_of, kind, subject: (
         "PUT" if put else "POST",
-        f"/associations/resources/{RESOURCES[name]}" if put else "/associations",
-        _resource(name, {"associationType": kind, "subject": subject}),
+        f"/associations/resources/{RESOURCES[with_id_of or name]}" if put else "/associations",
+        _resource(name, {"associationType": kind, "subject": subject}, with_id_of=with_id_of),
     ),
     st.booleans(),
     st.sampled_from(sorted(RESOURCES)),
+    st.sampled_from(["", "", "", *sorted(RESOURCES)]),
     st.sampled_from(TYPES),
     st.sampled_from(SUBJECTS),
 )
@@ -127,7 +128,9 @@ def check_laws(http: httpx2.Client, index: int = 0) -> int:
     """Assert the laws, and return the number of associations."""
     associations_listed = list_associations(http, index)
     by_subject, by_resource = defaultdict(list), defaultdict(list)
+    names_by_id = defaultdict(set)
     for association in associations_listed:
+        names_by_id[association["resourceId"]].add(association["resourceName"])
         by_subject[association["subject"]].append(association["lifecycle"])
         by_resource[association["resourceNamespace"], association["resourceName"]].append(association)
     for subject, lifecycles in by_subject.items():
@@ -145,4 +148,6 @@ def check_laws(http: httpx2.Client, index: int = 0) -> int:
         )
         assert len({association["lifecycle"] for association in associations}) == 1, f"{resource} has two lifecycles"
         assert len({association["resourceId"] for association in associations}) == 1, f"{resource} has two ids"
+    for resource_id, names in names_by_id.items():
+        assert len(names) == 1, f"the id {resource_id} belongs to several resources: {names}"
     return len(associations_listed)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from uuid import uuid4
 
 from contractlog.clients.calls.associations import Association, AssociationDraft
 from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.associations import Lifecycle, Resource
-from contractlog.compatibility.errors import SubjectNotFound
+from contractlog.compatibility.errors import AssociationTypeExists, InvalidAssociation, SubjectNotFound
 from contractlog.compatibility.schema import SchemaDraft
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
 Key = tuple[str, str, str]  #: namespace and name of a topic, and its part
 
 _ANY: Final = "-"
+_MAX_ID_CHARACTERS: Final = 256  #: of the id of a resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class PlannedAssociation:
     lifecycle: Lifecycle
     before: str | None = None  #: the subject that it is bound to now
     line: int = field(default=0, compare=False)  #: of the manifest
+    #: whether neither the manifest nor the registry has an id for the topic
+    has_default_id: bool = field(default=False, compare=False)
 
     @property
     def key(self) -> Key:
@@ -82,11 +86,27 @@ def fetch_associations(registry: Registry) -> list[Association] | None:
 
 
 def bind_subject(registry: Registry, change: PlannedAssociation, draft: SchemaDraft | None, *, dry_run: bool) -> None:
-    """Bind a subject; ``draft`` is its only version, which a STRONG association is created with."""
+    """Bind a subject; ``draft`` is its only version, which a STRONG association is created with.
+
+    If the topic has no id and its default id belongs to another resource, it gets a random one.
+    """
     association = AssociationDraft(
         association_type=change.part, subject=change.subject, lifecycle=change.lifecycle.value, schema=draft
     )
-    registry.bind(change.resource, [association], dry_run=dry_run)
+    resource = change.resource
+    try:
+        registry.bind(resource, [association], dry_run=dry_run)
+    except (AssociationTypeExists, InvalidAssociation):
+        if not change.has_default_id or change.before is not None:
+            raise
+        registry.bind(replace(resource, id=_choose_free_id(registry, resource)), [association], dry_run=dry_run)
+
+
+def _choose_free_id(registry: Registry, resource: Resource) -> str:
+    """Return the id that the topic has by now, else a new one: the default id may be that of another resource."""
+    associations = registry.associations_by_resource_name(resource.name, namespace=resource.namespace)
+    topic_ids = (each.resource_id for each in associations if each.resource_id != resource.id)
+    return next(filter(None, topic_ids), f"{resource.id}:{uuid4()}"[-_MAX_ID_CHARACTERS:])
 
 
 def find_draft(

@@ -94,8 +94,11 @@ def _complete_id(change: PlannedAssociation, existing: Iterable[Association]) ->
     if resource.id:
         return change
     topic_ids = (each.resource_id for each in existing if association_key(each)[:2] == change.key[:2])
-    topic_id = next(filter(None, topic_ids), default_topic_id(resource.namespace, resource.name))
-    return replace(change, resource=replace(resource, id=topic_id))
+    topic_id = next(filter(None, topic_ids), None)
+    if topic_id is not None:
+        return replace(change, resource=replace(resource, id=topic_id))
+    default_id = default_topic_id(resource.namespace, resource.name)
+    return replace(change, resource=replace(resource, id=default_id), has_default_id=True)
 
 
 def _compare(change: PlannedAssociation, existing: Mapping[Key, Association]) -> PlannedAssociation | None:

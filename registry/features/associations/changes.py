@@ -278,6 +278,9 @@ def _reject_invalid_new(
         reject_member("frozen", "all associations for a resource must be consistently frozen or non-frozen")
     if not all(_is_same_resource(association.resource, resource) for association in siblings):
         reject_member("resourceId", f"resource '{resource.name}' has another id")
+    if not siblings and associations.is_id_of_another_resource(transaction, resource):
+        # The message does not name that resource: the caller may not be permitted to read it.
+        reject_member("resourceId", f"id '{resource.id}' belongs to another resource")
     others = associations.find_by_subject(transaction, subject)
     if any(association.lifecycle is Lifecycle.STRONG for association in others):
         raise StrongAssociationExists(subject=str(subject))

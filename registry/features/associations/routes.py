@@ -5,11 +5,12 @@ Serializers request these before anything else.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import ExitStack
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from contractlog.compatibility.associations import TOPIC, Lifecycle
 from contractlog.compatibility.errors import (
@@ -34,6 +35,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
+from contractlog.registry.execution.response_limits import PIECE_BYTES, ResponseLimits
 from contractlog.registry.features.associations.bodies import (
     MAX_MEMBERS,
     AssociationBatchGetRequest,
@@ -47,12 +49,12 @@ from contractlog.registry.features.associations.bodies import (
 )
 from contractlog.registry.features.associations.service import AssociationService, BatchBudget
 from contractlog.registry.features.associations.validation import AssociationOperation
-from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.api_response import ApiResponse, PieceResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import Flag, PageQuery, SubjectPath, TextPath
 from contractlog.registry.http.request_bodies import parse_body, parse_members
 from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
-from contractlog.registry.http.service_dependencies import AssociationsDependency
+from contractlog.registry.http.service_dependencies import AssociationsDependency, ThreadsDependency
 from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.store_values import Page
 
@@ -224,9 +226,10 @@ async def delete_associations(
 async def get_associations_in_batch(
     request: Request,
     associations: AssociationsDependency,
+    threads: ThreadsDependency,
     *,
     schemas: Annotated[Flag, Query(alias="includeSchemas")] = False,
-) -> ApiResponse:
+) -> Response:
     """List the associations of many resources, optionally with the latest schemas.
 
     Requests beyond 16 MiB of results fail, each on its own.
@@ -238,7 +241,10 @@ async def get_associations_in_batch(
         return member.response(await associations.find(member.filter(), schemas=schemas, budget=budget))
 
     return await _process_members(
-        parse_members(await request.body(), AssociationGetRequest, MAX_MEMBERS), find, (BadRequest, Unprocessable)
+        parse_members(await request.body(), AssociationGetRequest, MAX_MEMBERS),
+        find,
+        (BadRequest, Unprocessable),
+        threads.responses,
     )
 
 
@@ -251,8 +257,13 @@ async def get_associations_in_batch(
 )
 @requires(WRITE_ANY)
 async def change_associations_in_batch(
-    request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
-) -> ApiResponse:
+    request: Request,
+    associations: AssociationsDependency,
+    threads: ThreadsDependency,
+    context: ContextQuery,
+    *,
+    dry_run: DryRun = False,
+) -> Response:
     """Change the associations of many resources, in order; each succeeds or fails independently.
 
     A DELETE needs only the id of its resource; without ``associations`` it removes all associations of the resource.
@@ -263,7 +274,10 @@ async def change_associations_in_batch(
         return await _apply_member(associations, member, context, dry_run=dry_run)
 
     return await _process_members(
-        parse_members(await request.body(), AssociationRequest, MAX_MEMBERS), apply, (RegistryError,)
+        parse_members(await request.body(), AssociationRequest, MAX_MEMBERS),
+        apply,
+        (RegistryError,),
+        threads.responses,
     )
 
 
@@ -271,26 +285,72 @@ async def _process_members(
     members: Iterable[M | BadRequest],
     process: Callable[[M, BatchBudget], Awaitable[AssociationResponseBody]],
     member_errors: tuple[type[RegistryError], ...],
-) -> ApiResponse:
+    limits: ResponseLimits,
+) -> Response:
     """Process the members of a batch in order, as long as the response is not too large.
 
     Args:
         members: parsed members, or the error of a member that cannot be parsed.
         process: returns the result of a member, and may spend some of the budget.
         member_errors: fail a member alone; any other error fails the batch.
+        limits: on large responses.
     """
-    budget, results = BatchBudget(), []
-    for member in members:
-        try:
-            if isinstance(member, BadRequest):
-                raise member
-            budget.require_remainder()
-            result = AssociationResultBody(result=await process(member, budget))
-        except member_errors as error:
-            result = AssociationResultBody.failed(error)
-        budget.spend(len(msgspec.json.encode(result)))
-        results.append(result)
-    return ApiResponse(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+    limits.require()
+    budget, results, size = BatchBudget(), [], 0
+    with ExitStack() as stack:
+        slot = _Slot(limits, stack)
+        for member in members:
+            try:
+                if isinstance(member, BadRequest):
+                    raise member
+                budget.require_remainder()
+                if size > PIECE_BYTES:
+                    await slot.require()
+                result = AssociationResultBody(result=await process(member, budget))
+            except member_errors as error:
+                result = AssociationResultBody.failed(error)
+            results.append(msgspec.json.encode(result))
+            size += len(results[-1])
+            budget.spend(len(results[-1]))
+        limits.charge(size)
+        if slot.is_taken:
+            return PieceResponse(_join_results(results), stack.pop_all().close, status_code=_MULTI_STATUS)
+    body = b'{"results":[' + b",".join(results) + b"]}" if results else b"{}"
+    return ApiResponse(body, status_code=_MULTI_STATUS)
+
+
+class _Slot:
+    """A slot for a large response, which is taken when the response becomes large."""
+
+    def __init__(self, limits: ResponseLimits, stack: ExitStack) -> None:
+        self._limits = limits
+        self._stack = stack
+        self._refusal: Overloaded | None = None
+        self.is_taken = False
+
+    async def require(self) -> None:
+        """Take the slot, unless it is taken already.
+
+        Raises:
+            Overloaded: none has become free in time; all further calls raise it immediately.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if not self.is_taken:
+            try:
+                self._stack.callback(self._limits.leave, await self._limits.enter())
+            except Overloaded as refusal:
+                self._refusal = refusal
+                raise
+            self.is_taken = True
+
+
+async def _join_results(results: Iterable[bytes]) -> AsyncIterator[bytes]:
+    separator = b'{"results":['
+    for result in results:
+        yield separator + result
+        separator = b","
+    yield b"]}"
 
 
 async def _apply_member(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Final, TypeVar
 
 from contractlog.compatibility.associations import Resource
 from contractlog.compatibility.errors import Unprocessable
+from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.changes import (
@@ -71,6 +73,11 @@ class BatchBudget:
             raise Unprocessable(f"The response to this batch would exceed {limit}: send fewer requests per batch")
 
 
+def _count_characters(schema: RegisteredSchema) -> int:
+    parts = (schema.metadata, schema.rule_set)
+    return len(schema.text) + sum(len(json.dumps(part.body())) for part in parts if part is not None)
+
+
 class _DryRunResult(Exception):
     """Carries the result of a rehearsal out of its transaction, which it rolls back."""
 
@@ -99,20 +106,25 @@ class AssociationService(ReadService):
         """List associations, by resource, type and subject; optionally with their subjects' newest schemas.
 
         Associations are left out if the caller may read neither the subject nor the topic.
+
+        Raises:
+            Unprocessable: the schemas alone exceed the limit of a whole batch.
         """
 
         def query(snapshot: Snapshot) -> list[BoundAssociation]:
             matches = associations.find_associations(snapshot, association_filter)
             if budget is not None:
                 budget.spend(len(matches) * _ROW_BYTES)
-            return [
-                BoundAssociation(
-                    association,
-                    snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
-                )
-                for association in matches
-                if may_read_association(association.subject, association.resource_name, association.association_type)
-            ]
+            own_budget, results = BatchBudget(), []
+            for association in matches:
+                subject, schema = association.subject, None
+                if may_read_association(subject, association.resource_name, association.association_type):
+                    if schemas and may_read(subject):
+                        own_budget.require_remainder()
+                        schema = snapshot.version(subject, None)
+                        own_budget.spend(0 if schema is None else _count_characters(schema))
+                    results.append(BoundAssociation(association, schema))
+            return results
 
         return await self._query(query)
 

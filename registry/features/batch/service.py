@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeVar
 
@@ -50,13 +50,15 @@ class BatchService(ReadService):
         self._numbers = count(-1, -1)  # negative ids for schemas without one, because parsed schemas are cached by id
 
     async def lookup(self, members: Sequence[Callable[[], BatchMember]]) -> list[RegisteredSchema | RegistryError]:
-        """Return for each content its version, or the error."""
+        """Return for each content its version without the content, or the error."""
 
         async def look_up_one(member: Callable[[], BatchMember]) -> RegisteredSchema:
             parsed = await self._threads.run(member)
-            return await self._registration.lookup(
+            schema = await self._registration.lookup(
                 parsed.subject, parsed.draft, normalize=parsed.normalize, deleted=parsed.deleted
             )
+            # A short text may have metadata of a megabyte, and all members are in memory at the same time.
+            return replace(schema, text="", metadata=None, rule_set=None)
 
         return await _process_each(members, look_up_one)
 

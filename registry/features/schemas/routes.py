@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Final
 
 import msgspec
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
-from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidSchema,
+    InvalidSubject,
+    Overloaded,
+    SchemaNotFound,
+    TooManyRequests,
+)
 from contractlog.compatibility.formats import supported_types
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
-from contractlog.registry.access.current_caller import current_permissions, may_read_everything
+from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_everything
 from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
-from contractlog.registry.features.schemas.queries import SchemaFilter
-from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.features.schemas.queries import ListedSchema, SchemaFilter
+from contractlog.registry.http.api_response import ApiResponse, PieceResponse
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.parameters import (
     DeletedQuery,
@@ -34,7 +43,6 @@ from contractlog.registry.http.service_dependencies import (
     FetchCounterDependency,
     ProfileDependency,
     SchemasDependency,
-    ThreadsDependency,
 )
 
 __all__ = ["router"]
@@ -43,11 +51,10 @@ router: Final = APIRouter(tags=["schemas"])
 _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 
 
-@router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody)))
+@router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody), TooManyRequests, Overloaded))
 @requires(READ_LISTED)
 async def list_schemas(
     schemas: SchemasDependency,
-    threads: ThreadsDependency,
     profile: ProfileDependency,
     *,
     deleted: DeletedQuery,
@@ -59,8 +66,11 @@ async def list_schemas(
     latest_only: Annotated[Flag, Query(alias="latestOnly")] = False,
     rule_type: Annotated[str, Query(alias="ruleType")] = "",
     resource_type: Annotated[str, Query(alias="resourceType")] = "",
-) -> ApiResponse:
-    """List schemas, at most 1,000 per request; without a prefix those of the default context."""
+) -> Response:
+    """List schemas, at most 1,000 per request; without a prefix those of the default context.
+
+    A page of more than 1 MiB is sent in pieces. Schemas that are hard-deleted meanwhile are left out.
+    """
     schema_filter = SchemaFilter(
         prefix=prefix,
         aliases=aliases,
@@ -71,12 +81,14 @@ async def list_schemas(
         association_types=tuple(filter(None, association_type)),
         lifecycles=tuple(name.upper() for name in lifecycle if name),
     )
-    versions = await schemas.list_schemas(schema_filter, page)
-    return ApiResponse(
-        await threads.run(
-            lambda: msgspec.json.encode([ExtendedSchemaBody.of(version, profile) for version in versions])
-        )
-    )
+
+    def encode(versions: Iterable[ListedSchema]) -> bytes:
+        return msgspec.json.encode([ExtendedSchemaBody.of(version, profile) for version in versions])
+
+    listed = await schemas.list_schemas(schema_filter, page, encode)
+    if isinstance(listed, bytes):
+        return ApiResponse(listed)
+    return PieceResponse(listed.pieces, partial(schemas.release, listed))
 
 
 @router.get("/schemas/types", **describe_route(list_schema("string")))
@@ -115,9 +127,10 @@ async def get_schema(
         view.plain
         and not fetch_max_id
         and not qualified
-        and (not requested.name or requested == rendered.schema.subject)
+        and (not requested.name or (requested == rendered.schema.subject and may_read(requested)))
     ):
         # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
+        # Nor is one of an unreadable subject, whose alias was not followed.
         cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
     return _redact(response, requested.context)
 

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.current_caller import may_read, may_read_in_context
+from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_in_context
+from contractlog.registry.execution.response_limits import PIECE_BYTES
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import queries
-from contractlog.registry.features.schemas.queries import ListedSchema, SchemaFilter
+from contractlog.registry.features.schemas.queries import ListedSchema, ListedVersion, SchemaFilter, SchemaListing
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.storage import name_and_id_lookup
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import WHOLE_LIST, DeletedFilter, Page, SubjectVersion
 
-__all__ = ["SchemaService"]
+__all__ = ["LargeListing", "SchemaService"]
 
 _MAX_SCHEMAS: Final = 1_000  #: per response: the default, and the maximum
 _GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LargeListing:
+    """A large list, whose slot must be released."""
+
+    pieces: AsyncIterator[bytes]
+    caller: str  #: who has the slot
 
 
 class SchemaService(ReadService):
@@ -104,13 +115,62 @@ class SchemaService(ReadService):
         ids = [] if guid is None else await self._query(Snapshot.ids_of_guid, guid)
         return [(context, schema_id) for context, schema_id in ids if may_read_in_context(context)]
 
-    async def list_schemas(self, schema_filter: SchemaFilter, page: Page) -> list[ListedSchema]:
-        """List versions of many subjects, with their aliases and associations; at most 1,000 at a time."""
-        return await self._query(queries.list_schemas, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
+    async def list_schemas(
+        self, schema_filter: SchemaFilter, page: Page, encode: Callable[[Iterable[ListedSchema]], bytes]
+    ) -> bytes | LargeListing:
+        """List versions of many subjects, with their aliases and associations; at most 1,000 at a time.
+
+        Args:
+            schema_filter: the versions to list.
+            page: of the list.
+            encode: encodes a part of the list as a JSON array.
+
+        Returns:
+            The JSON array, or if that is long, its pieces.
+
+        Raises:
+            TooManyRequests: the caller has requested too much lately.
+            Overloaded: too many large lists are being sent.
+        """
+        limits = self._threads.responses
+        limits.require()
+
+        def query(snapshot: Snapshot) -> tuple[SchemaListing, bytes | None]:
+            listing = queries.list_schemas(snapshot, schema_filter, page.within(_MAX_SCHEMAS, _MAX_SCHEMAS))
+            is_large = sum(version.size for version in listing.versions) > PIECE_BYTES
+            return listing, None if is_large else encode(queries.read_schemas(snapshot, listing, listing.versions))
+
+        async with limits.querying:
+            listing, body = await self._query_watched(query)
+        limits.charge(listing.size)
+        return body if body is not None else LargeListing(self._encode_pieces(listing, encode), await limits.enter())
+
+    async def _encode_pieces(
+        self, listing: SchemaListing, encode: Callable[[Iterable[ListedSchema]], bytes]
+    ) -> AsyncIterator[bytes]:
+        """Yield a JSON array in pieces of one or more schemas; each is read when it is needed."""
+
+        def read_piece(versions: Sequence[ListedVersion], snapshot: Snapshot) -> bytes:
+            return encode(queries.read_schemas(snapshot, listing, versions))[1:-1]
+
+        separator = b"["
+        for versions in listing.split(PIECE_BYTES):
+            async with self._threads.responses.reading:
+                piece = await self._query_watched(partial(read_piece, versions))
+            if piece:  # else all were hard-deleted since
+                yield separator + piece
+                separator = b","
+        yield b"]" if separator == b"," else b"[]"
+
+    def release(self, listing: LargeListing) -> None:
+        """Release the slot of a large list."""
+        self._threads.responses.leave(listing.caller)
 
 
 def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
-    schema = name_and_id_lookup.find_by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
+    schema = None
+    if 0 <= schema_id <= MAX_ID:
+        schema = name_and_id_lookup.find_by_id(snapshot, schema_id, subject, current_permissions.get())
     if schema is None:
         raise SchemaNotFound(schema=schema_id)
     return schema

@@ -16,8 +16,9 @@ from urllib.parse import unquote_plus
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.current_caller import Principal, current_permissions
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.api_response import MEDIA_TYPE, ApiResponse
@@ -71,6 +72,11 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
     return _parse_subject_form(subject) if subject else _DEFAULT_FORM
 
 
+def _may_read_form(form: tuple[str, str], permissions: Permissions) -> bool:
+    """Return whether the cache may answer: for an unreadable subject, the route responds as if it did not exist."""
+    return not form[1] or permissions is ALL_PERMISSIONS or permissions.permits(Permission.READ, Subject(*form))
+
+
 def _parse_subject_form(value: bytes) -> tuple[str, str] | None:
     try:
         subject = parse_subject(unquote_plus(value.decode("latin-1")))
@@ -102,7 +108,7 @@ class CachedSchemaById:
         if scope["type"] == "http" and scope["method"] == "GET":
             match = _SCHEMA_PATH.fullmatch(scope["path"])
             form = parse_form(scope["query_string"]) if match else None
-            if match and form:
+            if match and form and _may_read_form(form, current_permissions.get()):
                 key = (form[0], int(match[1]))
                 body = self._cache.get(key, form[1])
                 if body is not None:
@@ -127,7 +133,7 @@ class CachedSchemaById:
         key = (form[0], int(match[1]))
         body = self._cache.get(key, form[1])
         caller = None if body is None else reader(scope)
-        if body is None or caller is None:
+        if body is None or caller is None or not _may_read_form(form, caller.permissions):
             return None
         body = redact_unreadable(body, caller.permissions, key[0])
         self._note(scope, key, caller.name)

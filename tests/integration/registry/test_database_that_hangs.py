@@ -127,6 +127,25 @@ def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(p
     store.close()
 
 
+def test_a_response_that_arrived_while_this_process_was_busy_is_read(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=200))
+    responses = store._engines.responses
+    assert responses is not None
+    stalls = 0
+
+    def stall() -> bool:
+        nonlocal stalls
+        stalls += 1
+        time.sleep(3)  # the response arrives meanwhile
+        return False
+
+    responses.responds = stall
+    slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(1)").scalar())
+    assert (slow.result(WAIT_SECONDS), stalls) == ("", 1)
+    store.close()
+
+
 def test_a_locked_table_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
     upgrade(postgres_url)
     store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=500))

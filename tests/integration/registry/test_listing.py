@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import tracemalloc
+from collections.abc import Iterable
 
 import pytest
 from sqlalchemy import insert
 
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.schemas.queries import SchemaFilter
+from contractlog.registry.features.schemas.queries import ListedSchema, SchemaFilter
 from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.subjects.service import SubjectService
@@ -68,8 +71,13 @@ def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, subject
         ]
         assert [name for page in pages for name in page] == ordered
         schemas = SchemaService(store, ThreadPools(4, max_waiting=100), ViewRenderer(SchemaParser()))
-        found = await schemas.list_schemas(SchemaFilter(), Page(3, 4))
-        assert [str(one.schema.subject) for one in found] == ordered[3:7]
+
+        def encode(listed: Iterable[ListedSchema]) -> bytes:
+            return json.dumps([str(one.schema.subject) for one in listed]).encode()
+
+        body = await schemas.list_schemas(SchemaFilter(), Page(3, 4), encode)
+        assert isinstance(body, bytes)
+        assert json.loads(body) == ordered[3:7]
 
     asyncio.run(ask())
 
@@ -91,10 +99,10 @@ def test_an_id_with_20_000_holders_is_found_without_reading_them(store: Store) -
     names = [f"s{number}" for number in range(COUNT)]
     store.transact(lambda transaction: fill(transaction, names)).result()
     with store.open_snapshot() as snapshot:
-        find_by_id(snapshot, 1, None)  # prepares the statement
+        find_by_id(snapshot, 1, None, ALL_PERMISSIONS)  # prepares the statement
         tracemalloc.start()
         try:
-            found = find_by_id(snapshot, 1, None)
+            found = find_by_id(snapshot, 1, None, ALL_PERMISSIONS)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import psycopg
 import pytest
@@ -14,10 +16,12 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.bulk_transfer import extend_pauses
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import ScopeSettings
 from contractlog.registry.storage.transaction import Transaction
 
+from support.deadlines import WAIT_SECONDS
 from support.postgres import NEWEST, OLDEST
 from support.registry import in_process
 
@@ -65,6 +69,40 @@ def test_a_connection_lost_during_a_write_is_a_timeout_with_unknown_outcome(stor
 
     assert isinstance(store.transact(lose).exception(30), StoreTimeout)
     store.transact(lambda change: change.record_change("test", "after")).result(30)
+
+
+def test_a_node_that_stops_inside_a_write_does_not_stop_the_writes_of_others(store: Store, database: str) -> None:
+    stopped, resumed = threading.Event(), threading.Event()
+
+    def stop(_change: Transaction) -> None:
+        stopped.set()
+        resumed.wait(WAIT_SECONDS)
+
+    def write(other: Store) -> Future[None]:
+        return other.transact(lambda change: change.record_change("test", "written"))
+
+    other = open_store(Settings(database_url=database, statement_timeout_ms=20_000))  # also how long it waits for locks
+    silent = store.transact(stop)
+    assert stopped.wait(WAIT_SECONDS)
+    write(other).result(WAIT_SECONDS)
+    assert not resumed.is_set()
+    resumed.set()
+    assert isinstance(silent.exception(WAIT_SECONDS), StoreTimeout)
+    write(store).result(WAIT_SECONDS)
+    other.close()
+
+
+def test_an_import_may_compute_for_longer_than_other_writes(store: Store) -> None:
+    def read_limit(change: Transaction) -> str:
+        setting = "SHOW idle_in_transaction_session_timeout"
+        return str(change.connection.exec_driver_sql(setting).scalar())
+
+    def extend(change: Transaction) -> str:
+        extend_pauses(change)
+        return read_limit(change)
+
+    outcomes = [store.transact(work).result(WAIT_SECONDS) for work in (read_limit, extend, read_limit)]
+    assert outcomes == ["5s", "10min", "5s"]
 
 
 def test_a_statement_that_takes_too_long_is_given_up(database: str) -> None:

@@ -22,6 +22,7 @@ from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
+from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.features.schemas.queries import list_versions_of_id
 from contractlog.registry.features.subjects.queries import list_subjects
 from contractlog.registry.features.versions.queries import list_referencing_ids
@@ -233,7 +234,7 @@ def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> N
         assert list_subjects(snapshot, ":*:", DeletedFilter.EXCLUDED) == []
         for seen in (DeletedFilter.ONLY, DeletedFilter.INCLUDED):
             assert list_subjects(snapshot, ":*:", seen) == ["orders"]
-        found = find_by_id(snapshot, 1, None)
+        found = find_by_id(snapshot, 1, None, ALL_PERMISSIONS)
     assert found is not None
     assert found.deleted
 
@@ -253,12 +254,12 @@ def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
-        assert find_by_id(snapshot, 1, None) is None
+        assert find_by_id(snapshot, 1, None, ALL_PERMISSIONS) is None
         assert list_subjects(snapshot, ":*:", DeletedFilter.INCLUDED) == []
     again = put(store, "a")
     assert (again.schema_id, again.version) == (2, 1)
     with store.open_snapshot() as snapshot:
-        assert find_by_id(snapshot, 1, None) is None
+        assert find_by_id(snapshot, 1, None, ALL_PERMISSIONS) is None
 
 
 def test_an_id_of_another_subject_survives_a_hard_delete(store: Store) -> None:
@@ -267,7 +268,7 @@ def test_an_id_of_another_subject_survives_a_hard_delete(store: Store) -> None:
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
-        found = find_by_id(snapshot, 1, None)
+        found = find_by_id(snapshot, 1, None, ALL_PERMISSIONS)
     assert found is not None
     assert str(found.subject) == "other"
 
@@ -277,7 +278,10 @@ def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(sto
         put(store, "text", Subject.parse(name))
     soft_delete(store, Subject.parse("a"), 1)
     with store.open_snapshot() as snapshot:
-        shown = [find_by_id(snapshot, 1, None), find_by_id(snapshot, 1, Subject.parse("a"))]
+        shown = [
+            find_by_id(snapshot, 1, None, ALL_PERMISSIONS),
+            find_by_id(snapshot, 1, Subject.parse("a"), ALL_PERMISSIONS),
+        ]
         assert [str(one.subject) for one in shown if one] == ["b", "a"]
         assert [str(holder.subject) for holder in list_versions_of_id(snapshot, ".", 1, DeletedFilter.EXCLUDED)] == [
             "b",

@@ -101,6 +101,37 @@ def test_a_caller_over_its_budget_gets_429_and_others_do_not() -> None:
         threads._callers.require("somebody else")
 
 
+def long_metadata(characters: int) -> dict[str, Any]:
+    return {"properties": {f"p{number}": "v" * (characters // 100) for number in range(100)}}
+
+
+def long_rules(characters: int) -> dict[str, Any]:
+    rule = {"kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "x" * (characters // 100)}
+    return {"domainRules": [{"name": f"r{number}", **rule} for number in range(100)]}
+
+
+@pytest.mark.parametrize("origin", ["request", "default metadata", "default rules", "previous version"])
+@pytest.mark.parametrize(("characters", "statuses"), [(600_000, {200, 429}), (4_000, {200})])
+def test_metadata_and_rules_that_are_stored_count_as_work(origin: str, characters: int, statuses: set[int]) -> None:
+    with in_process(Settings(database_url="sqlite://", caller_steps=500_000)) as http:
+        config: dict[str, Any] = {"compatibility": "NONE"}
+        if origin == "default metadata":
+            config["defaultMetadata"] = long_metadata(characters)
+        elif origin == "default rules":
+            config["defaultRuleSet"] = long_rules(characters)
+        assert http.put("/config/s", json=config).status_code == 200
+        answers = []
+        for number in range(20):
+            schema: dict[str, Any] = {"schema": json.dumps({"type": "fixed", "name": f"F{number}", "size": 1})}
+            if origin == "request" or (origin == "previous version" and not number):
+                schema["metadata"] = long_metadata(characters)
+            answers.append(http.post("/subjects/s/versions", json=schema).status_code)
+        assert set(answers) == statuses
+        if characters < 10_000:
+            threads: ThreadPools = http.app.state.services.threads  # type: ignore[attr-defined]
+            assert not len(threads._callers._used), "little metadata costs nothing"
+
+
 def test_used_steps_of_a_caller_decay() -> None:
     now = 0.0
     callers = CallerUsage(600, clock=lambda: now)

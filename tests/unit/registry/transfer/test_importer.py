@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from contractlog.compatibility.associations import Lifecycle
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.change_log import hash_settings, list_changes_after
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import ScopeSettings
@@ -148,3 +150,33 @@ def test_unparsable_schemas_are_stored_verbatim_and_counted(store: Store, text: 
     report = brought(store, make_snapshot(id1=text))
     assert [one.kind.name for one in report.oddities] == ["VERBATIM"]
     assert now(store).schemas[".", 1].text == text
+
+
+def associated(guid: str, name: str, resource_id: str = "r1") -> RegistryContents:
+    """An association of ``s`` with a topic."""
+    contents = make_snapshot(id1='"int"')
+    contents.associations[guid] = StoredAssociation(
+        guid, S, resource_id, name, "lkc-1", "topic", guid, Lifecycle.WEAK, frozen=False
+    )
+    return contents
+
+
+def test_the_id_of_a_resource_is_not_imported_for_another_one(store: Store) -> None:
+    assert brought(store, associated("value", "orders")).conflicts == []
+    refused = "topic lkc-1:returns has the id r1 in the source, which is that of topic lkc-1:orders here"
+    assert brought(store, associated("key", "returns")).conflicts == [refused]
+    assert set(now(store).associations) == {"value"}
+    renamed = associated("value", "returns")  # it replaces the one that has the id
+    assert brought(store, renamed).conflicts == []
+    removed_first = associated("key", "orders")
+    removed_first.deletions.associations.add("value")
+    assert brought(store, removed_first).conflicts == []
+    assert set(now(store).associations) == {"key"}
+
+
+def test_a_source_whose_resources_share_an_id_is_imported_as_it_is(store: Store) -> None:
+    source = associated("value", "orders")
+    source.associations |= associated("key", "returns").associations
+    for _ in range(2):
+        assert brought(store, source).conflicts == []
+    assert set(now(store).associations) == {"key", "value"}

@@ -128,6 +128,25 @@ def test_the_registry_may_know_another_id_of_the_topic(registry: Registry, folde
     assert main(["plan"]) == exit_codes.FINDINGS
 
 
+@pytest.mark.parametrize("part", ["key", "value"])
+def test_a_topic_whose_default_id_belongs_to_another_resource_gets_a_new_id(
+    registry: Registry, folder: Path, part: str
+) -> None:
+    registry.register("other", LONG)
+    draft = AssociationDraft(association_type=part, subject="other")
+    registry.bind(Resource("squatter", "lkc-1", "lkc-1:orders"), [draft])
+    write(folder, VALUE, KEY)
+    assert main(["check"]) == exit_codes.CLEAN
+    assert main(["plan", "--out", "plan.json"]) == exit_codes.CLEAN
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.CLEAN
+    found = registry.associations_by_resource_name("orders", namespace="lkc-1")
+    assert sorted(str(each.association_type) for each in found) == ["key", "value"]
+    (topic_id,) = {str(each.resource_id) for each in found}
+    assert topic_id.startswith("lkc-1:orders:")
+    for arguments in (["plan", "--exit-code"], ["apply"]):
+        assert main(arguments) == exit_codes.CLEAN
+
+
 def test_another_subject_takes_the_place_of_the_one_that_is_bound(
     registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
@@ -168,6 +168,34 @@ def test_a_topic_has_one_association_of_each_type(http: httpx2.Client) -> None:
         path = "/associations" if change == http.post else "/associations/resources/r1"
         answer = change(path, json=request({"subject": "two"}, resourceName="returns"))
         assert told(answer) == (40903, "An association of type 'value' already exists for resource 'r1'")
+
+
+def test_an_id_belongs_to_one_resource(http: httpx2.Client) -> None:
+    register(http, "common")
+    assert http.post("/associations", json=request({"subject": "common"})).status_code == 200
+    key = {"subject": "common", "associationType": "key"}
+    refused = invalid("resourceId", "id 'r1' belongs to another resource")
+    for other in ({"resourceName": "returns"}, {"resourceNamespace": "lkc-2"}):
+        body = request(key, **other)
+        assert told(http.post("/associations", json=body)) == refused
+        assert told(http.put("/associations/resources/r1", json=body)) == refused
+        (result,) = http.post("/associations:batchMutate", json={"requests": [body | {"opType": "UPSERT"}]}).json()[
+            "results"
+        ]
+        assert (result["error"]["error_code"], result["error"]["message"]) == refused
+    assert [each["resourceName"] for each in listed(http, "/associations/resources/r1")] == ["orders"]
+    assert http.post("/associations", json=request(key)).status_code == 200
+
+
+def test_stored_resources_that_share_an_id_are_still_read(http: httpx2.Client) -> None:
+    register(http, "common")
+    http.post("/associations", json=request({"subject": "common"}))
+    http.post("/associations", json=request({"subject": "common"}, resourceName="returns", resourceId="r2"))
+    store = http.app.state.services.store  # type: ignore[attr-defined]
+    share = update(tables.associations).values(resource_id="r1")
+    store.transact(lambda transaction: transaction.connection.execute(share).rowcount).result()
+    assert [each["resourceName"] for each in listed(http, "/associations/resources/r1")] == ["orders", "returns"]
+    assert http.post("/associations", json=request({"subject": "common"})).status_code == 200
 
 
 def test_a_topic_has_one_lifecycle(http: httpx2.Client) -> None:

@@ -98,6 +98,25 @@ def test_an_unqualified_reference_is_in_the_context_of_the_schema(
     assert redacted == members if readable else redacted == {"schemaType": "AVRO", "schema": "{}"}
 
 
+@pytest.mark.parametrize("member", ["", "/schema", "/subjects", "/versions"])
+@pytest.mark.parametrize("context", ["", ":.staging:"])
+def test_an_unreadable_subject_beside_an_id_does_not_exist(client: httpx2.Client, context: str, member: str) -> None:
+    schema = {"schema": '{"type":"fixed","name":"F","size":1}'}
+    schema_ids = [
+        client.post(f"/subjects/{subject}/versions", json=schema, auth=ADMIN).json()["id"]
+        for subject in (f"{context}hidden", ":.staging:only", ":.staging:mine-one")
+    ]
+    for schema_id, subject in zip(schema_ids, (f"{context}hidden", f"{context}only"), strict=False):
+        path = f"/schemas/ids/{schema_id}{member}?subject="
+        assert client.get(path + subject, auth=ADMIN).status_code == 200  # it is cached now
+        for slash in ("", "/"):  # with a slash, the request takes the route
+            hidden, missing = (
+                client.get(f"/schemas/ids/{schema_id}{member}{slash}?subject={name}", auth=STRANGER)
+                for name in (subject, f"{context}nothing")
+            )
+            assert (hidden.status_code, hidden.content) == (missing.status_code, missing.content)
+
+
 def test_an_error_by_id_names_no_missing_reference(client: httpx2.Client) -> None:
     guid = "11111111-2222-3333-4444-555555555555"
     lines: list[dict[str, object]] = [
