@@ -8,7 +8,7 @@ import tracemalloc
 from collections.abc import Iterable
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
@@ -27,6 +27,7 @@ from contractlog.registry.storage.transaction import Transaction
 from support.deadlines import count_calls
 
 COUNT = 20_000
+RULES = json.dumps({"domainRules": [{"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}]})
 
 
 def fill(transaction: Transaction, names: list[str]) -> None:
@@ -78,6 +79,11 @@ def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, subject
         body = await schemas.list_schemas(SchemaFilter(), Page(3, 4), encode)
         assert isinstance(body, bytes)
         assert json.loads(body) == ordered[3:7]
+        store.transact(lambda change: change.connection.execute(update(tables.schemas).values(rule_set=RULES))).result()
+        for rule_type, expected in (("CEL", ordered[3:7]), ("OTHER", [])):
+            assert await schemas.list_schemas(SchemaFilter(rule_type=rule_type), Page(3, 4), encode) == (
+                json.dumps(expected).encode()
+            )
 
     asyncio.run(ask())
 
