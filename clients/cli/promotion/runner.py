@@ -217,7 +217,7 @@ def _print_version(promotion: PromotionComparison, version: PromotedVersion) -> 
     source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
     if version.schema_id is None:
         verb = "would become"
-        schema_ids = f"with id {schema_id} as in {source}" if version.keeps_id else "with a new id"
+        schema_ids = f"with id {schema_id} as in {source}" if version.keeps_id else f"with an id that {target} assigns"
     else:
         verb = "registered as"
         same = "as" if version.keeps_id else f"which is {schema_id}"
