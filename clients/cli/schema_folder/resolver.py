@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.schema_folder.contract_differences import declares_contract
+from contractlog.clients.cli.schema_folder.contract_differences import declares_contract, list_differences
 from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
@@ -22,12 +22,14 @@ from contractlog.clients.cli.schema_folder.schema_files import (
 )
 from contractlog.clients.cli.schema_folder.unresolved_references import list_unresolved
 from contractlog.clients.cli.schema_folder.version_lookup import VersionLookup
+from contractlog.clients.cli.subject_settings import find_planned_contract
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
+from contractlog.compatibility.metadata_inheritance import merge_metadata, merge_rule_sets
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -145,8 +147,28 @@ class FileResolver:
             return replace(resolved, file=replace(file, draft=draft))
         if declares_contract(file.draft) and not file.planned and file.subject not in self._lookup.new_subjects:
             plain = replace(file, draft=replace(file.draft, metadata=None, rule_set=None))
-            return replace(resolved, same_text=self._lookup.find(plain))
+            same_text = self._lookup.find(plain)
+            if same_text is not None and self._becomes_same(file, same_text):
+                return replace(resolved, registered=same_text)
+            return replace(resolved, same_text=same_text)
         return resolved
+
+    def _becomes_same(self, file: SchemaFile, version: RegisteredSchema) -> bool:
+        """Return whether a version has the metadata and rules of a file once the manifest's settings are made.
+
+        The registry adds those of the subject's config to what a file declares, and a promoted version has them already.
+        """
+        if self.manifest is None or not isinstance(self.registry, Registry):
+            return False
+        config = find_planned_contract(self.registry, self.manifest, file.subject)
+        if config is None:
+            return False
+        metadata, rule_set = file.draft.metadata, file.draft.rule_set
+        if metadata is not None:
+            metadata = merge_metadata(config.default_metadata, metadata, config.override_metadata)
+        if rule_set is not None:
+            rule_set = merge_rule_sets(config.default_rule_set, rule_set, config.override_rule_set)
+        return not list_differences(replace(file.draft, metadata=metadata, rule_set=rule_set), version)
 
     def _resolve_independent(
         self, files: Iterable[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
