@@ -75,6 +75,11 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    for argument in arguments:
+        if not _is_utf8(argument):
+            written = ascii(argument)[1:-1].replace("\\udc", "\\x")  # the bytes as they were passed
+            message = f"the argument `{written}` is not UTF-8: rename the file, or correct the encoding of the shell"
+            return _report_failure(exit_codes.USAGE, message)
     if arguments[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version  # noqa: PLC0415 - takes as long as the rest of the start
 
@@ -89,6 +94,15 @@ def _dispatch(arguments: list[str]) -> int:
         message = f"unknown verb `{name}`{suggest_name(name, VERBS) or '; `contractlog --help` lists the verbs'}"
         return _report_failure(exit_codes.USAGE, message)
     return _run_verb(name, verb, rest)
+
+
+def _is_utf8(argument: str) -> bool:
+    """Return whether an argument is text; of others, each invalid byte is a surrogate."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:

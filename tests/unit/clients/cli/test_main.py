@@ -183,3 +183,11 @@ def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
         assert done.returncode == code
+
+
+@pytest.mark.parametrize("arguments", [("check", "a\udcff.avsc"), ("subjects", "--registry", "\udcff"), ("\udcff",)])
+def test_an_argument_that_is_not_utf8_is_a_wrong_argument(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == exit_codes.USAGE
+    assert "xff" in capsys.readouterr().err.partition(" is not UTF-8: rename the file")[0]
