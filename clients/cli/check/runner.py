@@ -277,7 +277,7 @@ def _plan_settings(
         rule = None if options.manifest is None else options.manifest.find_settings(subject)
         changes = list(find_setting_changes(registry, options.manifest, subject))
         return plan_settings(changes, rule), changes
-    level = None if options.manifest is None else options.manifest.find_level(subject)
+    level = None if options.level or options.manifest is None else options.manifest.find_level(subject)
     return PlannedSettings(level=None if level is registry.level(subject) else level), ()
 
 
