@@ -21,7 +21,7 @@ from contractlog.clients.cli.output import count_noun, is_verbose, print_error, 
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.renderer import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
-from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, find_removed_types, list_files
 from contractlog.clients.cli.schema_folder.command_files import print_folder_warnings
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
@@ -107,6 +107,7 @@ def _run(options: Namespace) -> int:
     for path in map(Path, options.files):
         with unreadable.collect(path):
             paths |= dict.fromkeys(list_files(path, unreadable, manifest))
+    unreadable.warnings += find_removed_types(options.files, manifest)
     unused = find_unused_types(manifest, paths)
     for path in paths:
         with unreadable.collect(path):

@@ -99,7 +99,16 @@ class _Linker:
             self._last_files[subject] = max(self._last_files.get(subject, file), file, key=_order)
 
     def link(self, file: SchemaFile) -> SchemaFile:
-        """Add the dependencies of a file to those that it has."""
+        """Add the dependencies of a file to those that it has.
+
+        A file that defines the type of a removed one takes the place of the version that the lock names for it.
+        """
+        replaceable = {each.name for each in file.locked_references if each.removed_file is not None}
+        replaceable = {name for name in replaceable if self.definitions.get((file.draft.type, name))}
+        if replaceable:
+            kept = tuple(reference for reference in file.draft.references if reference.name not in replaceable)
+            from_lock = tuple(each for each in file.locked_references if each.name not in replaceable)
+            file = replace(file, draft=replace(file.draft, references=kept), locked_references=from_lock)
         resolved_names = {reference.name for reference in file.draft.references}
         resolved_names |= {dependency.name for dependency in file.dependencies}
         resolved_subjects = {reference.subject for reference in file.draft.references}
@@ -257,7 +266,7 @@ class _Linker:
         if not external.path:
             return []
         target = self._paths.get((file.path.parent / external.path).resolve())
-        return [] if target is None or target is file else [target]
+        return [] if target is None or target.path == file.path else [target]
 
 
 def _own_folder(file: SchemaFile) -> Path:

@@ -239,10 +239,25 @@ class FileResolver:
         except InvalidSchema as error:
             raise UsageError(invalid_file_message(file, error)) from None
         except NotFound as error:
-            raise UsageError(
-                f"{file.path}: a schema that it refers to is not registered: {error} Correct --reference, or "
-                "`references` in contractlog.toml"
-            ) from None
+            message = f"{file.path}: a schema that it refers to is not registered: {error}"
+            raise UsageError(f"{message} {_describe_origin(file)}") from None
+
+
+def _describe_origin(file: SchemaFile) -> str:
+    """Return the way out if a reference of a file is not registered: it is from the lock, or named by the user."""
+    names = {each.name for each in file.locked_references}
+    if not names:
+        return "Correct --reference, or `references` in contractlog.toml"
+    listed = ", ".join(f"`{each.name}`" for each in file.draft.references if each.name in names)
+    lock = file.locked_references[0].lock
+    removed = [str(each.removed_file) for each in file.locked_references if each.removed_file is not None]
+    restore = f"restore {', '.join(f'`{each}`' for each in dict.fromkeys(removed))}" if removed else "pull its file"
+    also = (
+        "; or correct --reference, or `references` in contractlog.toml"
+        if len(file.draft.references) > len(names)
+        else ""
+    )
+    return f"{listed} is from `{lock}`, as no file defines it: {restore}{also}"
 
 
 def _differ_in_formatting_only(text: str, other: str) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "SUFFIXES",
     "FileDependency",
     "FileKey",
+    "LockedReference",
     "PlannedReference",
     "SchemaFile",
     "UnresolvedName",
@@ -84,6 +85,14 @@ class PlannedReference(NamedTuple):
     subject: str
 
 
+class LockedReference(NamedTuple):
+    """A reference that a file has from ``contractlog.lock``, because no file of the same call is its target."""
+
+    name: str
+    lock: Path
+    removed_file: Path | None  #: the file that the lock names for its target, if that does not exist any more
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
     """A schema file with its subject."""
@@ -96,6 +105,7 @@ class SchemaFile:
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
     unresolved: tuple[UnresolvedName, ...] = ()
+    locked_references: tuple[LockedReference, ...] = ()  #: those of the draft that the lock gives
     edited: LockedFile | None = None  #: the pulled version with metadata or rules that the file was, if it was edited
 
     @property

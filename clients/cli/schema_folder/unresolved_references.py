@@ -31,6 +31,9 @@ def describe_unresolved_reference(file: Path, external: ExternalName, names: Ite
         way_out = hint or "; correct it, or name its subject in contractlog.toml or with --reference"
         return f'"{written}" is the `$id` of no file of this command{way_out}', nearest
     path = Path(file.parent, written)
+    if path.resolve() == file.resolve():
+        message = f'"{written}" is this file itself, whose name a registry does not know: write "#" in place of it'
+        return f'{message} ("{written}#/definitions/x" is "#/definitions/x")', ""
     if path.is_file():
         return f'the file of "{written}", `{path}`, is not one of this command: name it, or a folder above it', nearest
     return f'"{written}" leads to `{path}`, which does not exist{hint or "; correct the path"}', nearest

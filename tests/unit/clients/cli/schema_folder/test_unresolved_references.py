@@ -52,6 +52,18 @@ def test_a_path_with_nothing_near_is_to_be_corrected(folder: Path) -> None:
     assert parse(".") == [f'{_NAMED}"zzz" leads to `zzz`, which does not exist; correct the path']
 
 
+@pytest.mark.parametrize("identified", [{}, {"$id": "https://x/tree.json"}])
+def test_the_name_of_the_file_itself_is_to_be_a_fragment(folder: Path, identified: dict[str, str]) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "a-value.schema.json#/x"}, **identified)
+    [message] = parse(".")
+    assert '"a-value.schema.json" is this file itself, whose name a registry does not know: write "#" in' in message
+
+
+def test_the_id_of_the_file_itself_is_a_reference_to_it(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "a-value.schema.json#/$defs/x", "$id": "a-value.schema.json"})
+    assert all("is this file itself" not in message for message in parse("."))
+
+
 def test_an_id_that_no_file_has_is_named_with_the_nearest_id(folder: Path) -> None:
     put(folder, "a-value.schema.json", **{"$ref": "http://x/adress"})
     put(folder, "types/address.schema.json", **{"$id": "http://x/address"})
