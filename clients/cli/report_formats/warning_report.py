@@ -51,7 +51,7 @@ _FOLDER_RULES: Final = {
     FolderRule.REMOVED_TYPE: ReportedRule(
         FolderRule.REMOVED_TYPE,
         "A type is taken from the lock, because its file was removed",
-        "Schemas still refer to the version that contractlog.lock names. Restore the file, or remove the type from them.",
+        "Schemas still refer to the version that contractlog.lock names. Restore the file, or remove its uses.",
     ),
 }
 

@@ -50,8 +50,8 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
         below = [] if folder is not None else _list_locks_below(start)
         if folder is None and not below:
             message = (
-                f"`{start / LOCK}` does not exist, nor does a lock in a folder above or below: `contractlog pull` writes "
-                "it; or pass --against git:REVISION"
+                f"`{start / LOCK}` does not exist, nor does a lock in a folder above or below: `contractlog pull` "
+                "writes it; or pass --against git:REVISION"
             )
             raise control_file_error([FileError(ControlFile.LOCK, start / LOCK, message)])
         folders |= dict.fromkeys(below if folder is None else [folder])

@@ -156,7 +156,7 @@ class FileResolver:
     def _becomes_same(self, file: SchemaFile, version: RegisteredSchema) -> bool:
         """Return whether a version has the metadata and rules of a file once the manifest's settings are made.
 
-        The registry adds those of the subject's config to what a file declares, and a promoted version has them already.
+        The registry adds those of the subject's config to what a file declares; a promoted version has them already.
         """
         if self.manifest is None or not isinstance(self.registry, Registry):
             return False

@@ -235,8 +235,8 @@ def test_a_type_whose_file_was_removed_is_a_warning_with_its_users(
     for verb in ("check", "lint"):
         assert main([verb, "pulled"]) == exit_codes.CLEAN
         assert (
-            "warning: no file defines `x.Money` any more: `a-value`, `b-value` still refer to version 1 of `x.Money` in "
-            "the registry, as `pulled/contractlog.lock` names it; restore `pulled/x.Money.avsc`, or write "
+            "warning: no file defines `x.Money` any more: `a-value`, `b-value` still refer to version 1 of `x.Money` "
+            "in the registry, as `pulled/contractlog.lock` names it; restore `pulled/x.Money.avsc`, or write "
             '"x.Money" = "x.Money:1" in [files.references] of contractlog.toml'
         ) in capsys.readouterr().err
         assert main([verb, "pulled", "--fail-on", "warning"]) == exit_codes.FINDINGS
