@@ -21,6 +21,7 @@ from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
     IncompatibleSchema,
+    NotFound,
     ReferenceExists,
     RegistryError,
     Unreachable,
@@ -141,7 +142,7 @@ def exit_code_of(error: ContractlogError) -> int:
     """Return the exit code for an exception."""
     if isinstance(error, (IncompatibleSchema, ReferenceExists)):
         return exit_codes.FINDINGS
-    if isinstance(error, Unreachable):
+    if isinstance(error, Unreachable) or (type(error) is NotFound and "url" in error.facts):  # no registry is there
         return exit_codes.UNREACHABLE
     if isinstance(error, BrokerDenied):
         return exit_codes.REFUSED
@@ -192,7 +193,7 @@ def _usage_text() -> str:
             "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
             "exit codes: 0 success, 1 findings, 2 usage error, 3 registry or broker unreachable, 4 not permitted,",
-            "            70 internal error of contractlog",
+            "            70 internal error of contractlog, 130 interrupted",
         ]
     )
 

@@ -16,6 +16,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = [
@@ -62,11 +63,17 @@ _PASSING: Final = tuple(
 
 @contextmanager
 def apply_output_options(options: Namespace) -> Iterator[None]:
-    """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block."""
+    """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block.
+
+    Errors get the fact ``environment``, the environment of the manifest that the command uses.
+    """
     color, quiet, verbose = _COLOR.set(options.color), _QUIET.set(options.quiet), _VERBOSE.set(options.verbose)
     repeated = _REPEATED.set({})
     try:
         yield
+    except ContractlogError as error:
+        error.facts.setdefault("environment", getattr(options, "environment", None))
+        raise
     finally:
         _REPEATED.reset(repeated)
         _COLOR.reset(color)

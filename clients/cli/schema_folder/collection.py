@@ -78,7 +78,8 @@ class UnreadableFiles:
         if len(messages) == 1:
             raise UsageError(f"{messages[0]}{suffix}", unreadable_files=problems)
         if messages:
-            files = count_noun(len(unreadable), "file cannot be read as a schema", "files cannot be read as schemas")
+            count = len({path for path, error in self.problems if not list_file_errors(error)})
+            files = count_noun(count, "file cannot be read as a schema", "files cannot be read as schemas")
             parts = [files] if unreadable else []
             parts += [f"{count_noun(len(control), 'error')} in {_list_names(control)}"] if control else []
             raise UsageError(f"{', and '.join(parts)}{suffix}:", details=messages, unreadable_files=problems)

@@ -185,6 +185,7 @@ class _Linker:
         names = {os.path.relpath(path, file.path.parent): path for path in paths if path != file.path}
         if not external.path:
             names = {name: path for path in paths for name in self.names[path].defined}
+            names.pop(self.names[file.path].type_name, None)  # a schema seldom means itself
         is_reference = external.path or ":" in external.name  # else the name of a type
         describe = describe_unresolved_reference if is_reference else describe_undefined_type
         message, nearest = describe(file.path, external, names)

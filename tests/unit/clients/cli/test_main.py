@@ -191,3 +191,8 @@ def test_an_argument_that_is_not_utf8_is_a_wrong_argument(
 ) -> None:
     assert main(arguments) == exit_codes.USAGE
     assert "xff" in capsys.readouterr().err.partition(" is not UTF-8: rename the file")[0]
+
+
+def test_a_path_that_no_registry_has_is_no_registry() -> None:
+    assert exit_code_of(errors.NotFound(url="http://registry/wrong")) == exit_codes.UNREACHABLE
+    assert exit_code_of(errors.SubjectNotFound(url="http://registry", subject="s")) == exit_codes.USAGE
