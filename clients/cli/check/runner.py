@@ -314,12 +314,12 @@ def _print_summary(
         part = count_part((examined.file for examined in refused), files)
         print_message(f"{part} cannot be registered now: ask an operator of the registry for permission")
     elif new:
-        arguments = " ".join(map(quote_word, _without_url(argv)))
+        arguments = "".join(f" {quote_word(word)}" for word in _without_url(argv))
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
         command = "apply" if sets_more else "register"
         arguments += " --use-waivers" if any(examined.needs_level_change for examined in checks) else ""
-        print_message(f"{count_files(new)} can be registered: contractlog {command} {arguments}")
+        print_message(f"{count_files(new)} can be registered: contractlog {command}{arguments}")
     else:
         print_message("nothing to register: every file is registered already")
 

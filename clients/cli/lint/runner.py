@@ -125,7 +125,7 @@ def _run(options: Namespace) -> int:
     if options.format == "json":
         output_json(options, _json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
-        _print_findings(len(paths), result)
+        _print_findings(result)
     unreadable.raise_errors()
     severities = {finding.finding.rule.severity for finding in result.findings}
     severities |= {Severity.WARNING} if warnings or unreadable.warnings else set()
@@ -133,7 +133,7 @@ def _run(options: Namespace) -> int:
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 
 
-def _print_findings(count: int, result: _LintResult) -> None:
+def _print_findings(result: _LintResult) -> None:
     findings = result.findings
     for finding in findings:
         print_result(finding.line())
@@ -141,7 +141,8 @@ def _print_findings(count: int, result: _LintResult) -> None:
         print_result(f"{finding.line()} silenced: {waiver.describe()}")
     if result.waived and not is_verbose():
         print_message(describe_silenced(len(result.waived)))
-    for line in _summary(count, findings, result.fixed):
+    count = len(result.remaining)  # without files that cannot be read
+    for line in _summary(count, findings, result.fixed) if count else ():
         print_message(line)
 
 

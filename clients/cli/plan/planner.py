@@ -43,6 +43,7 @@ from contractlog.clients.cli.schema_folder.contract_differences import (
     describe_differences,
     list_differences,
 )
+from contractlog.clients.cli.schema_folder.locked_files import find_folder_of_subject
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -148,10 +149,10 @@ class Plan:
             deletion = registry_command("delete", f"{subject}:{latest}")
             advice = f"update the files, which may be of an older commit, or delete it: {deletion}"
             yield subject, f"`{subject}`: {text}; {advice}"
-        folder = None if self.manifest is None else str(self.manifest.path.parent)
         for subject, rule in (self.without_file or {}).items():
             text = f"it matches [[subjects]] `{rule}` and has no file"
-            advice = f"add it: {registry_command('pull', subject, out=folder)}, or delete it with --prune"
+            out = None if self.manifest is None else str(find_folder_of_subject(self.manifest.path.parent, subject))
+            advice = f"add it: {registry_command('pull', subject, out=out)}, or delete it with --prune"
             yield subject, f"`{subject}`: {text}; {advice}"
 
         for association in self.associations.unlisted:

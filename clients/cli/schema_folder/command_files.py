@@ -103,7 +103,7 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
     if manifest is not None and copies:
         source, copy = next(iter(copies.items()))
         checked = source if is_git_revision(options.against) else Path(options.files[0])
-        manifest = replace(manifest, path=_locate_manifest(manifest, checked, copy))
+        manifest = _place_manifest(manifest, checked, copy)
     problems = UnreadableFiles(deferred=False)
     with _named_errors(options.against, copies):
         files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
@@ -117,18 +117,25 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
         )
 
 
-def _locate_manifest(manifest: Manifest, checked: Path, copy: Path) -> Path:
-    """Return the path of a manifest that has the same position relative to a copy as to the checked path."""
+def _place_manifest(manifest: Manifest, checked: Path, copy: Path) -> Manifest:
+    """Return a manifest whose rules match the files of a copy as they match those of the checked path.
+
+    A copy beside the other folders of a manifest, such as `released/schemas`, corresponds to the folder `schemas`.
+    """
+    top, folder = manifest.path.parent.resolve(), copy.resolve()
     try:
-        inner = checked.resolve().relative_to(manifest.path.parent.resolve())
+        inner = checked.resolve().relative_to(top)
     except ValueError:  # not in the manifest's folder
-        return copy / MANIFEST
-    folder = copy.resolve()
-    for part in reversed(inner.parts):
-        if folder.name != part:
-            return copy / MANIFEST
-        folder = folder.parent
-    return folder / MANIFEST
+        return replace(manifest, path=copy / MANIFEST)
+    if inner.parts and folder.parts[-len(inner.parts) :] == inner.parts:
+        return replace(manifest, path=folder.parents[len(inner.parts) - 1] / MANIFEST)
+    if not inner.parts:
+        endings = (Path(*folder.parts[start:]) for start in range(1, len(folder.parts)))
+        folders = (each for each in endings if (top / each).is_dir() and (top / each).resolve() != folder)
+        inner = next((each for each in folders if not (copy / each).exists()), inner)
+    elif not checked.is_dir():
+        inner = inner.parent
+    return replace(manifest, path=copy / MANIFEST, inner=str(inner))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
@@ -55,7 +55,7 @@ def link_files(
     linker = _Linker(files)
     linked = []
     for file in files:
-        with collect(file.path):
+        with collect(file.path), suppress(_ReportedError):
             linked.append(linker.link(file))
     linked = linker.unify_versions(linked)
     used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
@@ -73,6 +73,10 @@ def _find_subject(
         if name_subject is None:
             raise
         return name_subject(file.path)
+
+
+class _ReportedError(UsageError):
+    """A name that a file uses is defined in several files, as the error of another file says."""
 
 
 @dataclass
@@ -93,6 +97,7 @@ class _Linker:
                 self.definitions.setdefault((file.draft.type, name), []).append(file)
         self._paths = {path.resolve(): file for path, file in self.files.items()}
         self.probably_used: set[Path] = set()
+        self._ambiguous: set[str] = set()  # names that an error is about
         self._last_files: dict[str, SchemaFile] = {}
         for file in self.all_files:
             subject = self._subject(file)
@@ -114,7 +119,7 @@ class _Linker:
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in self._list_pulled(file)}
         unresolved: list[UnresolvedName] = []
-        ambiguous: list[str] = []
+        ambiguous: dict[str, str] = {}  # name -> message
         names = self.names[file.path]
         for external, at in zip(names.external, names.external_at, strict=True):
             for name in filter(None, (external.name, external.simple_name)):
@@ -123,7 +128,7 @@ class _Linker:
                 try:
                     target = self._find_target(file, external._replace(name=name), at)
                 except UsageError as error:
-                    ambiguous.append(str(error))
+                    ambiguous[name] = str(error)
                     break
                 if target is None:
                     continue
@@ -134,7 +139,10 @@ class _Linker:
                 break
             else:
                 unresolved.append(self._describe_unresolved(file, external, at))
-        raise_all(ambiguous)
+        reported, self._ambiguous = self._ambiguous, self._ambiguous | ambiguous.keys()
+        raise_all([message for name, message in ambiguous.items() if name not in reported])
+        if ambiguous:
+            raise _ReportedError("an error of another file says so")
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
     def unify_versions(self, linked: Sequence[SchemaFile]) -> list[SchemaFile]:

@@ -26,7 +26,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 
-__all__ = ["find_lock_folder", "find_nearest_lock", "read_locked_files"]
+__all__ = ["find_folder_of_subject", "find_lock_folder", "find_nearest_lock", "read_locked_files"]
 
 Connect = Callable[[], AbstractContextManager[Registry]]
 
@@ -58,6 +58,16 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
     if len({folder.resolve() for folder in folders}) > 1:
         raise UsageError(f"the files have several locks: {', '.join(map(str, folders))}; check one folder at a time")
     return next(iter(folders))
+
+
+def find_folder_of_subject(top: Path, subject: str) -> Path:
+    """Return the folder in or below another one whose lock names a subject, else the only one with a lock, else it."""
+    folders = _list_locks_below(top)
+    names = {subject, Subject.parse(subject).name}
+    for folder in folders:
+        if any(str(entry.schema.subject) in names for entry in read_lock_entries(folder)):
+            return folder
+    return folders[0] if len(folders) == 1 else top
 
 
 def _list_locks_below(top: Path) -> list[Path]:

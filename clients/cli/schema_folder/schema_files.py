@@ -255,6 +255,8 @@ def _read_text(path: Path) -> str:
 
 def describe_syntax_error(file: SchemaFile, *, comments: bool) -> str | None:
     """Return the message for the first JSON syntax error of a file, or None if there is none."""
+    if not file.draft.text.strip():
+        return f"{file.path}: the file is empty"
     syntax = find_syntax_error(file.draft.text, comments=comments)
     if syntax is None:
         return None

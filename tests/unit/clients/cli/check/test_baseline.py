@@ -285,3 +285,22 @@ def test_the_level_of_the_option_goes_before_that_of_the_manifest(
     put(repository / "in", Money={**MONEY, "fields": []})
     for level, outcome in (("FULL", "incompatible"), ("BACKWARD", "compatible"), ("NONE", "compatible")):
         assert checked(capsys, "in", "--against", "git:HEAD", "--level", level)[1]["Money"] == outcome
+
+
+@pytest.mark.parametrize(
+    ("arguments", "released"),
+    [(("in",), "released/in"), (("in",), "released/other"), (("in/a.avsc",), "released/in"), ((), "released/in")],
+)
+def test_the_paths_of_a_manifest_are_those_of_the_corresponding_folder(
+    repository: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], released: str
+) -> None:
+    rule = '[[files]]\npath = "in/a.avsc"\nsubjects = ["named-value"]\n'
+    (repository / "contractlog.toml").write_text(rule)
+    (repository / ".contractlogignore").write_text("released\n")
+    for name in ("orders-value", "Money"):
+        (repository / "in" / f"{name}.avsc").unlink()
+    put(repository / "in", a="int")
+    (repository / released).parent.mkdir()
+    copytree(repository / "in", repository / released)
+    expected = (exit_codes.CLEAN, {"named-value": "unchanged"})
+    assert checked(capsys, *arguments, "--against", released) == expected

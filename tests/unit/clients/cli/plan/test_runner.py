@@ -150,8 +150,8 @@ def test_a_saved_plan_is_refused_if_files_or_registry_moved(
     assert "nothing was applied: the registry or the files have changed" in error
     assert {
         "file": "`Money.avsc` was edited since the plan, which registers it as a version of `Money`",
-        "registry": "`Money`: the plan has the step `register`, and the subject has changed since",
-        "level": "`orders-value`: the plan has the step `set level`, and the subject has changed since",
+        "registry": "new version of `Money`: the plan has this step, and the subject has changed since",
+        "level": "level of `orders-value`: the plan has this step, and the subject has changed since",
     }[mover] in error
     assert "orders-value" not in registry.subjects()
 

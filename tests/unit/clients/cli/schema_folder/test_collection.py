@@ -201,3 +201,20 @@ def test_a_syntax_error_comes_before_a_missing_subject(tmp_path: Path) -> None:
     (tmp_path / "Money.avsc").write_text('{"type": "record", "name": "Money",\n "fields": [],}')
     with pytest.raises(UsageError, match=r"Money.avsc:2:14: the text is not JSON: a comma before a closing bracket"):
         collect_files([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.avsc", " \n", "a.avsc: the file is empty"),
+        (
+            "a.schema.json",
+            '// why\n{"type": "string"}',
+            "a.schema.json:1:1: the text is not JSON: JSON has no comments",
+        ),
+    ],
+)
+def test_an_empty_file_and_a_comment_are_named(folder: Path, name: str, text: str, words: str) -> None:
+    put(folder, name, text=text)
+    with pytest.raises(UsageError, match=words):
+        collect_files([str(folder)])

@@ -133,3 +133,30 @@ def test_every_ref_of_a_file_that_leads_nowhere_is_named(folder: Path) -> None:
         "a-value.schema.json:1:20: ",
         "a-value.schema.json:2:18: ",
     ]
+
+
+def test_a_primitive_is_proposed_before_a_type_and_never_the_type_itself(folder: Path) -> None:
+    Path("a-value.avsc").write_text(_fields(x="lng").replace("a.R", "a.Zulu"))
+    Path("b-value.avsc").write_text(_fields(x="a.Rs"))
+    messages = parse(".")
+    assert [message.partition("is not defined: ")[2].partition(" ")[0] for message in messages] == ["did", "pass"]
+    assert 'did you mean "long"?' in messages[0]
+
+
+def test_a_name_that_several_files_define_is_one_error(folder: Path) -> None:
+    for name in ("a", "b"):
+        put(folder, f"{name}-value.schema.json", **{"$id": "http://x/same"})
+    for name in ("u", "v"):
+        put(folder, f"{name}-value.schema.json", **{"$ref": "http://x/same"})
+    [message] = parse(".")
+    assert "`http://x/same` is defined in `a-value.schema.json` and `b-value.schema.json`" in message
+
+
+def test_a_file_with_several_errors_counts_once(folder: Path) -> None:
+    Path("a-value.avsc").write_text(_fields(x="b.Zip", y="b.Zap"))
+    problems = UnreadableFiles()
+    for file in order_files(collect_files(["."], unreadable=problems), problems.collect):
+        with problems.collect(file.path):
+            parse_draft(file, {}, strict=True)
+    with pytest.raises(UsageError, match=r"^1 file cannot be read as a schema:$"):
+        problems.raise_errors()
