@@ -20,6 +20,7 @@ from contractlog.clients.settings import (
 from contractlog.compatibility.errors import (
     ContractlogError,
     Forbidden,
+    IncompatibleSchema,
     NotFound,
     ServerError,
     Unauthorized,
@@ -53,8 +54,9 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
         if error.facts.get("status") in _PROXY_STATUSES:
             advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
         return f"{url} does not answer as a registry does: {error}; {advice}"
-    if isinstance(error, ServerError):
-        return f"the registry at {url} failed: {error}"
+    if isinstance(error, (ServerError, IncompatibleSchema)):
+        outcome = "failed" if isinstance(error, ServerError) else "rejected the schema as incompatible, in its words"
+        return f"the registry at {url} {outcome}: {error}"
     if isinstance(error, Forbidden):
         return _forbidden_message(error, url, source)
     return _rejected_message(url, source) if isinstance(error, Unauthorized) else str(error)

@@ -50,6 +50,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver, Resolve
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.terminal_text import escape_line
 
@@ -206,7 +207,7 @@ def check_files(
     registry = access.registry
     checkers: dict[str, SubjectChecker] = {}
     reported = ReportedChanges()
-    resolver = FileResolver(registry, options.normalize, options.manifest)
+    resolver = FileResolver(registry, options.normalize, options.manifest, options.files_beside)
     resolved_files = resolver.resolve_all(files, unreadable.collect)
     usages = find_usages(options, registry, resolved_files)
     known_versions = KnownVersions(options.context)
@@ -214,6 +215,7 @@ def check_files(
         subject = resolved.file.subject
         if subject not in checkers:
             planned, changes = _plan_settings(options, registry, subject)
+            _print_lowered_level(options.manifest, changes)
             refused_changes += find_refused_settings(access, options.manifest, changes)
             checkers[subject] = SubjectChecker(
                 registry,
@@ -228,6 +230,16 @@ def check_files(
             )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
+
+
+def _print_lowered_level(manifest: Manifest | None, changes: Sequence[SettingChange]) -> None:
+    """Print a note about a subject that an interrupted registration by waiver may have left at level NONE."""
+    for change in changes:
+        if change.setting == "level" and change.before == Level.NONE and manifest is not None and manifest.waivers:
+            print_message(
+                f"note: `{change.subject}` accepts any schema: it has level NONE, perhaps because `--use-waivers` was "
+                f"interrupted; `contractlog apply` sets level {change.after}, as in the manifest"
+            )
 
 
 def find_usages(

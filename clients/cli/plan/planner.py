@@ -187,7 +187,7 @@ def make_plan(
     options: Namespace, registry: Registry, files: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> tuple[Registration, Plan]:
     """Compare the files and the manifest's settings with the registry."""
-    resolver = FileResolver(registry, options.normalize, options.manifest)
+    resolver = FileResolver(registry, options.normalize, options.manifest, options.files_beside)
     resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
     subjects = dict.fromkeys(file.subject for file in files)
     changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}

@@ -71,7 +71,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     resolved: dict[FileKey, ResolvedFile] = {}
     try:
         with connect(options) as registry:
-            resolver = FileResolver(registry, options.normalize)
+            resolver = FileResolver(registry, options.normalize, beside=options.files_beside)
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going and unreadable.problems:
                 output_report(

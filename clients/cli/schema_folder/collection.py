@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
+from unicodedata import normalize
 
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.output import count_noun
@@ -355,12 +356,16 @@ def find_removed_types(paths: Sequence[str], manifest: Manifest | None) -> list[
 
 
 def _find_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[FolderWarning]:
-    """Yield a warning about subjects whose names differ only in case."""
+    """Yield a warning about subjects whose names differ only in case, or in the Unicode form of their letters."""
     by_folded: dict[str, list[str]] = {}
     for subject in groups:
-        by_folded.setdefault(subject.casefold(), []).append(subject)
+        by_folded.setdefault(normalize("NFC", subject).casefold(), []).append(subject)
     for similar in by_folded.values():
         if len(similar) > 1:
             names = ", ".join(f"`{subject}` of {groups[subject][-1].path}" for subject in similar)
-            message = f"these subjects differ only in case: {names}; rename one file if both mean the same subject"
+            composed = len({subject.casefold() for subject in similar}) > 1
+            difference = "the Unicode form of their letters (NFC, NFD)" if composed else "case"
+            message = (
+                f"these subjects differ only in {difference}: {names}; rename one file if both mean the same subject"
+            )
             yield FolderWarning(FolderRule.SIMILAR_SUBJECTS, groups[similar[-1]][-1].path, message)

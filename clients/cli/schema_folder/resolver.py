@@ -59,6 +59,7 @@ class FileResolver:
     registry: Registry | Baseline
     normalize: bool = False  #: of all subjects
     manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
+    beside: Sequence[SchemaFile] = ()  #: files that are only referred to: they must be registered as they are
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
     _lookup: VersionLookup = field(init=False)
@@ -86,17 +87,17 @@ class FileResolver:
         """
         earlier = list_earlier_versions(files)
         if earlier:
-            trial = FileResolver(self.registry, self.normalize, self.manifest)
-            trial._resolve_in_order(files, lambda _: suppress(UsageError))
+            trial = FileResolver(self.registry, self.normalize, self.manifest, self.beside)
+            trial._resolve_in_order([*self.beside, *files], lambda _: suppress(UsageError))
             self._lookup = trial._lookup
             registered = [(each.source, each.registered) for each in trial._resolved.values()]
             matcher = EarlierVersionMatcher.of(self.registry, self._lookup.find_all, files, registered)
             pinned = matcher.pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
-            if not pinned and len(trial._resolved) == len(files):
+            if not pinned and len(trial._resolved) == len(files) + len(self.beside):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys
                 return [self._resolved[file.key] for file in files]
-        self._resolve_in_order(files, collect)
+        self._resolve_in_order([*self.beside, *files], collect)
         return [self._resolved[file.key] for file in files if file.key in self._resolved]
 
     def _resolve_in_order(
@@ -202,6 +203,11 @@ class FileResolver:
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
             subjects |= {**target.subjects, name: target.file.subject}
+            if target.registered is None and any(each.path == path for each in self.beside):
+                raise UsageError(
+                    f"{file.path}: it uses `{path}`, which is not registered as it is, and not one of this command: "
+                    "name it, too, or the folder"
+                )
             if target.registered is None or target.registered.version is None:
                 planned.append(PlannedReference(name, target.file.subject))
             else:

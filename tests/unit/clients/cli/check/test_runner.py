@@ -77,3 +77,22 @@ def test_a_check_of_many_files_sends_few_requests(
     assert set(targets) == {"POST /contractlog/v1/lookup"}
     assert len(targets) <= 2
     app.state.close()
+
+
+def test_a_level_that_an_interrupted_waiver_lowered_is_a_note(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    run = runner(app, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-value.avsc").write_text('"int"')
+    (tmp_path / "contractlog.toml").write_text(
+        '[[subjects]]\nname = "a-value"\nlevel = "FULL"\n[[waivers]]\nsubject = "a-value"\n'
+        'check = "AVRO_TYPE_CHANGED"\nreason = "r"\nby = "me"\nuntil = 2999-01-01\n'
+    )
+    run("apply", ".")
+    assert "accepts any schema" not in run("check", ".").err
+    run("config", "set", "a-value", "--level", "NONE")
+    ran = run("check", ".")
+    assert "note: `a-value` accepts any schema: it has level NONE, perhaps because `--use-waivers` was" in ran.err
+    app.state.close()

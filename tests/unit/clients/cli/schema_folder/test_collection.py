@@ -191,6 +191,14 @@ def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
     assert (warning.rule, warning.path) == ("SUBJECTS_DIFFER_IN_CASE", second)
 
 
+def test_subjects_that_differ_only_in_their_unicode_form_are_mentioned(folder: Path) -> None:
+    put(folder, "x/caf\u00e9-value.avsc", "y/cafe\u0301-value.avsc")
+    unreadable = UnreadableFiles()
+    collect_files([str(folder)], unreadable=unreadable)
+    [warning] = unreadable.warnings
+    assert "differ only in the Unicode form of their letters (NFC, NFD): " in warning.message
+
+
 def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:
     put(folder, "a\nb-value.avsc")
     with pytest.raises(UsageError, match=r"`a\nb-value` cannot be a subject"):

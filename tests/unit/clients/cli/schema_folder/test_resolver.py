@@ -17,6 +17,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import Reference
 from contractlog.registry.testing import Registries
 
 from support.limited_servers import remove_extensions
@@ -261,6 +262,20 @@ def test_a_file_that_was_moved_takes_the_place_of_the_locked_version(
     assert run(capsys, "check", "pulled")[1] == dict.fromkeys(("a-value", "b-value", "x.Money"), "compatible")
     main(["check", "pulled"])
     assert "no file defines" not in capsys.readouterr().err
+
+
+def test_a_single_file_uses_the_registered_types_of_the_folder_of_its_manifest(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, Money=with_nested_type("x.Money", CURRENCY), **{"a-value": record("A", "x.Money")})
+    Path("contractlog.toml").touch()
+    assert main(["check", "a-value.avsc"]) == exit_codes.USAGE
+    assert "a-value.avsc: it uses `Money.avsc`, which is not registered as it is" in capsys.readouterr().err
+    assert main(["register", "Money.avsc"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert run(capsys, "check", "a-value.avsc") == (exit_codes.CLEAN, {"a-value": "compatible"})
+    assert main(["register", "a-value.avsc"]) == exit_codes.CLEAN
+    assert registry.version("a-value", 1).references == (Reference("x.Money", "x.Money", 1),)
 
 
 def test_a_type_that_two_files_define_differently_is_named_with_both(
