@@ -123,7 +123,10 @@ def find_syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | No
             return "a comma before a closing bracket is not allowed: remove it", position_at_offset(
                 text, len(before) - 1
             )
-        return error.msg, position_at_offset(text, error.pos)
+        if not text.strip():
+            return "the text is empty", position_at_offset(text, 0)
+        message = "JSON has no comments: remove it" if text[error.pos :].startswith(("//", "/*")) else error.msg
+        return message, position_at_offset(text, error.pos)
     except (RecursionError, ValueError):
         pass
     return None

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
-from contractlog.clients.settings import RegistryAddress, Security, registry_url
+from contractlog.clients.settings import (
+    URL_VARIABLES,
+    RegistryAddress,
+    Security,
+    environment_variable,
+    environment_variables,
+    registry_url,
+)
 from contractlog.compatibility.errors import (
     ContractlogError,
+    Forbidden,
+    IncompatibleSchema,
     NotFound,
     ServerError,
     Unauthorized,
@@ -21,28 +33,72 @@ __all__ = ["error_message", "interruption_message"]
 
 
 _PROXY_STATUSES: Final = frozenset({502, 503, 504})
+_DENIED: Final = "User is denied "  #: the beginning of a registry's message, without the user
 
 
 def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
     """Return the message of an error, with the registry's URL and the credentials used if relevant.
 
     Args:
-        error: the error that ended a verb.
+        error: the error that ended a verb; its fact ``environment`` names that of the manifest, if one was used.
         argv: arguments of the verb; a URL in them may contain the user.
     """
     url = error.facts.get("url")
     if url is None:
         return str(error)
+    source = _RegistrySource.of(error, list(argv))
     if isinstance(error, Unreachable) and "reason" in error.facts:
-        return _unreachable_message(url, str(error.facts["reason"]))
+        return _unreachable_message(url, str(error.facts["reason"]), source)
     if isinstance(error, UnreadableResponse) or type(error) is NotFound:
-        advice = "check the URL given with --registry or CONTRACTLOG_REGISTRY_URL"
+        advice = f"check {source.describe_url()}"
         if error.facts.get("status") in _PROXY_STATUSES:
             advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
         return f"{url} does not answer as a registry does: {error}; {advice}"
-    if isinstance(error, ServerError):
-        return f"the registry at {url} failed: {error}"
-    return _rejected_message(url, argv) if isinstance(error, Unauthorized) else str(error)
+    if isinstance(error, (ServerError, IncompatibleSchema)):
+        outcome = "failed" if isinstance(error, ServerError) else "rejected the schema as incompatible, in its words"
+        return f"the registry at {url} {outcome}: {error}"
+    if isinstance(error, Forbidden):
+        return _forbidden_message(error, url, source)
+    return _rejected_message(url, source) if isinstance(error, Unauthorized) else str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _RegistrySource:
+    """The options and variables that named the registry of a command, and its credentials."""
+
+    arguments: Sequence[str]
+    environment: str | None  #: of the manifest
+
+    @classmethod
+    def of(cls, error: ContractlogError, arguments: Sequence[str]) -> _RegistrySource:
+        """Return the source for an error, by its facts and the arguments of the command."""
+        following = [after for word, after in pairwise(arguments) if word == "--environment"]
+        given = [word.partition("=")[2] for word in arguments if word.startswith("--environment=")]
+        return cls(arguments, error.facts.get("environment") or next(iter((*following, *given)), None))
+
+    def describe_url(self) -> str:
+        """Return what gives the URL."""
+        if self.environment is None or any(word.partition("=")[0] == "--registry" for word in self.arguments):
+            return f"the URL given with --registry or {URL_VARIABLES[0]}"
+        variable = environment_variable(self.environment)
+        return f"the URL of the environment `{self.environment}` in the manifest, which {variable} replaces"
+
+    def name_variable(self, name: str) -> str:
+        """Return the variable with a part of the credentials: that of the environment if it is set."""
+        plain = f"CONTRACTLOG_REGISTRY_{name}"
+        if self.environment is None or plain not in environment_variables(self.environment):
+            return plain
+        return plain + environment_variable(self.environment).removeprefix(URL_VARIABLES[0])
+
+    def find_user(self, url: str) -> str | None:
+        """Return the user in the URL that was given, or None."""
+        texts = self.arguments if self.environment is not None else (*self.arguments, registry_url())
+        return next(_users_of_url(url, texts), None)
+
+    def read_security(self) -> Security:
+        """Return the credentials in variables."""
+        own = {} if self.environment is None else environment_variables(self.environment)
+        return Security.from_environment({**os.environ, **own})
 
 
 def interruption_message(error: BaseException, argv: Iterable[str]) -> str:
@@ -52,34 +108,51 @@ def interruption_message(error: BaseException, argv: Iterable[str]) -> str:
     return "interrupted" if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
 
 
-def _unreachable_message(url: str, reason: str) -> str:
+def _unreachable_message(url: str, reason: str, source: _RegistrySource) -> str:
     if "certificate" in reason.lower():  # the registry runs: starting another one does not help
         return f"no secure connection to the registry at {url}: {reason}"
-    return (
-        f"the registry at {url} cannot be reached ({reason}); start one with `contractlog serve`, "
-        "or name another with --registry or CONTRACTLOG_REGISTRY_URL"
-    )
+    way_out = f"name another with --registry or {URL_VARIABLES[0]}"
+    if source.environment is not None:
+        way_out = f"correct {source.describe_url()}"
+    return f"the registry at {url} cannot be reached ({reason}); start one with `contractlog serve`, or {way_out}"
 
 
-def _rejected_message(url: str, argv: Iterable[str]) -> str:
+def _forbidden_message(error: Forbidden, url: str, source: _RegistrySource) -> str:
+    """Return the message for what the caller may not do, with the user; a proxy's response has no error code."""
+    if error.facts.get("uncoded"):
+        return (
+            f"{url} rejected the request: {error}, with a response that is not a registry's; a proxy in front of it "
+            f"may forbid the access: ask its operator, or check {source.describe_url()}"
+        )
+    user = source.find_user(url) or source.read_security().user
+    if user is None or not str(error).startswith(_DENIED):
+        return str(error)
+    return f"User `{user}` is denied {str(error).removeprefix(_DENIED)}"
+
+
+def _rejected_message(url: str, source: _RegistrySource) -> str:
     """Return the message for an unauthenticated caller, with the credentials that were used."""
-    security = Security.from_environment()
-    arguments = list(argv)
-    names_environment = any(each.partition("=")[0] == "--environment" for each in arguments)  # of the manifest
-    user = next(_users_of_url(url, arguments if names_environment else (*arguments, registry_url())), None)
+    user = source.find_user(url)
     if user is not None:
         return f"the registry at {url} rejected user `{user}` and the password, both taken from the URL that was given"
+    security = source.read_security()
+    if security.user is not None and security.password is None:
+        return (
+            f"the registry at {url} rejected user `{security.user}`, for which no password was set: set "
+            "CONTRACTLOG_REGISTRY_PASSWORD"
+        )
     if security.user is not None:
         return (
             f"the registry at {url} rejected user `{security.user}` and the password; "
-            "check CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
+            f"check {source.name_variable('USER')} and {source.name_variable('PASSWORD')}"
         )
     if security.token is not None:
-        return f"the registry at {url} rejected the token; check CONTRACTLOG_REGISTRY_TOKEN"
-    return (
-        f"the registry at {url} needs credentials: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD, "
-        "or CONTRACTLOG_REGISTRY_TOKEN"
-    )
+        return f"the registry at {url} rejected the token; check {source.name_variable('TOKEN')}"
+    needed = "CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD, or CONTRACTLOG_REGISTRY_TOKEN"
+    if source.environment is not None:
+        suffix = environment_variable(source.environment).removeprefix(URL_VARIABLES[0])
+        needed += f" (for the environment `{source.environment}` alone: with the ending {suffix})"
+    return f"the registry at {url} needs credentials: set {needed}"
 
 
 def _users_of_url(url: str, texts: Iterable[str]) -> Iterator[str]:

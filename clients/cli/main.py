@@ -21,6 +21,7 @@ from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
     IncompatibleSchema,
+    NotFound,
     ReferenceExists,
     RegistryError,
     Unreachable,
@@ -75,6 +76,11 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    for argument in arguments:
+        if not _is_utf8(argument):
+            written = ascii(argument)[1:-1].replace("\\udc", "\\x")  # the bytes as they were passed
+            message = f"the argument `{written}` is not UTF-8: rename the file, or correct the encoding of the shell"
+            return _report_failure(exit_codes.USAGE, message)
     if arguments[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version  # noqa: PLC0415 - takes as long as the rest of the start
 
@@ -89,6 +95,15 @@ def _dispatch(arguments: list[str]) -> int:
         message = f"unknown verb `{name}`{suggest_name(name, VERBS) or '; `contractlog --help` lists the verbs'}"
         return _report_failure(exit_codes.USAGE, message)
     return _run_verb(name, verb, rest)
+
+
+def _is_utf8(argument: str) -> bool:
+    """Return whether an argument is text; of others, each invalid byte is a surrogate."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:
@@ -127,7 +142,7 @@ def exit_code_of(error: ContractlogError) -> int:
     """Return the exit code for an exception."""
     if isinstance(error, (IncompatibleSchema, ReferenceExists)):
         return exit_codes.FINDINGS
-    if isinstance(error, Unreachable):
+    if isinstance(error, Unreachable) or (type(error) is NotFound and "url" in error.facts):  # no registry is there
         return exit_codes.UNREACHABLE
     if isinstance(error, BrokerDenied):
         return exit_codes.REFUSED
@@ -178,7 +193,7 @@ def _usage_text() -> str:
             "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
             "exit codes: 0 success, 1 findings, 2 usage error, 3 registry or broker unreachable, 4 not permitted,",
-            "            70 internal error of contractlog",
+            "            70 internal error of contractlog, 130 interrupted",
         ]
     )
 

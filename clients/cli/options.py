@@ -55,8 +55,9 @@ def add_registry(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--registry",
         metavar="URL",
-        help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081); "
-        "credentials: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _CERTIFICATE and _KEY; trusted CA: _CA",
+        help="the registry (else that of --environment, CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, the manifest's "
+        "environment `default`, or without environments http://127.0.0.1:8081); credentials: CONTRACTLOG_REGISTRY_USER "
+        "and _PASSWORD, or _TOKEN, or _CERTIFICATE and _KEY; trusted CA: _CA; for one environment: …_NAME",
     )
     add_timeout(parser)
 

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.suggested_commands import clear_repeated_options
+from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = [
@@ -58,11 +59,17 @@ _PASSING: Final = tuple(
 
 @contextmanager
 def apply_output_options(options: Namespace) -> Iterator[None]:
-    """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block."""
+    """Apply ``--color``, ``--quiet`` and ``--verbose`` to what is printed within the block.
+
+    Errors get the fact ``environment``, the environment of the manifest that the command uses.
+    """
     color, quiet, verbose = _COLOR.set(options.color), _QUIET.set(options.quiet), _VERBOSE.set(options.verbose)
     try:
         with clear_repeated_options():
             yield
+    except ContractlogError as error:
+        error.facts.setdefault("environment", getattr(options, "environment", None))
+        raise
     finally:
         _COLOR.reset(color)
         _QUIET.reset(quiet)

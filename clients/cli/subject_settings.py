@@ -28,6 +28,7 @@ __all__ = [
     "SettingChange",
     "SettingIgnored",
     "apply_setting",
+    "find_planned_contract",
     "find_setting_changes",
     "find_uncertain_settings",
     "list_own_settings",
@@ -121,6 +122,16 @@ def apply_setting(registry: Registry, change: SettingChange) -> None:
         if _is_same(_read_settings(registry, subject, {setting})[setting], value):
             return
     raise SettingIgnored("not set, because the registry ignores it", setting=setting)
+
+
+def find_planned_contract(registry: Registry, manifest: Manifest, subject: str) -> Config | None:
+    """Return the default and override metadata and rules of a subject after the manifest's settings are made.
+
+    None if the manifest changes none of them.
+    """
+    changes = {change.setting: change.after for change in find_setting_changes(registry, manifest, subject)}
+    changed = {member: changes[key] for key, member in _OWN_MEMBERS.items() if key in changes}
+    return Config.from_body({**registry.config(subject).body(), **changed}) if changed else None
 
 
 def find_uncertain_settings(registry: Registry, changes: Iterable[SettingChange]) -> list[str]:

@@ -63,8 +63,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("page")
     with run_server(f"sqlite:///{folder / 'registry.db'}") as url:
         shutil.copytree(ROOT / "examples" / "schema_repository", folder / "examples" / "schema_repository")
-        manifest = folder / "examples" / "schema_repository" / "contractlog.toml"
-        manifest.write_text(manifest.read_text("utf-8").replace(ADDRESS, url))
         yield Shell(folder, url)
 
 

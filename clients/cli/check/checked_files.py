@@ -16,8 +16,10 @@ from contractlog.clients.cli.check.refused_changes import (
 )
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.check.write_access import WriteAccess
+from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
+from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import (
     ManifestWarning,
     find_check_warnings,
@@ -27,6 +29,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver, Resolve
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
+from contractlog.compatibility.level import Level
 
 __all__ = ["check_files", "find_manifest_warnings", "find_usages"]
 
@@ -68,7 +71,7 @@ def check_files(
     registry = access.registry
     checkers: dict[str, SubjectChecker] = {}
     reported = ReportedChanges()
-    resolver = FileResolver(registry, options.normalize, options.manifest)
+    resolver = FileResolver(registry, options.normalize, options.manifest, options.files_beside)
     resolved_files = resolver.resolve_all(files, unreadable.collect)
     usages = find_usages(options, registry, resolved_files)
     known_versions = KnownVersions(options.context)
@@ -76,6 +79,7 @@ def check_files(
         subject = resolved.file.subject
         if subject not in checkers:
             planned, changes = _plan_settings(options, registry, subject)
+            _print_lowered_level(options.manifest, changes)
             refused_changes += find_refused_settings(access, options.manifest, changes)
             checkers[subject] = SubjectChecker(
                 registry,
@@ -90,6 +94,16 @@ def check_files(
             )
         with unreadable.collect(resolved.file.path):
             yield checkers[subject].check(resolved)
+
+
+def _print_lowered_level(manifest: Manifest | None, changes: Sequence[SettingChange]) -> None:
+    """Print a note about a subject that an interrupted registration by waiver may have left at level NONE."""
+    for change in changes:
+        if change.setting == "level" and change.before == Level.NONE and manifest is not None and manifest.waivers:
+            print_message(
+                f"note: `{change.subject}` accepts any schema: it has level NONE, perhaps because `--use-waivers` was "
+                f"interrupted; `contractlog apply` sets level {change.after}, as in the manifest"
+            )
 
 
 def find_usages(
@@ -110,5 +124,5 @@ def _plan_settings(
         rule = None if options.manifest is None else options.manifest.find_settings(subject)
         changes = list(find_setting_changes(registry, options.manifest, subject))
         return plan_settings(changes, rule), changes
-    level = None if options.manifest is None else options.manifest.find_level(subject)
+    level = None if options.level or options.manifest is None else options.manifest.find_level(subject)
     return PlannedSettings(level=None if level is registry.level(subject) else level), ()

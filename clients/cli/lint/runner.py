@@ -21,7 +21,7 @@ from contractlog.clients.cli.output import count_noun, is_verbose, print_error, 
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
-from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, list_files
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, find_removed_types, list_files
 from contractlog.clients.cli.schema_folder.command_files import print_folder_warnings
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
@@ -107,6 +107,7 @@ def _run(options: Namespace) -> int:
     for path in map(Path, options.files):
         with unreadable.collect(path):
             paths |= dict.fromkeys(list_files(path, unreadable, manifest, skip_ignored=True))
+    unreadable.warnings += find_removed_types(options.files, manifest)
     unused = find_unused_types(manifest, paths)
     for path in paths:
         with unreadable.collect(path):
@@ -124,7 +125,7 @@ def _run(options: Namespace) -> int:
     if options.format == "json":
         output_json(options, _json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
-        _print_findings(len(paths), result)
+        _print_findings(result)
     unreadable.raise_errors()
     severities = {finding.finding.rule.severity for finding in result.findings}
     severities |= {Severity.WARNING} if warnings or unreadable.warnings else set()
@@ -132,7 +133,7 @@ def _run(options: Namespace) -> int:
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 
 
-def _print_findings(count: int, result: _LintResult) -> None:
+def _print_findings(result: _LintResult) -> None:
     findings = result.findings
     for finding in findings:
         print_result(finding.line())
@@ -140,7 +141,8 @@ def _print_findings(count: int, result: _LintResult) -> None:
         print_result(f"{finding.line()} silenced: {waiver.describe()}")
     if result.waived and not is_verbose():
         print_message(describe_silenced(len(result.waived)))
-    for line in _summary(count, findings, result.fixed):
+    count = len(result.remaining)  # without files that cannot be read
+    for line in _summary(count, findings, result.fixed) if count else ():
         print_message(line)
 
 

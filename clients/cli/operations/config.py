@@ -51,6 +51,7 @@ _SETTINGS: Final = {
     "validate-rules": ("validateRules", "true or false: validate rules"),
     "strict-json-schemas": ("strictJsonSchemas", "true or false: reject JSON schemas that violate their meta-schema"),
 }
+_GLOBAL_OR_DEFAULT: Final = f"{describe_scope(None)} or {DEFAULT_SOURCE}"
 _ALWAYS_LISTED: Final = ("level", "policy", "normalize", "alias", "group")
 _LONG_MEMBERS: Final = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet", "aliasForDeks")
 
@@ -116,18 +117,20 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
     sources = {}
     for member, value in effective.items():
         sources[member] = next((name for name, own in layers if own.get(member) == value), DEFAULT_SOURCE)
+    if sources.get(_LEVEL) == describe_scope(None):  # the server adds its default there
+        sources[_LEVEL] = _GLOBAL_OR_DEFAULT
     level, nearest = effective.get(_LEVEL), layers[0][1]
     if (
         len(layers) > 1
         and nearest.get(_LEVEL) == level
         and (nearest.keys() > {_LEVEL} or not distinguishes_inherited(registry))
     ):
-        # The server adds the level in force to a config without one, so it may be inherited.
+        # The server adds the level in force to a config without one, so an equal one may be inherited.
         inherited = registry.config(list_scopes(scope)[1]).level
         if inherited == level:
-            sources[_LEVEL] = f"{layers[0][0]} or inherited"
-    if sources.get(_LEVEL) == describe_scope(None):  # the server adds its default there
-        sources[_LEVEL] = f"{describe_scope(None)} or {DEFAULT_SOURCE}"
+            above = next((name for name, own in layers[1:] if own.get(_LEVEL) == level), DEFAULT_SOURCE)
+            above = _GLOBAL_OR_DEFAULT if above == describe_scope(None) else above
+            sources[_LEVEL] = f"{layers[0][0]}, else {above}"
     return sources
 
 

@@ -103,11 +103,12 @@ def _list_subjects(registry: Registry, prefix: str, options: Namespace) -> tuple
         if options.long and (names or latest is None):  # some registries have the endpoint, but not its parameters
             print_message("this registry cannot list schemas, so only the names are known")
         live = _list_names(registry, prefix, deleted=False, limit=options.limit)[0] if options.deleted else names
-    except Forbidden:
-        print_message(
-            "a list needs permission to read every subject in it: pass a PREFIX that you may read, "
-            "such as `contractlog subjects orders-`"
-        )
+    except Forbidden as error:
+        if not error.facts.get("uncoded"):  # not of a proxy
+            print_message(
+                "a list needs permission to read every subject in it: pass a PREFIX that you may read, "
+                "such as `contractlog subjects orders-`"
+            )
         raise
     live_names = set(live)
     return [{"subject": name, "state": "live" if name in live_names else "deleted"} for name in names], truncated

@@ -127,7 +127,7 @@ class UnbindSubject(Step):
         """Return one line for people."""
         _, topic, part = association_key(self.association)
         text = f"unbind {describe_part(topic, part)} from `{self.subject}`: the manifest has no such association"
-        return with_tone(Tone.BAD, escape_line(text))
+        return with_tone(Tone.GOOD, escape_line(text))
 
     def apply(self, registration: Registration) -> None:
         """Remove it, unless it was removed meanwhile."""

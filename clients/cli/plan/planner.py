@@ -47,6 +47,7 @@ from contractlog.clients.cli.schema_folder.contract_differences import (
     describe_differences,
     list_differences,
 )
+from contractlog.clients.cli.schema_folder.locked_files import find_folder_of_subject
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -153,7 +154,6 @@ class Plan:
 
     def describe_drift(self) -> Iterator[tuple[str, str]]:
         """Yield drifted subjects, each with sentences for people."""
-        folder = None if self.manifest is None else str(self.manifest.path.parent)
         files = {each.file.subject: each.file for each in self.registrations}
         for subject, version, latest in self.drift():
             text = f"version {latest} of the registry is not in the files, which have version {version}"
@@ -161,13 +161,15 @@ class Plan:
                 text += f": it has the same text, and {describe_differences(self.differences[subject])}"
             file = files[subject]
             parent = file.path.parent if file.version is None else file.path.parent.parent
-            pull = registry_command("pull", subject, out=folder or str(parent))
+            top = None if self.manifest is None else self.manifest.path.parent
+            pull = registry_command("pull", subject, out=str(find_folder_of_subject(top, subject) if top else parent))
             deletion = registry_command("delete", f"{subject}:{latest}")
             advice = f"Pull the version: `{pull}`. Or delete it: `{deletion}`. (The files may be from an older commit.)"
             yield subject, f"`{subject}`: {text}. {advice}"
         for subject, rule in (self.without_file or {}).items():
             text = f"it matches [[subjects]] `{rule}` and has no file"
-            advice = f"add it: {registry_command('pull', subject, out=folder)}, or delete it with --prune"
+            out = None if self.manifest is None else str(find_folder_of_subject(self.manifest.path.parent, subject))
+            advice = f"add it: {registry_command('pull', subject, out=out)}, or delete it with --prune"
             yield subject, f"`{subject}`: {text}; {advice}"
 
         for association in self.associations.unlisted:
@@ -202,7 +204,7 @@ def make_plan(
     options: Namespace, registry: Registry, files: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> tuple[Registration, Plan]:
     """Compare the files and the manifest's settings with the registry."""
-    resolver = FileResolver(registry, options.normalize, options.manifest)
+    resolver = FileResolver(registry, options.normalize, options.manifest, options.files_beside)
     resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
     subjects = dict.fromkeys(file.subject for file in files)
     changes = {subject: list(find_setting_changes(registry, options.manifest, subject)) for subject in subjects}

@@ -69,9 +69,10 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     steps: list[FileRegistration] = []
     referenced = ReferencedFindings()
     failure: dict[str, Any] = {}
+    resolved: dict[FileKey, ResolvedFile] = {}
     try:
         with connect(options) as registry:
-            resolver = FileResolver(registry, options.normalize)
+            resolver = FileResolver(registry, options.normalize, beside=options.files_beside)
             resolved = {each.file.key: each for each in resolver.resolve_all(files, unreadable.collect)}
             if not options.keep_going and unreadable.problems:
                 output_report(
@@ -98,7 +99,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
                 "error": {"message": message, "file": str(remaining[0].path) if remaining else None},
                 "not_reached": [{"file": str(each.path), "subject": each.subject} for each in remaining[1:]],
             }
-        report_interruption(steps, files)
+        unchanged = {key for key, each in resolved.items() if each.registered is not None}
+        report_interruption(steps, [file for file in files if file.key not in unchanged])
         raise
     finally:
         outcomes = {"files": [step.body() for step in steps], "unreadable": unreadable.bodies()}

@@ -200,7 +200,8 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
         applied.failure = interruption_message(error, argv)
         output_report(options, partial(apply_report, applied, _summarize_failure(applied)))
         settings = sum(isinstance(each, SetConfig) for each in applied.steps_made)
-        report_interruption(applied.done, [each.file for each in plan.registrations], settings=settings)
+        planned = [each.file for each in plan.registrations if each.outcome == "would register"]
+        report_interruption(applied.done, planned, settings=settings)
         raise
     finally:
         output_json(options, _apply_body(applied))

@@ -229,7 +229,7 @@ def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str
     for body in saved:
         kind = _kind_of(body)
         current = left.pop(step_key(body), None)
-        planned = f"`{body['subject']}`: the plan has the step `{body['action']}`"
+        planned = f"{_name_step(body)}: the plan has this step"
         if current is not None:
             if not current.continues(body, done) and not saved_plan.restores(current):
                 return f"{planned}, and the subject has changed since"
@@ -244,7 +244,19 @@ def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str
         return None
     if isinstance(new, Register):
         return f"`{new.planned.file.path}` was edited or added since the plan: it would be a version of `{new.subject}`"
-    return f"`{new.subject}`: the step `{new.action}` is needed now, and not in the plan"
+    return f"{_name_step(new.body())}: this step is needed now, and not in the plan"
+
+
+def _name_step(body: Mapping[str, Any]) -> str:
+    """Return the name of a step, as a plan shows it, from its JSON object."""
+    action, subject = str(body["action"]), f"`{body['subject']}`"
+    if action.startswith("set "):
+        return f"{body.get('setting', action.removeprefix('set '))} of {subject}"
+    return {
+        Register.action: f"new version of {subject}",
+        RegisterWaived.action: f"new version of {subject}, by a waiver",
+        DeleteSubject.action: f"soft-delete {subject}",
+    }.get(action, f"{action} {body.get('part', '')} of {body.get('topic', '')} to {subject}")
 
 
 def _describe_changed_file(saved: Mapping[str, Any], plan: Plan) -> str | None:

@@ -275,7 +275,7 @@ class DeleteSubject(Step):
     def describe(self) -> str:
         """Return one line for people."""
         versions = count_noun(len(self.versions), "version")
-        return with_tone(Tone.BAD, escape_line(f"soft-delete `{self.subject}` ({versions}): no file has it"))
+        return with_tone(Tone.GOOD, escape_line(f"soft-delete `{self.subject}` ({versions}): no file has it"))
 
     def apply(self, registration: Registration) -> None:
         """Soft-delete it, unless it was deleted meanwhile."""

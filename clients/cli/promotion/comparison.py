@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.registry_check import check_by_registry
-from contractlog.clients.cli.promotion.compatibility import check_version
+from contractlog.clients.cli.promotion.compatibility import SubjectPreview, check_version
 from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
@@ -45,6 +46,7 @@ class PromotionComparison:
     target_subjects: dict[str, TargetSubject] = field(default_factory=dict)
     _histories: dict[str, list[RegisteredSchema]] = field(default_factory=dict)
     _listed: Histories = field(init=False)  #: of the target
+    _previews: dict[str, SubjectPreview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.references = ReferenceMap(self.source, self.target, self.refusals)
@@ -92,14 +94,25 @@ class PromotionComparison:
         """
         if self.manifest is None or not self.manifest.waivers:
             return None
-        check = check_version(self.target, subject, schema, draft, self.manifest)
+        check = check_version(self.references, subject, schema, draft, self.manifest)
+        return self._require_waivers(schema, check)
+
+    def describe_incompatible(self, schema: RegisteredSchema, level: Level) -> str:
+        """Return the reason why the target rejects a version."""
+        return f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"
+
+    def _require_waivers(self, schema: RegisteredSchema, check: FileCheck) -> Level | None:
+        """Return the level that waivers set aside for a version, or None if they need not or cannot.
+
+        Raises:
+            RefusedError: waivers cover it, and may not be used.
+        """
         if check.outcome != "waived" or not check.needs_level_change or check.level is None:
             return None
         if not self.use_waivers:
             raise RefusedError(
-                f"version {schema.version} is incompatible with the versions in {self.target.name} at its level "
-                f"{check.level}, and waived by the manifest: --use-waivers sets level NONE, registers it, and restores "
-                f"level {check.level}"
+                f"{self.describe_incompatible(schema, check.level)}, and waived by the manifest: --use-waivers sets "
+                f"level NONE, registers it, and restores level {check.level}"
             )
         return check.level
 
@@ -159,8 +172,10 @@ class PromotionComparison:
             first = len(state.live)
             if index == first:
                 self._prepare_subject(subject, state)
-                if state.live and not state.keeps_ids:
-                    self._check_next(subject, schema, draft)
+            if not state.keeps_ids and (state.live or index > first):
+                self._check_missing(subject, schema, draft)
+            elif not state.keeps_ids:
+                self._add_to_preview(subject, schema, draft)
             number = source_version if state.keeps_ids else state.highest + 1 + index - first
             previous = self._histories[subject][index - 1] if index else None
             self.missing.append(PromotedVersion(subject, schema, number, state.keeps_ids, previous))
@@ -185,25 +200,50 @@ class PromotionComparison:
             if taken:
                 self._note(subject, f"`{subject}` gets new ids: {target.name} has another schema with id {taken[0]}")
 
-    def _check_next(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> None:
-        """Check the first missing version of a subject, unless it refers to missing versions.
+    def _check_missing(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> None:
+        """Check a version that the target will compare with others: those that it has, and missing ones.
+
+        The registry of the target checks the first missing version of a subject, unless it refers to missing versions.
 
         Raises:
-            RefusedError: it is incompatible.
+            RefusedError: it is incompatible, or not permitted.
         """
-        missing = {(version.subject, version.source_version) for version in self.missing}
-        if any(key in missing for key, _ in self.references.list_references(subject, schema)):
+        preview, refers_to_missing = self._add_to_preview(subject, schema, draft)
+        if preview is None:
             return
-        answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
-        if answer.compatible is None:
-            self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
-        elif not answer.compatible:
-            name = f"version {schema.version} is incompatible with the versions in {self.target.name} at its level"
-            level = self.find_waived_level(subject, schema, draft)
-            if level is None:
-                level = self.target.registry.level(self.target.qualify(subject))
-                raise RefusedError(f"{name} {level}: {WAIVER_ADVICE}")
-            self._note(subject, f"`{subject}`: {name} {level}, which a waiver sets to NONE meanwhile")
+        is_first = all(version.subject != subject for version in self.missing)
+        if is_first and not refers_to_missing:
+            answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
+            if answer.compatible is None:
+                self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
+            if answer.compatible is not False:
+                return
+        check = preview.check()
+        level = self._require_waivers(schema, check)
+        if check.outcome == "refused":
+            raise RefusedError("; ".join(check.messages), "permission")
+        if check.outcome == "incompatible" and check.level is not None:
+            raise RefusedError(f"{self.describe_incompatible(schema, check.level)}: {WAIVER_ADVICE}")
+        if level is not None:
+            reason = self.describe_incompatible(schema, level)
+            self._note(subject, f"`{subject}`: {reason}, which a waiver sets to NONE meanwhile")
+
+    def _add_to_preview(
+        self, subject: str, schema: RegisteredSchema, draft: SchemaDraft
+    ) -> tuple[SubjectPreview | None, bool]:
+        """Add a missing version to those that a later one is checked with; return whether it refers to missing ones."""
+        missing = {(version.subject, version.source_version) for version in self.missing}
+        refers_to_missing = any(key in missing for key, _ in self.references.list_references(subject, schema))
+        if subject not in self._previews:
+            self._previews[subject] = SubjectPreview(self.references, subject, self.manifest)
+        try:
+            self._previews[subject].add(schema, draft, missing)
+        except InvalidSchema as error:
+            self._note(
+                subject, f"`{subject}`: {self.target.name} decides when version {schema.version} is registered: {error}"
+            )
+            return None, refers_to_missing
+        return self._previews[subject], refers_to_missing
 
     def _is_taken(self, subject: str, schema: RegisteredSchema) -> bool:
         """Return whether the target has another schema with the id of a version."""

@@ -31,6 +31,18 @@ class ReferenceMap:
             name = self.source.shared_name(resolve_subject(reference.subject, home))
             yield (name, int(reference.version)), reference
 
+    def list_dependencies(self, subject: str, schema: RegisteredSchema) -> dict[str, str]:
+        """Return the subjects in the target of all direct and indirect dependencies of a version, by name."""
+        subjects: dict[str, str] = {}
+        pending = [(subject, schema)]
+        while pending:
+            for (name, number), reference in self.list_references(*pending.pop()):
+                if reference.name not in subjects:
+                    subjects[reference.name] = self.target.qualify(name)
+                    version = self.source.registry.version(self.source.qualify(name), number, deleted=True)
+                    pending.append((name, version))
+        return subjects
+
     def map_draft(self, subject: str, schema: RegisteredSchema) -> SchemaDraft:
         """Return the draft that registers a version in the target, with references to the target's versions.
 

@@ -46,7 +46,10 @@ def register_missing(comparison: PromotionComparison) -> Iterator[PromotedVersio
                 draft = references.map_draft(subject, planned.schema)
                 registered = _register(comparison, draft, planned, state)
             except (*_REFUSALS, RefusedError) as error:
-                reason = f"{error}: {WAIVER_ADVICE}" if isinstance(error, IncompatibleSchema) else str(error)
+                reason = str(error)
+                if isinstance(error, IncompatibleSchema):
+                    level = target.registry.level(target.qualify(subject))
+                    reason = f"{comparison.describe_incompatible(planned.schema, level)}: {WAIVER_ADVICE}"
                 comparison.refuse(subject, reason, "permission" if isinstance(error, Forbidden) else "history")
                 return
             number = registered.version or _find_version(target, subject, draft) or planned.version

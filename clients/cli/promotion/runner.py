@@ -36,7 +36,7 @@ from contractlog.clients.cli.schema_folder.environment import resolve_environmen
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
 from contractlog.clients.cli.subject_settings import find_setting_changes
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import Forbidden, NotFound, UsageError
+from contractlog.compatibility.errors import ContractlogError, Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.terminal_text import add_flags, escape_line, quote_word, shell_command
@@ -65,7 +65,11 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         promotion = PromotionComparison(
             source, target, options.manifest, options.use_waivers, _list_modes(options.manifest, names)
         )
-        promotion.compare(names)
+        try:
+            promotion.compare(names)
+        except ContractlogError as error:
+            _name_environment(error, source, target)
+            raise
         ended: list[tuple[str, Mode]] = []
         done: list[PromotedVersion] = []
         failure = ""
@@ -83,6 +87,8 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             )
             promotion.notes += [Note(None, text) for text in described]
         except BaseException as error:
+            if isinstance(error, ContractlogError):
+                _name_environment(error, source, target)
             if done:
                 failure = interruption_message(error, argv)
                 build = partial(promotion_report, promotion, done, failure=failure)
@@ -102,6 +108,13 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         _print_ended(promotion, ended)
         _print_rest(argv, promotion, done, applied=applied)
     return _exit_code(options, promotion, applied=applied)
+
+
+def _name_environment(error: ContractlogError, *sides: EnvironmentClient) -> None:
+    """Add the fact ``environment`` to the error of a registry: the side that has its URL."""
+    for side in sides:
+        if error.facts.get("url") in list_urls(side.registry.url):
+            error.facts.setdefault("environment", side.name)
 
 
 def _exit_code(options: Namespace, promotion: PromotionComparison, *, applied: bool) -> int:
@@ -215,7 +228,7 @@ def _print_version(promotion: PromotionComparison, version: PromotedVersion) -> 
     source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
     if version.schema_id is None:
         verb = "would become"
-        schema_ids = f"with id {schema_id} as in {source}" if version.keeps_id else "with a new id"
+        schema_ids = f"with id {schema_id} as in {source}" if version.keeps_id else f"with an id that {target} assigns"
     else:
         verb = "registered as"
         same = "as" if version.keeps_id else f"which is {schema_id}"

@@ -114,7 +114,7 @@ def check_report(
     files = [report_file(check, root) for check in checks]
     problems = list(unreadable)
     files += report_unreadable_files(problems, root)
-    summary = _summarize(checks, [error for _, error in problems])
+    summary = _summarize(checks, list(dict(reversed(problems)).values()))  # of the errors of a file, the first
     if manifest is not None and (associations or refused_changes):
         path = relative_path(manifest, root)
         findings = [report_association(each, path) for each in associations]

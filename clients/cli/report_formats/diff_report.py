@@ -75,7 +75,17 @@ def describe_change(difference: SchemaDiff, subject: str | None) -> str:
     kind = difference.change.kind
     of_subject = f" of `{subject}`" if subject else ""
     decision = "allows the change" if difference.compatible else "rejects the change"
-    return f"{kind.value} ({_KIND_DESCRIPTIONS[kind]}); level {difference.level}{of_subject} {decision}"
+    description = _describe_same_text(difference) if kind is ChangeKind.NONE else ""
+    return f"{kind.value} ({description or _KIND_DESCRIPTIONS[kind]}); level {difference.level}{of_subject} {decision}"
+
+
+def _describe_same_text(difference: SchemaDiff) -> str:
+    """Return that both sides are the same version, or have the same text; empty if their texts differ."""
+    earlier, later = difference.earlier, difference.later
+    if earlier.text != later.text:
+        return ""
+    subjects = {name.rpartition(":")[0] for name in (earlier.name, later.name)}
+    return "the same version" if len(subjects) == 1 and "" not in subjects else "the same text"
 
 
 def group_changes(difference: SchemaDiff) -> list[tuple[Risk, list[NamedChange]]]:

@@ -78,6 +78,7 @@ def reported_failures(options: Namespace, command: str, argv: Sequence[str], pat
     try:
         yield
     except ContractlogError as error:
+        error.facts.setdefault("environment", getattr(options, "environment", None))
         path = next(iter(getattr(options, "files", ())), path)
         ending = EndingError(command, path, error, error_message(error, argv))
         if not getattr(options, "is_reported", False):

@@ -48,6 +48,11 @@ _FOLDER_RULES: Final = {
         "Subjects differ only in case",
         "A registry distinguishes them. Rename one file if both mean the same subject.",
     ),
+    FolderRule.REMOVED_TYPE: ReportedRule(
+        FolderRule.REMOVED_TYPE,
+        "A type is taken from the lock, because its file was removed",
+        "Schemas still refer to the version that contractlog.lock names. Restore the file, or remove its uses.",
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
+from unicodedata import normalize
 
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.output import count_noun
@@ -26,18 +27,19 @@ from contractlog.clients.cli.schema_folder.ignore_files import IgnoreFiles
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
     FileDependency,
+    LockedReference,
     SchemaFile,
     describe_syntax_error,
     read_file,
 )
 from contractlog.clients.file_errors import FileError, list_file_errors
-from contractlog.clients.lock_file import LockedFile, list_locked_files
+from contractlog.clients.lock_file import LockedFile, list_locked_files, lock_path
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["UnreadableFiles", "collect_files", "list_files"]
+__all__ = ["UnreadableFiles", "collect_files", "find_removed_types", "list_files"]
 
 
 class UnreadableFiles:
@@ -79,7 +81,8 @@ class UnreadableFiles:
         if len(messages) == 1:
             raise UsageError(f"{messages[0]}{suffix}", unreadable_files=problems)
         if messages:
-            files = count_noun(len(unreadable), "file cannot be read as a schema", "files cannot be read as schemas")
+            count = len({path for path, error in self.problems if not list_file_errors(error)})
+            files = count_noun(count, "file cannot be read as a schema", "files cannot be read as schemas")
             parts = [files] if unreadable else []
             parts += [f"{count_noun(len(control), 'error')} in {_list_names(control)}"] if control else []
             raise UsageError(f"{', and '.join(parts)}{suffix}:", details=messages, unreadable_files=problems)
@@ -133,7 +136,7 @@ def collect_files(
         with problems.collect(file.path):
             _validate_subject(name, file.path)
             groups.setdefault(name, []).append(replace(file, subject=name))
-    problems.warnings += _find_similar(groups)
+    problems.warnings += [*_find_similar(groups), *_find_removed_types(groups)]
     for group, versions in list(groups.items()):
         versions.sort(key=lambda file: file.version_order)
         if manifest is not None:
@@ -209,6 +212,7 @@ class _FileReader:
         It is pinned if there was a later version at the time of the pull.
         """
         references = list(file.draft.references)
+        from_lock: list[LockedReference] = []
         names = {reference.name for reference in references}
         dependencies = []
         pinned = set()
@@ -219,6 +223,8 @@ class _FileReader:
             target = self._find_file(folder, home, reference.version)
             if target is None:
                 references.append(reference)
+                removed = self._find_removed_file(folder, home, reference.version)
+                from_lock.append(LockedReference(reference.name, lock_path(folder), removed))
                 continue
             dependencies.append(FileDependency(reference.name, target))
             if reference.version < self._pulled_latest(folder)[home]:
@@ -229,15 +235,22 @@ class _FileReader:
             draft=replace(file.draft, references=tuple(references)),
             dependencies=tuple(dependencies),
             pinned=frozenset(pinned),
+            locked_references=tuple(from_lock),
         )
 
     def _find_file(self, folder: Path, subject: str, version: int) -> Path | None:
         """Return the file of this command that is a pulled version of a subject."""
+        paths = self._list_paths(folder, subject, version)
+        return next((path for path in paths if path in self._known_paths), None)
+
+    def _find_removed_file(self, folder: Path, subject: str, version: int) -> Path | None:
+        """Return the file that was a pulled version of a subject and does not exist any more."""
+        return next((path for path in self._list_paths(folder, subject, version) if not path.exists()), None)
+
+    def _list_paths(self, folder: Path, subject: str, version: int) -> Iterator[Path]:
         for name, entries in self._locked_files(folder).items():
-            versions = ((entry.subject, entry.version) for entry in entries)
-            if (subject, version) in versions and folder / name in self._known_paths:
-                return folder / name
-        return None
+            if any((entry.subject, entry.version) == (subject, version) for entry in entries):
+                yield folder / name
 
 
 def _add_declared_contract(file: SchemaFile, manifest: Manifest) -> SchemaFile:
@@ -327,13 +340,53 @@ def _validate_subject(subject: str, path: Path) -> None:
         ) from None
 
 
+def _find_removed_types(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[FolderWarning]:
+    """Yield a warning about each type that files take from a lock because its own file was removed."""
+    users: dict[tuple[Path, str], list[tuple[str, SchemaFile]]] = {}
+    for subject, files in groups.items():
+        for name, _, removed in files[-1].locked_references:
+            if removed is not None and _uses_name(files[-1], name):
+                users.setdefault((removed, name), []).append((subject, files[-1]))
+    for (removed, name), each in users.items():
+        file = each[0][1]
+        lock = next(reference.lock for reference in file.locked_references if reference.name == name)
+        reference = next(reference for reference in file.draft.references if reference.name == name)
+        subjects = ", ".join(f"`{subject}`" for subject, _ in each)
+        message = (
+            f"no file defines `{name}` any more: {subjects} still {'refers' if len(each) == 1 else 'refer'} to version "
+            f"{reference.version} of `{reference.subject}` in the registry, as `{lock}` names it; restore `{removed}`, "
+            f'or write "{name}" = "{reference.subject}:{reference.version}" in [files.references] of contractlog.toml'
+        )
+        yield FolderWarning(FolderRule.REMOVED_TYPE, file.path, message)
+
+
+def _uses_name(file: SchemaFile, name: str) -> bool:
+    external = list_names(file.draft.type, file.draft.text).external
+    return any(name in {each.name, each.simple_name, each.path} for each in external)
+
+
+def find_removed_types(paths: Sequence[str], manifest: Manifest | None) -> list[FolderWarning]:
+    """Return the warnings about types of removed files, for a command that reads each file on its own."""
+    tops = [path if path.is_dir() else path.parent for path in map(Path, paths)]
+    locks = {folder for top in tops for folder in (top, *top.parents) if lock_path(folder).is_file()}
+    if all((folder / name).exists() for folder in locks for name in list_locked_files(folder)):
+        return []
+    unreadable = UnreadableFiles()
+    collect_files(paths, manifest=manifest, unreadable=unreadable)
+    return [warning for warning in unreadable.warnings if warning.rule is FolderRule.REMOVED_TYPE]
+
+
 def _find_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[FolderWarning]:
-    """Yield a warning about subjects whose names differ only in case."""
+    """Yield a warning about subjects whose names differ only in case, or in the Unicode form of their letters."""
     by_folded: dict[str, list[str]] = {}
     for subject in groups:
-        by_folded.setdefault(subject.casefold(), []).append(subject)
+        by_folded.setdefault(normalize("NFC", subject).casefold(), []).append(subject)
     for similar in by_folded.values():
         if len(similar) > 1:
             names = ", ".join(f"`{subject}` of {groups[subject][-1].path}" for subject in similar)
-            message = f"these subjects differ only in case: {names}; rename one file if both mean the same subject"
+            composed = len({subject.casefold() for subject in similar}) > 1
+            difference = "the Unicode form of their letters (NFC, NFD)" if composed else "case"
+            message = (
+                f"these subjects differ only in {difference}: {names}; rename one file if both mean the same subject"
+            )
             yield FolderWarning(FolderRule.SIMILAR_SUBJECTS, groups[similar[-1]][-1].path, message)

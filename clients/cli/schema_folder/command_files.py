@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -14,7 +14,7 @@ from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.git_revision import GIT, checked_out, is_git_revision
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_error, print_message
-from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files, list_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.locked_files import find_lock_folder, read_locked_files
@@ -38,7 +38,39 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
         options.files = [_manifest_folder(options.manifest)]
     groups = _collect(options, options.files, options.manifest, unreadable)
     print_folder_warnings(options, unreadable)
+    options.files_beside = []
+    named = [file for files in groups.values() for file in files]
+    if options.subject is None and options.manifest is not None and any(file.unresolved for file in named):
+        return _read_with_folder(options, options.manifest, named, unreadable)
     return order_files(groups, unreadable.collect)
+
+
+def _read_with_folder(
+    options: Namespace, manifest: Manifest, named: Sequence[SchemaFile], unreadable: UnreadableFiles
+) -> list[SchemaFile]:
+    """Read files again, with those of the manifest's folder that they depend on, which become ``files_beside``."""
+    problems = UnreadableFiles()
+    selected = list(named)
+    paths = {file.path.resolve(): file.path for file in named}
+    with problems.collect(manifest.path):
+        others = [path for path in list_files(manifest.path.parent, problems, manifest) if path.resolve() not in paths]
+        groups = _collect(options, map(str, (*paths.values(), *others)), manifest, problems)
+        files = {file.path: file for versions in groups.values() for file in versions}
+        pending, needed = list(paths.values()), set(paths.values())
+        while pending:
+            path = pending.pop()
+            targets = {target for _, target in files[path].dependencies} if path in files else set()
+            pending += targets - needed
+            needed |= targets
+        kept = {name: [file for file in versions if file.path in needed] for name, versions in groups.items()}
+        ordered = order_files(kept, problems.collect)
+        options.files_beside = [file for file in ordered if file.path.resolve() not in paths]
+        known = {str(error) for _, error in unreadable.problems}
+        unreadable.problems += [
+            (path, error) for path, error in problems.problems if path in needed and str(error) not in known
+        ]
+        selected = [file for file in ordered if file.path.resolve() in paths]
+    return selected
 
 
 def print_folder_warnings(options: Namespace, unreadable: UnreadableFiles) -> None:
@@ -89,8 +121,11 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         baseline.unnamed = baseline.subjects.keys() - named
         yield baseline
     elif is_git_revision(options.against):
-        with checked_out(options.against, [Path(text) for text in options.files]) as copies, ExitStack() as stack:
-            yield _read_baseline(options, {source: copy for source, copy in copies.items() if copy.exists()}, stack)
+        paths = [*map(Path, options.files), *dict.fromkeys(file.path for file in options.files_beside)]
+        with checked_out(options.against, paths) as copies, ExitStack() as stack:
+            baseline = _read_baseline(options, {path: copy for path, copy in copies.items() if copy.exists()}, stack)
+            baseline.unnamed = {file.subject for file in options.files_beside}
+            yield baseline
     else:
         folder = Path(options.against)
         if not folder.exists():
@@ -113,7 +148,7 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
     if manifest is not None and copies:
         source, copy = next(iter(copies.items()))
         checked = source if is_git_revision(options.against) else Path(options.files[0])
-        manifest = replace(manifest, path=_locate_manifest(manifest, checked, copy))
+        manifest = _place_manifest(manifest, checked, copy)
     problems = UnreadableFiles(deferred=False)
     with _named_errors(options.against, copies):
         files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
@@ -127,18 +162,25 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
         )
 
 
-def _locate_manifest(manifest: Manifest, checked: Path, copy: Path) -> Path:
-    """Return the path of a manifest that has the same position relative to a copy as to the checked path."""
+def _place_manifest(manifest: Manifest, checked: Path, copy: Path) -> Manifest:
+    """Return a manifest whose rules match the files of a copy as they match those of the checked path.
+
+    A copy beside the other folders of a manifest, such as `released/schemas`, corresponds to the folder `schemas`.
+    """
+    top, folder = manifest.path.parent.resolve(), copy.resolve()
     try:
-        inner = checked.resolve().relative_to(manifest.path.parent.resolve())
+        inner = checked.resolve().relative_to(top)
     except ValueError:  # not in the manifest's folder
-        return copy / MANIFEST
-    folder = copy.resolve()
-    for part in reversed(inner.parts):
-        if folder.name != part:
-            return copy / MANIFEST
-        folder = folder.parent
-    return folder / MANIFEST
+        return replace(manifest, path=copy / MANIFEST)
+    if inner.parts and folder.parts[-len(inner.parts) :] == inner.parts:
+        return replace(manifest, path=folder.parents[len(inner.parts) - 1] / MANIFEST)
+    if not inner.parts:
+        endings = (Path(*folder.parts[start:]) for start in range(1, len(folder.parts)))
+        folders = (each for each in endings if (top / each).is_dir() and (top / each).resolve() != folder)
+        inner = next((each for each in folders if not (copy / each).exists()), inner)
+    elif not checked.is_dir():
+        inner = inner.parent
+    return replace(manifest, path=copy / MANIFEST, inner=str(inner))
 
 
 @contextmanager

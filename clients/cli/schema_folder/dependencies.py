@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
@@ -55,7 +55,7 @@ def link_files(
     linker = _Linker(files)
     linked = []
     for file in files:
-        with collect(file.path):
+        with collect(file.path), suppress(_ReportedError):
             linked.append(linker.link(file))
     linked = linker.unify_versions(linked)
     used = {dependency.target for file in linked for dependency in file.dependencies} | linker.probably_used
@@ -73,6 +73,10 @@ def _find_subject(
         if name_subject is None:
             raise
         return name_subject(file.path)
+
+
+class _ReportedError(UsageError):
+    """A name that a file uses is defined in several files, as the error of another file says."""
 
 
 @dataclass
@@ -93,19 +97,29 @@ class _Linker:
                 self.definitions.setdefault((file.draft.type, name), []).append(file)
         self._paths = {path.resolve(): file for path, file in self.files.items()}
         self.probably_used: set[Path] = set()
+        self._ambiguous: set[str] = set()  # names that an error is about
         self._last_files: dict[str, SchemaFile] = {}
         for file in self.all_files:
             subject = self._subject(file)
             self._last_files[subject] = max(self._last_files.get(subject, file), file, key=_order)
 
     def link(self, file: SchemaFile) -> SchemaFile:
-        """Add the dependencies of a file to those that it has."""
+        """Add the dependencies of a file to those that it has.
+
+        A file that defines the type of a removed one takes the place of the version that the lock names for it.
+        """
+        replaceable = {each.name for each in file.locked_references if each.removed_file is not None}
+        replaceable = {name for name in replaceable if self.definitions.get((file.draft.type, name))}
+        if replaceable:
+            kept = tuple(reference for reference in file.draft.references if reference.name not in replaceable)
+            from_lock = tuple(each for each in file.locked_references if each.name not in replaceable)
+            file = replace(file, draft=replace(file.draft, references=kept), locked_references=from_lock)
         resolved_names = {reference.name for reference in file.draft.references}
         resolved_names |= {dependency.name for dependency in file.dependencies}
         resolved_subjects = {reference.subject for reference in file.draft.references}
         dependencies = {dependency.target: dependency for dependency in self._list_pulled(file)}
         unresolved: list[UnresolvedName] = []
-        ambiguous: list[str] = []
+        ambiguous: dict[str, str] = {}  # name -> message
         names = self.names[file.path]
         for external, at in zip(names.external, names.external_at, strict=True):
             for name in filter(None, (external.name, external.simple_name)):
@@ -114,7 +128,7 @@ class _Linker:
                 try:
                     target = self._find_target(file, external._replace(name=name), at)
                 except UsageError as error:
-                    ambiguous.append(str(error))
+                    ambiguous[name] = str(error)
                     break
                 if target is None:
                     continue
@@ -125,7 +139,10 @@ class _Linker:
                 break
             else:
                 unresolved.append(self._describe_unresolved(file, external, at))
-        raise_all(ambiguous)
+        reported, self._ambiguous = self._ambiguous, self._ambiguous | ambiguous.keys()
+        raise_all([message for name, message in ambiguous.items() if name not in reported])
+        if ambiguous:
+            raise _ReportedError("an error of another file says so")
         return replace(file, dependencies=tuple(dependencies.values()), unresolved=tuple(unresolved))
 
     def unify_versions(self, linked: Sequence[SchemaFile]) -> list[SchemaFile]:
@@ -176,6 +193,7 @@ class _Linker:
         names = {os.path.relpath(path, file.path.parent): path for path in paths if path != file.path}
         if not external.path:
             names = {name: path for path in paths for name in self.names[path].defined}
+            names.pop(self.names[file.path].type_name, None)  # a schema seldom means itself
         is_reference = external.path or ":" in external.name  # else the name of a type
         describe = describe_unresolved_reference if is_reference else describe_undefined_type
         message, nearest = describe(file.path, external, names)
@@ -257,7 +275,7 @@ class _Linker:
         if not external.path:
             return []
         target = self._paths.get((file.path.parent / external.path).resolve())
-        return [] if target is None or target is file else [target]
+        return [] if target is None or target.path == file.path else [target]
 
 
 def _own_folder(file: SchemaFile) -> Path:

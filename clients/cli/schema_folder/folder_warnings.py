@@ -17,6 +17,7 @@ class FolderRule(StrEnum):
     AVRO_IDL = "AVRO_IDL_LEFT_OUT"
     LINK = "LINK_NOT_FOLLOWED"
     SIMILAR_SUBJECTS = "SUBJECTS_DIFFER_IN_CASE"
+    REMOVED_TYPE = "TYPE_FROM_LOCK"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -25,7 +26,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 
-__all__ = ["find_lock_folder", "find_nearest_lock", "read_locked_files"]
+__all__ = ["find_folder_of_subject", "find_lock_folder", "find_nearest_lock", "read_locked_files"]
 
 Connect = Callable[[], AbstractContextManager[Registry]]
 
@@ -36,7 +37,7 @@ def find_nearest_lock(path: Path) -> Path | None:
 
 
 def find_lock_folder(paths: Iterable[Path]) -> Path:
-    """Return the nearest folder above these paths with a lock.
+    """Return the folder with the lock of these paths: the nearest above, else the only one below.
 
     Raises:
         UsageError: there is none, or there are several.
@@ -46,13 +47,37 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
         start = path if path.is_dir() else path.parent
         above = [start.joinpath(*[".."] * number) for number in range(len(start.resolve().parts))]
         folder = next((each for each in above if lock_path(each).is_file()), None)
-        if folder is None:
-            message = f"`{start / LOCK}` does not exist: `contractlog pull` writes it; or pass --against git:REVISION"
+        below = [] if folder is not None else _list_locks_below(start)
+        if folder is None and not below:
+            message = (
+                f"`{start / LOCK}` does not exist, nor does a lock in a folder above or below: `contractlog pull` "
+                "writes it; or pass --against git:REVISION"
+            )
             raise control_file_error([FileError(ControlFile.LOCK, start / LOCK, message)])
-        folders.setdefault(folder)
+        folders |= dict.fromkeys(below if folder is None else [folder])
     if len({folder.resolve() for folder in folders}) > 1:
         raise UsageError(f"the files have several locks: {', '.join(map(str, folders))}; check one folder at a time")
     return next(iter(folders))
+
+
+def find_folder_of_subject(top: Path, subject: str) -> Path:
+    """Return the folder in or below another one whose lock names a subject, else the only one with a lock, else it."""
+    folders = _list_locks_below(top)
+    names = {subject, Subject.parse(subject).name}
+    for folder in folders:
+        if any(str(entry.schema.subject) in names for entry in read_lock_entries(folder)):
+            return folder
+    return folders[0] if len(folders) == 1 else top
+
+
+def _list_locks_below(top: Path) -> list[Path]:
+    """Return the folders below a folder that have a lock, without hidden ones."""
+    folders = []
+    for folder, names, _ in os.walk(top):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        if lock_path(Path(folder)).is_file():
+            folders.append(Path(folder))
+    return folders
 
 
 def read_locked_files(folder: Path, connect: Connect, context: str = "") -> dict[str, list[SchemaFile]]:

@@ -98,6 +98,7 @@ class Manifest:
     associations: tuple[AssociationEntry, ...] = ()
     default_level: Level | None = None  #: of the selected environment
     default_namespace: str = ""  #: of the topics of associations, in the selected environment
+    inner: str = ""  #: the folder in the paths of rules that its own folder stands for
 
     def find_settings(self, subject: str) -> Mapping[str, Any]:
         """Return the settings of a subject: those of the first rule that matches, and the environment's level."""
@@ -162,7 +163,7 @@ class Manifest:
     def _relative_path(self, path: Path) -> str:
         """Return the path of a file in the manifest's folder; empty if it is outside."""
         try:
-            return path.resolve().relative_to(self.path.parent.resolve()).as_posix()
+            return Path(self.inner, path.resolve().relative_to(self.path.parent.resolve())).as_posix()
         except ValueError:
             return ""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contractlog.clients.calls.schemas import resolve_subject
 from contractlog.clients.cli.json_formatter import format_json
-from contractlog.clients.cli.schema_folder.contract_differences import declares_contract
+from contractlog.clients.cli.schema_folder.contract_differences import declares_contract, list_differences
 from contractlog.clients.cli.schema_folder.earlier_versions import EarlierVersionMatcher, list_earlier_versions
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import (
@@ -22,12 +22,14 @@ from contractlog.clients.cli.schema_folder.schema_files import (
 )
 from contractlog.clients.cli.schema_folder.unresolved_references import list_unresolved
 from contractlog.clients.cli.schema_folder.version_lookup import VersionLookup
+from contractlog.clients.cli.subject_settings import find_planned_contract
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names, parse_schema
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.lint.duplicate_json_keys import check_duplicate_keys
+from contractlog.compatibility.metadata_inheritance import merge_metadata, merge_rule_sets
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class FileResolver:
     registry: Registry | Baseline
     normalize: bool = False  #: of all subjects
     manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
+    beside: Sequence[SchemaFile] = ()  #: files that are only referred to: they must be registered as they are
     _resolved: dict[FileKey, ResolvedFile] = field(default_factory=dict)
     _first_keys: dict[Path, FileKey] = field(default_factory=dict)  #: a file is referred to by its first subject
     _lookup: VersionLookup = field(init=False)
@@ -84,17 +87,17 @@ class FileResolver:
         """
         earlier = list_earlier_versions(files)
         if earlier:
-            trial = FileResolver(self.registry, self.normalize, self.manifest)
-            trial._resolve_in_order(files, lambda _: suppress(UsageError))
+            trial = FileResolver(self.registry, self.normalize, self.manifest, self.beside)
+            trial._resolve_in_order([*self.beside, *files], lambda _: suppress(UsageError))
             self._lookup = trial._lookup
             registered = [(each.source, each.registered) for each in trial._resolved.values()]
             matcher = EarlierVersionMatcher.of(self.registry, self._lookup.find_all, files, registered)
             pinned = matcher.pin(earlier)
             files = [pinned.get(file.key, file) for file in files]
-            if not pinned and len(trial._resolved) == len(files):
+            if not pinned and len(trial._resolved) == len(files) + len(self.beside):
                 self._resolved, self._first_keys = trial._resolved, trial._first_keys
                 return [self._resolved[file.key] for file in files]
-        self._resolve_in_order(files, collect)
+        self._resolve_in_order([*self.beside, *files], collect)
         return [self._resolved[file.key] for file in files if file.key in self._resolved]
 
     def _resolve_in_order(
@@ -145,8 +148,28 @@ class FileResolver:
             return replace(resolved, file=replace(file, draft=draft))
         if declares_contract(file.draft) and not file.planned and file.subject not in self._lookup.new_subjects:
             plain = replace(file, draft=replace(file.draft, metadata=None, rule_set=None))
-            return replace(resolved, same_text=self._lookup.find(plain))
+            same_text = self._lookup.find(plain)
+            if same_text is not None and self._becomes_same(file, same_text):
+                return replace(resolved, registered=same_text)
+            return replace(resolved, same_text=same_text)
         return resolved
+
+    def _becomes_same(self, file: SchemaFile, version: RegisteredSchema) -> bool:
+        """Return whether a version has the metadata and rules of a file once the manifest's settings are made.
+
+        The registry adds those of the subject's config to what a file declares; a promoted version has them already.
+        """
+        if self.manifest is None or not isinstance(self.registry, Registry):
+            return False
+        config = find_planned_contract(self.registry, self.manifest, file.subject)
+        if config is None:
+            return False
+        metadata, rule_set = file.draft.metadata, file.draft.rule_set
+        if metadata is not None:
+            metadata = merge_metadata(config.default_metadata, metadata, config.override_metadata)
+        if rule_set is not None:
+            rule_set = merge_rule_sets(config.default_rule_set, rule_set, config.override_rule_set)
+        return not list_differences(replace(file.draft, metadata=metadata, rule_set=rule_set), version)
 
     def _resolve_independent(
         self, files: Iterable[SchemaFile], collect: Callable[[Path], AbstractContextManager[None]]
@@ -180,6 +203,11 @@ class FileResolver:
                         f"{file.path}: the name `{inner}` means two schemas in what it depends on; rename one of them"
                     )
             subjects |= {**target.subjects, name: target.file.subject}
+            if target.registered is None and any(each.path == path for each in self.beside):
+                raise UsageError(
+                    f"{file.path}: it uses `{path}`, which is not registered as it is, and not one of this command: "
+                    "name it, too, or the folder"
+                )
             if target.registered is None or target.registered.version is None:
                 planned.append(PlannedReference(name, target.file.subject))
             else:
@@ -217,10 +245,25 @@ class FileResolver:
         except InvalidSchema as error:
             raise UsageError(invalid_file_message(file, error)) from None
         except NotFound as error:
-            raise UsageError(
-                f"{file.path}: a schema that it refers to is not registered: {error} Correct --reference, or "
-                "`references` in contractlog.toml"
-            ) from None
+            message = f"{file.path}: a schema that it refers to is not registered: {error}"
+            raise UsageError(f"{message} {_describe_origin(file)}") from None
+
+
+def _describe_origin(file: SchemaFile) -> str:
+    """Return the way out if a reference of a file is not registered: it is from the lock, or named by the user."""
+    names = {each.name for each in file.locked_references}
+    if not names:
+        return "Correct --reference, or `references` in contractlog.toml"
+    listed = ", ".join(f"`{each.name}`" for each in file.draft.references if each.name in names)
+    lock = file.locked_references[0].lock
+    removed = [str(each.removed_file) for each in file.locked_references if each.removed_file is not None]
+    restore = f"restore {', '.join(f'`{each}`' for each in dict.fromkeys(removed))}" if removed else "pull its file"
+    also = (
+        "; or correct --reference, or `references` in contractlog.toml"
+        if len(file.draft.references) > len(names)
+        else ""
+    )
+    return f"{listed} is from `{lock}`, as no file defines it: {restore}{also}"
 
 
 def _differ_in_formatting_only(text: str, other: str) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "MERGE_CONFLICT",
     "FileDependency",
     "FileKey",
+    "LockedReference",
     "PlannedReference",
     "SchemaFile",
     "UnresolvedName",
@@ -70,6 +71,14 @@ class PlannedReference(NamedTuple):
     subject: str
 
 
+class LockedReference(NamedTuple):
+    """A reference that a file has from ``contractlog.lock``, because no file of the same call is its target."""
+
+    name: str
+    lock: Path
+    removed_file: Path | None  #: the file that the lock names for its target, if that does not exist any more
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
     """A schema file with its subject."""
@@ -82,6 +91,7 @@ class SchemaFile:
     planned: tuple[PlannedReference, ...] = ()  #: to schemas that are not registered yet
     pinned: frozenset[str] = frozenset()  #: names of dependencies on versions that were not the latest when pulled
     unresolved: tuple[UnresolvedName, ...] = ()
+    locked_references: tuple[LockedReference, ...] = ()  #: those of the draft that the lock gives
     edited: LockedFile | None = None  #: the pulled version with metadata or rules that the file was, if it was edited
 
     @property
@@ -182,6 +192,8 @@ def _read_text(path: Path) -> str:
 
 def describe_syntax_error(file: SchemaFile, *, comments: bool) -> str | None:
     """Return the message for the first JSON syntax error of a file, or None if there is none."""
+    if not file.draft.text.strip():
+        return f"{file.path}: the file is empty"
     syntax = find_syntax_error(file.draft.text, comments=comments)
     if syntax is None:
         return None

@@ -6,12 +6,15 @@ import json
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Final
 
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.avro.types import PRIMITIVES
 from contractlog.compatibility.json_positions import locate_pointers
 from contractlog.compatibility.json_text import parse_pointer
 from contractlog.compatibility.reference_names import ExternalName
+
+_PRIMITIVE_SIMILARITY: Final = 0.8  #: so that `lng` is near to `long`, but not `Point` to `int`
 
 __all__ = ["describe_undefined_type", "describe_unresolved_reference", "list_unresolved"]
 
@@ -31,6 +34,9 @@ def describe_unresolved_reference(file: Path, external: ExternalName, names: Ite
         way_out = hint or "; correct it, or name its subject in contractlog.toml or with --reference"
         return f'"{written}" is the `$id` of no file of this command{way_out}', nearest
     path = Path(file.parent, written)
+    if path.resolve() == file.resolve():
+        message = f'"{written}" is this file itself, whose name a registry does not know: write "#" in place of it'
+        return f'{message} ("{written}#/definitions/x" is "#/definitions/x")', ""
     if path.is_file():
         return f'the file of "{written}", `{path}`, is not one of this command: name it, or a folder above it', nearest
     return f'"{written}" leads to `{path}`, which does not exist{hint or "; correct the path"}', nearest
@@ -38,7 +44,12 @@ def describe_unresolved_reference(file: Path, external: ExternalName, names: Ite
 
 def describe_undefined_type(file: Path, external: ExternalName, names: Iterable[str]) -> tuple[str, str]:  # noqa: ARG001 - called as the function above
     """Return a message about an Avro type that no file defines, and the nearest name, or an empty one."""
-    nearest = next(iter(get_close_matches(external.name, [*names, *PRIMITIVES], 1)), "")
+    written = external.simple_name or external.name
+    close = [
+        *get_close_matches(written, PRIMITIVES, 1, _PRIMITIVE_SIMILARITY),
+        *get_close_matches(external.name, [*names, *PRIMITIVES], 1),
+    ]
+    nearest = next(iter(close), "")
     hint = f'did you mean "{nearest}"? Otherwise ' if nearest else ""
     return (
         f'the type "{external.name}" is not defined: {hint}pass the file that defines it, or take it from the registry '

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contractlog.clients.cli.error_messages import error_message
-from contractlog.compatibility.errors import Unauthorized, Unreachable, UnreadableResponse
+from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableResponse
 
 URL = "http://registry:8081"
 
@@ -24,6 +24,7 @@ URL = "http://registry:8081"
             {"CONTRACTLOG_REGISTRY_USER": "you", "CONTRACTLOG_REGISTRY_PASSWORD": "secret"},
             "rejected user `you` and the password; check CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD",
         ),
+        (URL, {"CONTRACTLOG_REGISTRY_USER": "you"}, "rejected user `you`, for which no password was set: set"),
         (URL, {"CONTRACTLOG_REGISTRY_TOKEN": "secret"}, "rejected the token; check CONTRACTLOG_REGISTRY_TOKEN"),
         (URL, {}, "needs credentials: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"),
     ],
@@ -63,3 +64,34 @@ def test_a_proxy_that_answers_for_the_registry_is_named(status: int, *, advised:
     assert "the answer to GET /subjects is HTML" in message
     assert ("try again later" in message) == advised
     assert message.endswith("check the URL given with --registry or CONTRACTLOG_REGISTRY_URL")
+
+
+def test_an_environment_is_named_with_its_url_and_its_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = {"url": URL, "environment": "prod"}
+    unreachable = error_message(Unreachable("m", reason="Connection refused", **facts), ["dev", "prod"])
+    assert unreachable.endswith(
+        "or correct the URL of the environment `prod` in the manifest, which CONTRACTLOG_REGISTRY_URL_PROD replaces"
+    )
+    assert "--registry" not in unreachable
+    assert "`prod` alone: with the ending _PROD)" in error_message(Unauthorized(**facts), [])
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER_PROD", "ana")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_PASSWORD", "secret")
+    assert error_message(Unauthorized(**facts), []).endswith(
+        "rejected user `ana` and the password; check CONTRACTLOG_REGISTRY_USER_PROD and CONTRACTLOG_REGISTRY_PASSWORD"
+    )
+
+
+def test_a_denied_operation_names_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "ana")
+    error = RegistryError.of(403, "User is denied operation Write on Subject: s")
+    error.facts["url"] = URL
+    assert error_message(error, []) == "User `ana` is denied operation Write on Subject: s"
+
+
+def test_a_proxy_that_forbids_the_access_is_named() -> None:
+    error = Forbidden("the registry answered 403 to GET /subjects", url=URL, uncoded=True)
+    message = error_message(error, [])
+    assert message.startswith(
+        f"{URL} rejected the request: the registry answered 403 to GET /subjects, with a response"
+    )
+    assert "a proxy in front of it may forbid the access" in message

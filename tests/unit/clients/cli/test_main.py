@@ -183,3 +183,16 @@ def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
         assert done.returncode == code
+
+
+@pytest.mark.parametrize("arguments", [("check", "a\udcff.avsc"), ("subjects", "--registry", "\udcff"), ("\udcff",)])
+def test_an_argument_that_is_not_utf8_is_a_wrong_argument(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == exit_codes.USAGE
+    assert "xff" in capsys.readouterr().err.partition(" is not UTF-8: rename the file")[0]
+
+
+def test_a_path_that_no_registry_has_is_no_registry() -> None:
+    assert exit_code_of(errors.NotFound(url="http://registry/wrong")) == exit_codes.UNREACHABLE
+    assert exit_code_of(errors.SubjectNotFound(url="http://registry", subject="s")) == exit_codes.USAGE

@@ -279,4 +279,43 @@ def test_a_lock_that_is_missing_or_damaged_is_named_with_a_way_out(
     assert (
         main(["check", "in/orders-value.avsc", "--reference", "Money=Money:2", "--against", "lock"]) == exit_codes.USAGE
     )
-    assert "`in/contractlog.lock` does not exist: `contractlog pull` writes it" in capsys.readouterr().err
+    assert "`in/contractlog.lock` does not exist, nor does a lock in a folder above or below" in capsys.readouterr().err
+
+
+def test_the_lock_below_the_folder_of_the_manifest_is_found(
+    pulled: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pulled / "contractlog.toml").replace("contractlog.toml")
+    capsys.readouterr()
+    assert checked(capsys, "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "unchanged"})
+    (pulled / LOCK).unlink()
+    assert main(["check", "--against", "lock"]) == exit_codes.USAGE
+    assert "`contractlog.lock` does not exist, nor does a lock in a folder above or below" in capsys.readouterr().err
+
+
+def test_the_level_of_the_option_goes_before_that_of_the_manifest(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "contractlog.toml").write_text('[[subjects]]\nname = "Money"\nlevel = "BACKWARD"\n')
+    put(repository / "in", Money={**MONEY, "fields": []})
+    for level, outcome in (("FULL", "incompatible"), ("BACKWARD", "compatible"), ("NONE", "compatible")):
+        assert checked(capsys, "in", "--against", "git:HEAD", "--level", level)[1]["Money"] == outcome
+
+
+@pytest.mark.parametrize(
+    ("arguments", "released"),
+    [(("in",), "released/in"), (("in",), "released/other"), (("in/a.avsc",), "released/in"), ((), "released/in")],
+)
+def test_the_paths_of_a_manifest_are_those_of_the_corresponding_folder(
+    repository: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], released: str
+) -> None:
+    rule = '[[files]]\npath = "in/a.avsc"\nsubjects = ["named-value"]\n'
+    (repository / "contractlog.toml").write_text(rule)
+    (repository / ".contractlogignore").write_text("released\n")
+    for name in ("orders-value", "Money"):
+        (repository / "in" / f"{name}.avsc").unlink()
+    put(repository / "in", a="int")
+    (repository / released).parent.mkdir()
+    copytree(repository / "in", repository / released)
+    expected = (exit_codes.CLEAN, {"named-value": "unchanged"})
+    assert checked(capsys, *arguments, "--against", released) == expected

@@ -115,3 +115,22 @@ def test_the_suggested_command_registers_the_files_in_the_same_registry(  # noqa
     assert run(*shlex.split(command)[1:]).code == exit_codes.CLEAN
     assert run("check", *arguments).err.endswith("nothing to register: every file is registered already\n")
     app.state.close()
+
+
+def test_a_level_that_an_interrupted_waiver_lowered_is_a_note(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = registries.make({})
+    run = runner(app, monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-value.avsc").write_text('"int"')
+    (tmp_path / "contractlog.toml").write_text(
+        '[[subjects]]\nname = "a-value"\nlevel = "FULL"\n[[waivers]]\nsubject = "a-value"\n'
+        'check = "AVRO_TYPE_CHANGED"\nreason = "r"\nby = "me"\nuntil = 2999-01-01\n'
+    )
+    run("apply", ".")
+    assert "accepts any schema" not in run("check", ".").err
+    run("config", "set", "a-value", "--level", "NONE")
+    ran = run("check", ".")
+    assert "note: `a-value` accepts any schema: it has level NONE, perhaps because `--use-waivers` was" in ran.err
+    app.state.close()

@@ -63,9 +63,12 @@ def test_each_setting_says_where_it_comes_from(orders: Registry, run_anywhere: R
     }
 
 
-def test_a_level_that_the_server_may_have_added_is_not_claimed(registry: Registry, run: Run) -> None:
+def test_a_level_that_the_server_may_have_added_has_both_origins(registry: Registry, run: Run) -> None:
     registry.set_config(Config(normalize=True), "s")
-    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", "subject or inherited")
+    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", f"subject, else {DEFAULT}")
+    registry.set_config(Config(normalize=True), ":.eu:s")
+    registry.set_config(Config(level=Level.FULL), ":.eu:")
+    assert rows(run, "config", "get", ":.eu:s")["level"] == ("FULL", "subject, else context .eu")
     registry.set_config(Config(level=Level.FORWARD), "s")
     assert rows(run, "config", "get", "s")["level"] == ("FORWARD", "subject")
 

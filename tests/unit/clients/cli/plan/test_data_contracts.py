@@ -130,6 +130,26 @@ def test_a_registered_text_with_other_metadata_than_locked_is_a_new_version(
     assert run("plan", ".", "--exit-code")[0] == exit_codes.CLEAN
 
 
+def test_metadata_that_the_manifest_is_about_to_add_are_no_difference(
+    registry: Registry, empty: Registry, use: Use, run: Run
+) -> None:
+    Path("a-value.avsc").write_text(record("f"))
+    Path("contractlog.toml").write_text(
+        '[[files]]\npath = "a-value.avsc"\nmetadata = { properties = { team = "t" } }\n'
+        '[[subjects]]\nname = "a-value"\nowner = "ana"\n'
+    )
+    promoted = Metadata(properties={"owner": "ana", "team": "t"})
+    registry.register(SUBJECT, contract("f", metadata=promoted))
+    for target in (registry, empty):
+        use(target)
+        code, out, err = run("plan")
+        assert (code, "and other metadata" in out) == (exit_codes.CLEAN, False), out
+        assert ("1 setting would be set" in err, "would be registered" in err) == (True, target is empty)
+        assert run("apply")[0] == exit_codes.CLEAN
+        assert list_contracts(target) == [(promoted, None)]
+        assert run("plan", "--exit-code")[0] == exit_codes.CLEAN
+
+
 def test_a_saved_plan_is_for_its_metadata(registry: Registry, empty: Registry, use: Use, run: Run) -> None:
     registry.register(SUBJECT, contract("f", metadata=OWNED))
     use(registry)

@@ -17,6 +17,7 @@ from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.errors import ModeNotConfigured
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.schema import Reference
 
 from support.environments import MANIFEST, MONEY, NOTE, Environments, draft, more
 
@@ -68,7 +69,8 @@ def test_later_versions_get_new_ids_and_refer_to_the_versions_of_the_target(envi
     prod.register("Money", draft({**MONEY, "fields": []}))
     prod.delete_version("Money", 1)
     prod.register("Money", draft(MONEY))
-    assert "`Money`: version 2 of dev would become version 3 in prod, with a new id" in environments.promote()[1]
+    planned = environments.promote()[1]
+    assert "`Money`: version 2 of dev would become version 3 in prod, with an id that prod assigns" in planned
     code, out, err = environments.promote("--apply")
     assert code == exit_codes.CLEAN, out + err
     assert "`Money`: version 2 of dev registered as version 3 in prod, id 4, which is 2 in dev" in out
@@ -108,14 +110,17 @@ def test_an_id_that_the_target_uses_for_another_schema_is_not_kept(environments:
     assert environments.prod.versions("orders-value") == [1, 2, 3]
 
 
-def test_a_promotion_stops_at_a_version_that_the_target_rejects_and_goes_on_later(environments: Environments) -> None:
+def test_a_later_version_that_the_target_rejects_is_refused_before_anything_is_written(
+    environments: Environments,
+) -> None:
     environments.prod.register("s-value", draft({"type": "fixed", "name": "F", "size": 1}))
     environments.prod.register("s-key", draft({"type": "fixed", "name": "F", "size": 2}))
-    code, out, err = environments.promote("orders-value.avsc", "Money.avsc", "--apply")
-    assert code == exit_codes.FINDINGS
-    assert "`orders-value`: Schema being registered is incompatible" in out
-    assert "1 subject cannot be promoted to prod: " in err
-    assert "versions registered" in err
+    for arguments in ((), ("--apply",)):
+        code, out, err = environments.promote("orders-value.avsc", "Money.avsc", *arguments)
+        assert code == exit_codes.FINDINGS
+        assert "`orders-value`: version 2 is incompatible with the versions in prod at its level BACKWARD" in out
+        assert "1 subject cannot be promoted to prod: nothing was registered" in err
+    assert environments.prod.subjects() == ["s-key", "s-value"]
     environments.prod.set_level(Level.NONE, "orders-value")
     assert environments.promote("--apply")[0] == exit_codes.CLEAN
     assert environments.promote("--exit-code")[0] == exit_codes.CLEAN
@@ -209,6 +214,60 @@ def test_a_waived_version_is_promoted_with_use_waivers_and_the_level_is_restored
     assert environments.prod.versions("Money") == [1, 2, 3, 4]
     assert environments.prod.level("Money") is Level.BACKWARD
     assert "nothing to promote" in environments.promote("Money.avsc")[2]
+
+
+def use_through_two_levels(environments: Environments) -> None:
+    """Change `A` incompatibly in dev, which `B` uses, which `c-value` uses; prod has all three before the change."""
+    types = {
+        "A": {"type": "record", "name": "A", "fields": [{"name": "x", "type": "string"}]},
+        "B": {"type": "record", "name": "B", "fields": [{"name": "a", "type": "A"}]},
+        "c-value": {"type": "record", "name": "C", "fields": [{"name": "b", "type": "B"}]},
+    }
+    changed = {**types, "A": {**types["A"], "fields": [{"name": "x", "type": "int"}]}}
+    before = {"A": "", "B": "A", "c-value": "B"}
+    for version, schemas in enumerate((types, changed), 1):
+        for subject, schema in schemas.items():
+            (environments.folder / f"{subject}.avsc").write_text(json.dumps(schema))
+            environments.dev.set_level(Level.NONE, subject)
+            references = [Reference(before[subject], before[subject], version)] if before[subject] else []
+            environments.dev.register(subject, draft(schema, *references))
+        if version == 1:
+            assert environments.promote(*FILES, "--apply")[0] == exit_codes.CLEAN
+    for subject in types:
+        environments.prod.set_level(Level.FULL, subject)
+
+
+FILES = ("A.avsc", "B.avsc", "c-value.avsc")
+
+
+def test_the_waiver_of_a_type_covers_those_that_use_it_through_others(environments: Environments) -> None:
+    use_through_two_levels(environments)
+    waiver = WAIVER.replace('"Money"', '"A"') + '[[subjects]]\nname = "*"\nlevel = "FULL"\n'
+    (environments.folder / "contractlog.toml").write_text(MANIFEST + waiver.replace("BACKWARD", "FULL"))
+    code, out, err = environments.promote(*FILES)
+    assert code == exit_codes.FINDINGS
+    assert out.count("waived by the manifest: --use-waivers sets level NONE") == 1, out
+    assert out.count("which cannot be promoted") == 2, out
+    code, out, err = environments.promote(*FILES, "--use-waivers")
+    assert code == exit_codes.CLEAN, out + err
+    for subject in ("A", "B", "c-value"):
+        assert f"note: `{subject}`: version 2 is incompatible" in err
+    code, out, err = environments.promote(*FILES, "--use-waivers", "--apply")
+    assert code == exit_codes.CLEAN, out + err
+    assert "nothing to promote" in environments.promote(*FILES)[2]
+    assert {environments.prod.level(each) for each in ("A", "B", "c-value")} == {Level.FULL}
+
+
+def test_a_version_whose_dependencies_change_is_checked_before_anything_is_written(environments: Environments) -> None:
+    use_through_two_levels(environments)
+    environments.prod.set_level(Level.NONE, "A")
+    environments.prod.set_level(Level.NONE, "B")
+    for arguments in ((), ("--apply",)):
+        code, out, err = environments.promote(*FILES, *arguments)
+        assert code == exit_codes.FINDINGS
+        assert "`c-value`: version 2 is incompatible with the versions in prod at its level FULL" in out
+        assert "1 subject cannot be promoted to prod: nothing was registered" in err
+    assert environments.prod.versions("A") == [1]
 
 
 def test_the_level_is_restored_if_the_registry_rejects_a_waived_version(

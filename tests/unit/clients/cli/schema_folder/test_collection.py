@@ -191,6 +191,14 @@ def test_subjects_that_differ_only_in_case_are_mentioned(folder: Path) -> None:
     assert (warning.rule, warning.path) == ("SUBJECTS_DIFFER_IN_CASE", second)
 
 
+def test_subjects_that_differ_only_in_their_unicode_form_are_mentioned(folder: Path) -> None:
+    put(folder, "x/caf\u00e9-value.avsc", "y/cafe\u0301-value.avsc")
+    unreadable = UnreadableFiles()
+    collect_files([str(folder)], unreadable=unreadable)
+    [warning] = unreadable.warnings
+    assert "differ only in the Unicode form of their letters (NFC, NFD): " in warning.message
+
+
 def test_a_name_that_cannot_be_a_subject_is_refused(folder: Path) -> None:
     put(folder, "a\nb-value.avsc")
     with pytest.raises(UsageError, match=r"`a\nb-value` cannot be a subject"):
@@ -201,3 +209,20 @@ def test_a_syntax_error_comes_before_a_missing_subject(tmp_path: Path) -> None:
     (tmp_path / "Money.avsc").write_text('{"type": "record", "name": "Money",\n "fields": [],}')
     with pytest.raises(UsageError, match=r"Money.avsc:2:14: the text is not JSON: a comma before a closing bracket"):
         collect_files([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.avsc", " \n", "a.avsc: the file is empty"),
+        (
+            "a.schema.json",
+            '// why\n{"type": "string"}',
+            "a.schema.json:1:1: the text is not JSON: JSON has no comments",
+        ),
+    ],
+)
+def test_an_empty_file_and_a_comment_are_named(folder: Path, name: str, text: str, words: str) -> None:
+    put(folder, name, text=text)
+    with pytest.raises(UsageError, match=words):
+        collect_files([str(folder)])

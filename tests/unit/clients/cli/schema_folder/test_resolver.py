@@ -17,6 +17,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import Reference
 from contractlog.registry.testing import Registries
 
 from support.limited_servers import remove_extensions
@@ -214,6 +215,67 @@ def test_a_pulled_folder_follows_the_edit_of_a_type_nested_in_a_referenced_one(
     assert "USD" in registry.version("b-value", 2).text
     capsys.readouterr()
     assert set(run(capsys, "check", "pulled")[1].values()) == {"registered"}
+
+
+def pull_users_of_money(registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pull two schemas that use `x.Money`, and move to the folder with them."""
+    put(folder, Money=with_nested_type("x.Money", CURRENCY))
+    put(folder, **{each: record(each[0], "x.Money") for each in ("a-value", "b-value")})
+    run(capsys, "register", ".")
+    assert main(["pull", "--all", "--out", "pulled"]) == exit_codes.CLEAN
+    for name in ("Money", "a-value", "b-value"):
+        (folder / f"{name}.avsc").unlink()
+    capsys.readouterr()
+
+
+def test_a_type_whose_file_was_removed_is_a_warning_with_its_users(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull_users_of_money(registry, folder, capsys)
+    Path("pulled/x.Money.avsc").unlink()
+    for verb in ("check", "lint"):
+        assert main([verb, "pulled"]) == exit_codes.CLEAN
+        assert (
+            "warning: no file defines `x.Money` any more: `a-value`, `b-value` still refer to version 1 of `x.Money` "
+            "in the registry, as `pulled/contractlog.lock` names it; restore `pulled/x.Money.avsc`, or write "
+            '"x.Money" = "x.Money:1" in [files.references] of contractlog.toml'
+        ) in capsys.readouterr().err
+        assert main([verb, "pulled", "--fail-on", "warning"]) == exit_codes.FINDINGS
+    for subject in ("a-value", "b-value", "x.Money"):
+        registry.delete_subject(subject)
+        registry.delete_subject(subject, permanent=True)
+    capsys.readouterr()
+    assert main(["check", "pulled"]) == exit_codes.USAGE
+    error = capsys.readouterr().err
+    assert "`x.Money` is from `pulled/contractlog.lock`, as no file defines it: restore `pulled/x.Money.avsc`" in error
+    assert "--reference" not in error
+
+
+def test_a_file_that_was_moved_takes_the_place_of_the_locked_version(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull_users_of_money(registry, folder, capsys)
+    changed = with_nested_type("x.Money", {**CURRENCY, "symbols": ["EUR", "USD"]})
+    Path("pulled/x.Money.avsc").unlink()
+    Path("pulled/types").mkdir()
+    Path("pulled/types/Money.avsc").write_text(json.dumps(changed))
+    assert run(capsys, "check", "pulled")[1] == dict.fromkeys(("a-value", "b-value", "x.Money"), "compatible")
+    main(["check", "pulled"])
+    assert "no file defines" not in capsys.readouterr().err
+
+
+def test_a_single_file_uses_the_registered_types_of_the_folder_of_its_manifest(
+    registry: Registry, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(folder, Money=with_nested_type("x.Money", CURRENCY), **{"a-value": record("A", "x.Money")})
+    Path("contractlog.toml").touch()
+    assert main(["check", "a-value.avsc"]) == exit_codes.USAGE
+    assert "a-value.avsc: it uses `Money.avsc`, which is not registered as it is" in capsys.readouterr().err
+    assert main(["register", "Money.avsc"]) == exit_codes.CLEAN
+    capsys.readouterr()
+    assert run(capsys, "check", "a-value.avsc") == (exit_codes.CLEAN, {"a-value": "compatible"})
+    assert main(["register", "a-value.avsc"]) == exit_codes.CLEAN
+    assert registry.version("a-value", 1).references == (Reference("x.Money", "x.Money", 1),)
 
 
 def test_a_type_that_two_files_define_differently_is_named_with_both(

@@ -52,6 +52,18 @@ def test_a_path_with_nothing_near_is_to_be_corrected(folder: Path) -> None:
     assert parse(".") == [f'{_NAMED}"zzz" leads to `zzz`, which does not exist; correct the path']
 
 
+@pytest.mark.parametrize("identified", [{}, {"$id": "https://x/tree.json"}])
+def test_the_name_of_the_file_itself_is_to_be_a_fragment(folder: Path, identified: dict[str, str]) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "a-value.schema.json#/x"}, **identified)
+    [message] = parse(".")
+    assert '"a-value.schema.json" is this file itself, whose name a registry does not know: write "#" in' in message
+
+
+def test_the_id_of_the_file_itself_is_a_reference_to_it(folder: Path) -> None:
+    put(folder, "a-value.schema.json", **{"$ref": "a-value.schema.json#/$defs/x", "$id": "a-value.schema.json"})
+    assert all("is this file itself" not in message for message in parse("."))
+
+
 def test_an_id_that_no_file_has_is_named_with_the_nearest_id(folder: Path) -> None:
     put(folder, "a-value.schema.json", **{"$ref": "http://x/adress"})
     put(folder, "types/address.schema.json", **{"$id": "http://x/address"})
@@ -121,3 +133,30 @@ def test_every_ref_of_a_file_that_leads_nowhere_is_named(folder: Path) -> None:
         "a-value.schema.json:1:20: ",
         "a-value.schema.json:2:18: ",
     ]
+
+
+def test_a_primitive_is_proposed_before_a_type_and_never_the_type_itself(folder: Path) -> None:
+    Path("a-value.avsc").write_text(_fields(x="lng").replace("a.R", "a.Zulu"))
+    Path("b-value.avsc").write_text(_fields(x="a.Rs"))
+    messages = parse(".")
+    assert [message.partition("is not defined: ")[2].partition(" ")[0] for message in messages] == ["did", "pass"]
+    assert 'did you mean "long"?' in messages[0]
+
+
+def test_a_name_that_several_files_define_is_one_error(folder: Path) -> None:
+    for name in ("a", "b"):
+        put(folder, f"{name}-value.schema.json", **{"$id": "http://x/same"})
+    for name in ("u", "v"):
+        put(folder, f"{name}-value.schema.json", **{"$ref": "http://x/same"})
+    [message] = parse(".")
+    assert "`http://x/same` is defined in `a-value.schema.json` and `b-value.schema.json`" in message
+
+
+def test_a_file_with_several_errors_counts_once(folder: Path) -> None:
+    Path("a-value.avsc").write_text(_fields(x="b.Zip", y="b.Zap"))
+    problems = UnreadableFiles()
+    for file in order_files(collect_files(["."], unreadable=problems), problems.collect):
+        with problems.collect(file.path):
+            parse_draft(file, {}, strict=True)
+    with pytest.raises(UsageError, match=r"^1 file cannot be read as a schema:$"):
+        problems.raise_errors()
