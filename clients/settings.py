@@ -53,10 +53,8 @@ def environment_variables(name: str, environ: Mapping[str, str] | None = None) -
     """
     suffix = _variable_suffix(name)
     variables = os.environ if environ is None else environ
-    known = _list_variables()
-    return {
-        each: variables[each + suffix] for each in known if each + suffix in variables and each + suffix not in known
-    }
+    own = _list_variables()
+    return {each: variables[each + suffix] for each in own if each + suffix in variables and each + suffix not in own}
 
 
 def environment_variable(name: str) -> str:
@@ -69,7 +67,7 @@ def environment_variable(name: str) -> str:
 
 
 def find_url_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables that name a registry, of any environment of a manifest or of none, with their URLs.
+    """Return the variables that name a registry, with or without an environment, and their URLs.
 
     >>> find_url_variables({"CONTRACTLOG_REGISTRY_URL_PROD": "http://a", "CONTRACTLOG_REGISTRY_USER": "b"})
     {'CONTRACTLOG_REGISTRY_URL_PROD': 'http://a'}
@@ -82,13 +80,13 @@ def find_url_variables(environ: Mapping[str, str] | None = None) -> dict[str, st
 
 
 def find_colliding_variable(name: str) -> str | None:
-    """Return a variable with a meaning of its own that an environment of this name would also use, or None.
+    """Return a variable of another meaning that an environment of this name would use, or None.
 
     >>> find_colliding_variable("prod"), find_colliding_variable("password")
     (None, 'CONTRACTLOG_REGISTRY_KEY_PASSWORD')
     """
-    known, suffix = _list_variables(), _variable_suffix(name)
-    return next((each + suffix for each in known if each + suffix in known), None)
+    own, suffix = _list_variables(), _variable_suffix(name)
+    return next((each + suffix for each in own if each + suffix in own), None)
 
 
 def _list_variables() -> tuple[str, ...]:

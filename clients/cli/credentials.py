@@ -35,7 +35,7 @@ def uses_manifest_registry(options: Namespace) -> bool:
 
 
 def select_security(options: Namespace) -> Security:
-    """Return the credentials that the environment has for the registry of the options, and the CA to trust.
+    """Return the credentials for the registry of the options, and the CA to trust.
 
     Variables that end in the name of ``--environment`` come first. If any variable names a registry, those without an
     ending are not sent to a registry that only the manifest names.

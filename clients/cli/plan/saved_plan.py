@@ -312,7 +312,7 @@ def _require_registry(options: Namespace, planned: str) -> None:
 
 
 def _find_default_registry(options: Namespace) -> str | None:
-    """Return the registry of a command if neither an argument nor a variable names one; None: there is none."""
+    """Return the registry without an argument or a variable for one; None: there is none."""
     manifest, name = find_manifest(options.manifest, options.files), options.environment
     if manifest is None:
         return DEFAULT_URL if name is None else None
