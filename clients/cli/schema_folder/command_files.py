@@ -69,7 +69,7 @@ def _read_with_folder(
         unreadable.problems += [
             (path, error) for path, error in problems.problems if path in needed and str(error) not in known
         ]
-        selected = [file for file in ordered if file.path.resolve() in paths]
+        selected[:] = [file for file in ordered if file.path.resolve() in paths]
     return selected
 
 
