@@ -32,7 +32,10 @@ class Candidate:
 
     @classmethod
     def of(cls, snapshot: Snapshot, parsed: ParsedDraft, *, normalize: bool) -> Self:
-        """Compute the content to be stored; its metadata and rules count as work of the caller, also inherited ones."""
+        """Compute the content to be stored.
+
+        Its metadata and rules count as work of the caller, also inherited ones.
+        """
         draft = parsed.draft
         if draft.metadata is not None or draft.rule_set is not None:
             current_work.get().charge_stored(sum(map(_count_characters, (draft.metadata, draft.rule_set))))

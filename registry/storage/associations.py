@@ -154,7 +154,7 @@ def find_owned_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> se
 
 
 def is_id_of_another_resource(snapshot: Snapshot, resource: Resource) -> bool:
-    """Return whether a resource of another name, namespace or type has the id; an empty id belongs to none."""
+    """Return whether a resource of another name, namespace or type has the id."""
     if not resource.id:
         return False
     is_same = (

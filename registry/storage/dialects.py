@@ -90,7 +90,10 @@ class _ByteLength(FunctionElement[int]):
 
 
 def byte_length(text: ColumnElement[Any]) -> ColumnElement[int]:
-    """Return the length of a text in bytes, 0 for NULL; long texts are not read, except by SQLite before 3.43."""
+    """Return the length of a text in bytes, 0 for NULL.
+
+    Long texts are not read, except by SQLite before 3.43.
+    """
     return func.coalesce(_ByteLength(text), 0)
 
 

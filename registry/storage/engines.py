@@ -204,7 +204,7 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
 
 
 def _limit_pauses(pause_ms: int, connection: Any, _record: Any) -> None:
-    """Let the server end the session of a process that was stopped, or that a cut network separates from it.
+    """Let the server end the session of a process that was stopped or cut off.
 
     By statements, because a connection pooler in between may ignore the options of a connection. TCP settings have no
     effect on local sockets, and are left out where the server's system does not have them.

@@ -369,8 +369,9 @@ class _PlanBuilder:
         owners: dict[str, set[str]] = {}
         for association in remaining:
             owners.setdefault(association.resource_id, set()).add(_resource_name(association))
-        known = {(association.resource_id, _resource_name(association)) for association in existing}
-        new = {(association.resource_id, _resource_name(association)) for association in self.plan.associations} - known
+        existing_pairs = {(association.resource_id, _resource_name(association)) for association in existing}
+        new = {(association.resource_id, _resource_name(association)) for association in self.plan.associations}
+        new -= existing_pairs
         for resource_id, name in sorted(new):
             if resource_id and owners.get(resource_id, set()) - {name}:
                 owner = min(owners[resource_id] - {name})

@@ -103,7 +103,7 @@ def bind_subject(registry: Registry, change: PlannedAssociation, draft: SchemaDr
 
 
 def _choose_free_id(registry: Registry, resource: Resource) -> str:
-    """Return the id that the topic has by now, else a new one: the default id may be that of another resource."""
+    """Return the id that the topic has by now, else a random one."""
     associations = registry.associations_by_resource_name(resource.name, namespace=resource.namespace)
     topic_ids = (each.resource_id for each in associations if each.resource_id != resource.id)
     return next(filter(None, topic_ids), f"{resource.id}:{uuid4()}"[-_MAX_ID_CHARACTERS:])

@@ -73,7 +73,7 @@ def parse_form(query: bytes) -> tuple[str, str] | None:
 
 
 def _may_read_form(form: tuple[str, str], permissions: Permissions) -> bool:
-    """Return whether the cache may answer: for an unreadable subject, the route responds as if it did not exist."""
+    """Return False if the subject is unreadable: the route responds as if it did not exist."""
     return not form[1] or permissions is ALL_PERMISSIONS or permissions.permits(Permission.READ, Subject(*form))
 
 

@@ -1,4 +1,4 @@
-"""Clients that do not read their responses are disconnected; those that read slowly are not. Over real sockets."""
+"""Clients that do not read are disconnected, those that read slowly are not; over real sockets."""
 
 from __future__ import annotations
 
