@@ -48,7 +48,7 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
 def _read_with_folder(
     options: Namespace, manifest: Manifest, named: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> list[SchemaFile]:
-    """Read files again, with those of the manifest's folder that they depend on, which become ``files_beside``."""
+    """Read files again with what they depend on in the manifest's folder, which become ``files_beside``."""
     problems = UnreadableFiles()
     paths = {file.path.resolve(): file.path for file in named}
     others: list[Path] = []
@@ -65,8 +65,8 @@ def _read_with_folder(
     kept = {name: [file for file in versions if file.path in needed] for name, versions in groups.items()}
     ordered = order_files(kept, problems.collect)
     options.files_beside = [file for file in ordered if file.path.resolve() not in paths]
-    known = {str(error) for _, error in unreadable.problems}
-    unreadable.problems += [each for each in problems.problems if each[0] in needed and str(each[1]) not in known]
+    reported = {str(error) for _, error in unreadable.problems}
+    unreadable.problems += [each for each in problems.problems if each[0] in needed and str(each[1]) not in reported]
     return [file for file in ordered if file.path.resolve() in paths]
 
 
