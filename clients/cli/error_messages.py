@@ -118,7 +118,7 @@ def _unreachable_message(url: str, reason: str, source: _RegistrySource) -> str:
 
 
 def _forbidden_message(error: Forbidden, url: str, source: _RegistrySource) -> str:
-    """Return the message for what the caller may not do, with the user; a proxy's response has no error code."""
+    """Return the message for what the caller may not do: with the user, or about a proxy."""
     if error.facts.get("uncoded"):
         return (
             f"{url} rejected the request: {error}, with a response that is not a registry's; a proxy in front of it "

@@ -125,7 +125,7 @@ def apply_setting(registry: Registry, change: SettingChange) -> None:
 
 
 def find_planned_contract(registry: Registry, manifest: Manifest, subject: str) -> Config | None:
-    """Return the default and override metadata and rules of a subject after the manifest's settings are made.
+    """Return the metadata and rules that a subject's config adds once the manifest's settings are made.
 
     None if the manifest changes none of them.
     """

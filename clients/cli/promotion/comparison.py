@@ -231,7 +231,7 @@ class PromotionComparison:
     def _add_to_preview(
         self, subject: str, schema: RegisteredSchema, draft: SchemaDraft
     ) -> tuple[SubjectPreview | None, bool]:
-        """Add a missing version to those that a later one is checked with; return whether it refers to missing ones."""
+        """Add a missing version to its subject's preview; return whether it refers to missing ones."""
         missing = {(version.subject, version.source_version) for version in self.missing}
         refers_to_missing = any(key in missing for key, _ in self.references.list_references(subject, schema))
         if subject not in self._previews:

@@ -82,7 +82,7 @@ def _resolve(
     draft: SchemaDraft,
     missing: Collection[tuple[str, int]],
 ) -> ResolvedFile:
-    """Return a version as a file of the target, with the texts of its dependencies, which are those of the source."""
+    """Return a version as a file of the target, with the source's texts of its dependencies."""
     source, target = references.source, references.target
     keys = [key for key, _ in references.list_references(subject, schema)]
     planned = tuple(

@@ -377,7 +377,7 @@ def find_removed_types(paths: Sequence[str], manifest: Manifest | None) -> list[
 
 
 def _find_similar(groups: Mapping[str, Sequence[SchemaFile]]) -> Iterator[FolderWarning]:
-    """Yield a warning about subjects whose names differ only in case, or in the Unicode form of their letters."""
+    """Yield a warning about subjects whose names differ only in case or Unicode form."""
     by_folded: dict[str, list[str]] = {}
     for subject in groups:
         by_folded.setdefault(normalize("NFC", subject).casefold(), []).append(subject)

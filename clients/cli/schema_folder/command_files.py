@@ -48,29 +48,26 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
 def _read_with_folder(
     options: Namespace, manifest: Manifest, named: Sequence[SchemaFile], unreadable: UnreadableFiles
 ) -> list[SchemaFile]:
-    """Read files again, with those of the manifest's folder that they depend on, which become ``files_beside``."""
+    """Read files again with what they depend on in the manifest's folder, which become ``files_beside``."""
     problems = UnreadableFiles()
-    selected = list(named)
     paths = {file.path.resolve(): file.path for file in named}
+    others: list[Path] = []
     with problems.collect(manifest.path):
-        others = [path for path in list_files(manifest.path.parent, problems, manifest) if path.resolve() not in paths]
-        groups = _collect(options, map(str, (*paths.values(), *others)), manifest, problems)
-        files = {file.path: file for versions in groups.values() for file in versions}
-        pending, needed = list(paths.values()), set(paths.values())
-        while pending:
-            path = pending.pop()
-            targets = {target for _, target in files[path].dependencies} if path in files else set()
-            pending += targets - needed
-            needed |= targets
-        kept = {name: [file for file in versions if file.path in needed] for name, versions in groups.items()}
-        ordered = order_files(kept, problems.collect)
-        options.files_beside = [file for file in ordered if file.path.resolve() not in paths]
-        known = {str(error) for _, error in unreadable.problems}
-        unreadable.problems += [
-            (path, error) for path, error in problems.problems if path in needed and str(error) not in known
-        ]
-        selected[:] = [file for file in ordered if file.path.resolve() in paths]
-    return selected
+        others += (path for path in list_files(manifest.path.parent, problems, manifest) if path.resolve() not in paths)
+    groups = _collect(options, map(str, (*paths.values(), *others)), manifest, problems)
+    files = {file.path: file for versions in groups.values() for file in versions}
+    pending, needed = list(paths.values()), set(paths.values())
+    while pending:
+        path = pending.pop()
+        targets = {target for _, target in files[path].dependencies} if path in files else set()
+        pending += targets - needed
+        needed |= targets
+    kept = {name: [file for file in versions if file.path in needed] for name, versions in groups.items()}
+    ordered = order_files(kept, problems.collect)
+    options.files_beside = [file for file in ordered if file.path.resolve() not in paths]
+    reported = {str(error) for _, error in unreadable.problems}
+    unreadable.problems += [each for each in problems.problems if each[0] in needed and str(each[1]) not in reported]
+    return [file for file in ordered if file.path.resolve() in paths]
 
 
 def print_folder_warnings(options: Namespace, unreadable: UnreadableFiles) -> None:

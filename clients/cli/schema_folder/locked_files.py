@@ -61,7 +61,10 @@ def find_lock_folder(paths: Iterable[Path]) -> Path:
 
 
 def find_folder_of_subject(top: Path, subject: str) -> Path:
-    """Return the folder in or below another one whose lock names a subject, else the only one with a lock, else it."""
+    """Return the folder, in or below another one, whose lock names a subject.
+
+    If none does, it is the only one with a lock, else the top.
+    """
     folders = _list_locks_below(top)
     names = {subject, Subject.parse(subject).name}
     for folder in folders:

@@ -250,7 +250,7 @@ class FileResolver:
 
 
 def _describe_origin(file: SchemaFile) -> str:
-    """Return the way out if a reference of a file is not registered: it is from the lock, or named by the user."""
+    """Return the way out if a reference is not registered: it is from the lock, or named by the user."""
     names = {each.name for each in file.locked_references}
     if not names:
         return "Correct --reference, or `references` in contractlog.toml"

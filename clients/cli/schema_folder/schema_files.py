@@ -72,7 +72,7 @@ class PlannedReference(NamedTuple):
 
 
 class LockedReference(NamedTuple):
-    """A reference that a file has from ``contractlog.lock``, because no file of the same call is its target."""
+    """A reference from ``contractlog.lock``: no file of the same call is its target."""
 
     name: str
     lock: Path
