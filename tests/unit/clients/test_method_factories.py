@@ -28,7 +28,7 @@ OPERATIONS = {
     if inspect.isfunction(member) and name[0] != "_"
 }
 #: Operations that a client has under other names, as sequences with caches, or not as a method.
-NOT_METHODS = {"by_id", "by_guid", "invalidate_after", "query_parameters"}
+NOT_METHODS = {"by_id", "by_guid", "invalidate_after", "parse_version", "query_parameters"}
 
 
 def number(value: int) -> Call[int]:

@@ -51,7 +51,14 @@ def write_manifest(environments: dict[str, str]) -> None:
 def write_plan(environment: str | None, registry: str) -> None:
     arguments = {"files": ["."], "subject": None, "normalize": False, "environment": environment, "references": []}
     arguments["manifest"] = "contractlog.toml"
-    body = {"format": "contractlog.plan/1", "registry": registry, "folder": ".", "arguments": arguments, "steps": []}
+    body = {
+        "format": "contractlog.saved-plan/1",
+        "registry": registry,
+        "folder": ".",
+        "arguments": arguments,
+        "steps": [],
+        "subjects": {},
+    }
     Path("plan.json").write_text(json.dumps(body))
 
 
