@@ -2,25 +2,29 @@
 
 It needs only the standard library, and the variables of a job: GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH and
 GITHUB_TOKEN. The first comment is written when there is something to report; then it follows every check. A failure to
-comment, such as a token that may only read (pull requests from forks), is a warning: it does not fail the job.
+comment, such as a token that may only read (pull requests from forks), is a warning: it does not fail the job. The
+token is sent to GITHUB_API_URL only.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from argparse import ArgumentParser
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 MARKER: Final = "<!-- contractlog check -->\n"
 PER_PAGE: Final = 100
 MAX_PAGES: Final = 50
-SECONDS: Final = 30
+MAX_RESPONSE_BYTES: Final = 32 * 1024 * 1024
+SECONDS: Final = 30  #: for each part of a response
+TOTAL_SECONDS: Final = 120
 
 
 def main() -> int:
@@ -30,11 +34,13 @@ def main() -> int:
     parser.add_argument("--exit-code", type=int, required=True, help="exit code of the check")
     parser.add_argument("--author", required=True, help="login whose comment is updated")
     options = parser.parse_args()
-    body = compose_body(options.report, options.exit_code)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(TOTAL_SECONDS)
     event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
     repository = f"{os.environ['GITHUB_API_URL']}/repos/{os.environ['GITHUB_REPOSITORY']}/issues"
     comments = f"{repository}/{int(event['pull_request']['number'])}/comments"
     try:
+        body = compose_body(options.report, options.exit_code)
         existing = find_comment(comments, options.author)
         if existing is not None:
             if existing["body"] != body:
@@ -46,7 +52,16 @@ def main() -> int:
         warn(f"the comment could not be written: GitHub responded with {error.code}{advice}")
     except (OSError, HTTPException, ValueError) as error:
         warn(f"the comment could not be written: {error}")
+    except (AttributeError, LookupError, RecursionError, TypeError):
+        warn("the comment could not be written: GitHub responded with JSON of another form than its API has")
+    finally:
+        signal.alarm(0)
     return 0
+
+
+def give_up(*_signal: object) -> None:
+    """End a request that takes too long, whatever the server sends meanwhile."""
+    raise TimeoutError(f"GitHub did not respond within {TOTAL_SECONDS} seconds")
 
 
 def compose_body(report: Path, exit_code: int) -> str:
@@ -81,8 +96,18 @@ def send_request(method: str, url: str, body: dict[str, str] | None = None) -> A
         "X-GitHub-Api-Version": "2022-11-28",
     }
     data = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(url, data, headers, method=method), timeout=SECONDS) as response:
-        return json.load(response)
+    with build_opener(NoRedirects).open(Request(url, data, headers, method=method), timeout=SECONDS) as response:
+        content = response.read(MAX_RESPONSE_BYTES + 1)
+    if len(content) > MAX_RESPONSE_BYTES:
+        raise ValueError(f"the response is larger than {MAX_RESPONSE_BYTES:,} bytes")
+    return json.loads(content)
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """Follows no redirects, which would send the token to another server."""
+
+    def redirect_request(self, *_request: object) -> None:
+        """Return no request, so that the redirect is an error."""
 
 
 def warn(text: str) -> None:

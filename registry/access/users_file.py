@@ -6,6 +6,7 @@ a password authenticate with a client certificate.
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 import tomllib
@@ -39,6 +40,7 @@ __all__ = [
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 _MEMBERS: Final = frozenset({"password", "read", "write"})
 _MAX_NAME_LENGTH: Final = 256
+_MAX_BYTES: Final = 16 * 1024 * 1024  #: of a users file
 _POLL_SECONDS: Final = 1.0
 
 
@@ -174,11 +176,14 @@ def read_users_text(path: Path) -> str:
     """Read the text of a users file.
 
     Raises:
-        OSError: it cannot be read, or is not a regular file.
+        OSError: it cannot be read, is not a regular file, or is too large.
         UnicodeDecodeError: it is not UTF-8.
     """
     with open_regular_file(path) as file:
-        return file.read().decode()
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {_MAX_BYTES:,} bytes")
+    return content.decode()
 
 
 def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
@@ -18,6 +19,7 @@ __all__ = ["MEDIA_TYPE", "WARNING_HEADER", "ApiResponse", "PieceResponse", "add_
 MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 WARNING_HEADER: Final = "X-Contractlog-Warning"
 _MAX_WARNING_LENGTH: Final = 1_000
+_PIECE_SECONDS: Final = 30.0  #: in which a client must receive a piece: about 35 KB per second
 _encoder: Final = msgspec.json.Encoder()
 _LOG: Final = logging.getLogger("contractlog.registry.http.api_response")
 
@@ -39,24 +41,36 @@ class PieceResponse(StreamingResponse):
         pieces: the body; if it raises, the connection is closed, so that the client notices that the end is missing.
         leave: called at the end, also if the client disconnects.
         status_code: of the response.
+        piece_seconds: in which the client must receive a piece, else the connection is closed.
     """
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, pieces: AsyncIterator[bytes], leave: Callable[[], None], *, status_code: int = 200) -> None:
+    def __init__(
+        self,
+        pieces: AsyncIterator[bytes],
+        leave: Callable[[], None],
+        *,
+        status_code: int = 200,
+        piece_seconds: float = _PIECE_SECONDS,
+    ) -> None:
         super().__init__(pieces, status_code)
         self._pieces = pieces
         self._leave = leave
+        self._piece_seconds = piece_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - as in the base class
         """Send the pieces."""
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for piece in self._pieces:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                async with asyncio.timeout(self._piece_seconds):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except RegistryError as error:
             _LOG.warning("a response was cut off: %s", error)
+        except TimeoutError:
+            _LOG.warning("a response was cut off: its client needs more than %s s for a piece", self._piece_seconds)
         finally:
             self._leave()
 

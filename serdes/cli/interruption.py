@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType, TracebackType
-from typing import Any, Self, TextIO, TypeVar
+from typing import Any, Final, Self, TextIO, TypeVar
 
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["Interruption", "read_lines"]
 
 T = TypeVar("T")
+
+_MAX_LINE_CHARACTERS: Final = 64 * 1024 * 1024
 
 
 class Interruption:
@@ -63,11 +66,14 @@ def read_lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int
     """Yield the non-blank lines with their numbers, until the end or an interruption.
 
     Raises:
-        UsageError: a line is not UTF-8; to detect it, the source must be opened with ``errors="surrogateescape"``.
+        UsageError: a line is too long, or not UTF-8; to detect that, the source must be opened with
+            ``errors="surrogateescape"``.
     """
     number = 0
-    while line := interruption.read(source.readline):
+    while line := interruption.read(partial(source.readline, _MAX_LINE_CHARACTERS + 1)):
         number += 1
+        if len(line) > _MAX_LINE_CHARACTERS:
+            raise UsageError(f"line {number} has more than {_MAX_LINE_CHARACTERS:,} characters")
         try:
             line.encode()
         except UnicodeEncodeError as error:

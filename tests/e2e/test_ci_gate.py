@@ -235,7 +235,7 @@ def test_a_json_schema_is_registered_and_its_change_is_refused_clearly(gate: Gat
             '{\n  "type": "record", "name": "A",\n  "fields": [\n    {"name": "1x", "type": "int"}\n  ]\n}',
             ":4:",
         ),
-        ("", "the text is not JSON"),
+        ("", "the file is empty"),
         ("[" * 10_000, "nested"),
         ('{"a":' * 10_000 + "1" + "}" * 10_000, "nested"),
     ],
@@ -401,7 +401,7 @@ def test_what_to_run_next_leaves_out_the_password(gate: Gate) -> None:
     secret = gate.url.replace("http://", "http://me:hidden@")
     done = gate.run("check", "--registry", secret, name, "--normalize", f"--registry={secret}")
     told(done, 0)
-    assert f"contractlog register {name} --normalize" in done.stderr
+    assert f"contractlog register --registry={gate.url} {name} --normalize" in done.stderr
     assert "hidden" not in done.stderr + done.stdout
 
 
@@ -459,7 +459,7 @@ def test_a_read_only_subject_is_a_matter_for_an_operator(gate: Gate, server: Reg
 
 def test_an_address_that_is_no_registry_is_named(gate: Gate) -> None:
     done = gate.run("check", gate.put("{}-value.avsc", order()), url=f"{gate.url}/elsewhere")
-    assert done.returncode == exit_codes.USAGE
+    assert done.returncode == exit_codes.UNREACHABLE
     assert f"{gate.url}/elsewhere does not answer as a registry does" in done.stderr
 
 

@@ -551,9 +551,23 @@ def test_the_lint_hooks_check_and_fix_the_staged_files(tmp_path: Path) -> None:
         assert [each for each in names if re.search(hook["files"], each)] == names[2:]
         assert hook.get("pass_filenames", True)
         # pre-commit adds the arguments of the configuration and the staged files; other files are not read
-        done = run_bash(f"{hook['entry']} --fail-on warning 'the orders.avsc'", tmp_path, {})
+        arguments = f"--fail-on warning {' '.join(hook['args'])} 'the orders.avsc'"
+        done = run_bash(f"{hook['entry']} {arguments}", tmp_path, {})
         assert (done.returncode, "NULLABLE_DEFAULT" in done.stdout) == (code, bool(code)), done.stdout + done.stderr
     assert json.loads((tmp_path / "the orders.avsc").read_text())["fields"][0]["default"] is None
+
+
+@pytest.mark.parametrize("name", ["contractlog-lint", "contractlog-lint-fix"])
+def test_the_lint_hooks_read_no_name_of_a_file_as_an_option(tmp_path: Path, name: str) -> None:
+    hook = HOOKS[name]
+    staged = Path("--report=sarif=made") / "orders.avsc"
+    (tmp_path / staged).parent.mkdir()
+    (tmp_path / staged).write_text('"string"')
+    (tmp_path / "made").mkdir()
+    run_bash(f"{hook['entry']} {' '.join(hook['args'])} {staged}", tmp_path, {})
+    assert not list((tmp_path / "made").iterdir())
+    configured = [each["args"] for each in HOOK_CONFIGURATION["repos"][0]["hooks"] if each["id"].startswith(name)]
+    assert all(arguments[-1] == "--" for arguments in configured)
 
 
 def kubernetes_arguments(pod: dict[str, Any], folder: Path) -> list[str]:

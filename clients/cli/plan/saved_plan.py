@@ -312,8 +312,14 @@ def _require_registry(options: Namespace, planned: str) -> None:
 
 
 def _find_default_registry(options: Namespace) -> str | None:
-    """Return the registry without an argument or a variable for one; None: there is none."""
-    manifest, name = find_manifest(options.manifest, options.files), options.environment
+    """Return the registry without an argument or a variable for one; None: there is none.
+
+    The plan names its manifest and files, so the manifest must be one that commands in this directory find.
+    """
+    folders = [text for text in options.files if Path(text).resolve().is_relative_to(Path.cwd())]
+    manifest, name = find_manifest(None, folders), options.environment
+    if options.manifest is not None and (manifest is None or manifest.path.resolve() != options.manifest.resolve()):
+        return None
     if manifest is None:
         return DEFAULT_URL if name is None else None
     if name is None and DEFAULT not in manifest.environments:

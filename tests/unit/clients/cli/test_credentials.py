@@ -48,9 +48,9 @@ def write_manifest(environments: dict[str, str]) -> None:
     Path("contractlog.toml").write_text("".join(tables))
 
 
-def write_plan(environment: str | None, registry: str) -> None:
+def write_plan(environment: str | None, registry: str, manifest: str = "contractlog.toml") -> None:
     arguments = {"files": ["."], "subject": None, "normalize": False, "environment": environment, "references": []}
-    arguments["manifest"] = "contractlog.toml"
+    arguments["manifest"] = manifest
     body = {
         "format": "contractlog.saved-plan/1",
         "registry": registry,
@@ -196,6 +196,22 @@ def test_a_saved_plan_does_not_decide_where_credentials_are_sent(
     set_variables(monkeypatch, variables)
     assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
     assert sent == expected
+
+
+@pytest.mark.parametrize("manifest", ["../outside/x.toml", "inside/x.toml", "inside/../../outside/x.toml"])
+@pytest.mark.parametrize("environment", ["prod", None])
+def test_a_saved_plan_does_not_decide_by_its_manifest_either(
+    sent: Requests, monkeypatch: pytest.MonkeyPatch, environment: str | None, manifest: str
+) -> None:
+    for folder in (Path("inside"), Path("../outside")):
+        folder.mkdir(exist_ok=True)
+        folder.joinpath("x.toml").write_text(
+            "".join(f'[environments.{name}]\nregistry = "{THIEF}"\n' for name in ("default", "prod"))
+        )
+    write_plan(environment, THIEF, manifest)
+    set_variables(monkeypatch, CI)
+    assert main(["apply", "--plan", "plan.json"]) == exit_codes.USAGE
+    assert sent == {}
 
 
 def test_a_plan_is_applied_to_the_registry_that_is_named(sent: Requests, monkeypatch: pytest.MonkeyPatch) -> None:

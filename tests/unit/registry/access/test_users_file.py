@@ -156,6 +156,14 @@ def test_a_file_is_read_again_when_it_changes_and_stays_when_it_breaks(
     assert list(file.users.by_name) == ["c"]
 
 
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "users.toml"
+    path.touch()
+    os.truncate(path, 1 << 40)
+    with pytest.raises(UsageError, match="it is larger than 16,777,216 bytes"):
+        UsersFile(str(path))
+
+
 def test_a_file_that_is_not_there_or_broken_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         UsersFile(str(tmp_path / "none"))
