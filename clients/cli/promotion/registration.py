@@ -76,9 +76,13 @@ def _register(
                 qualified, draft, schema_id=planned.schema.schema_id, version=planned.source_version
             )
         except (OperationNotPermitted, SchemaIdMismatch, Forbidden):
-            if state.mode is not Mode.READWRITE:  # new ids are not permitted in the mode that it had before
+            left = comparison.left_in_import.get(planned.subject)  # by a promotion that was interrupted
+            if Mode.READWRITE not in {state.mode, left}:  # new ids are not permitted in the mode that it had before
                 raise
-            _leave_import(registry, qualified, state)
+            if left is None:
+                _leave_import(registry, qualified, state)
+            else:
+                registry.set_mode(left, qualified)
             state.keeps_ids = False
     draft = planned.clear_contract(draft)
     try:

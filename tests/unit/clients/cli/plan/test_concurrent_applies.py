@@ -146,18 +146,3 @@ def test_two_folders_at_once_end_in_one_consistent_state(
 
     paths = tmp_path_factory.mktemp("first"), tmp_path_factory.mktemp("second")
     prove(registries, monkeypatch, paths, folders, choose, saved=data.draw(st.booleans()))
-
-
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.tuples(random_folders(), random_folders(with_state=False)), st.booleans())
-def test_two_folders_at_once_end_in_one_consistent_state_whatever_the_request(
-    registries: Registries,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
-    folders: tuple[RandomFolder, RandomFolder],
-    saved: bool,  # noqa: FBT001 - drawn
-) -> None:
-    """Every request of the first run, and shrinking; the fast test has a few."""
-    paths = tmp_path_factory.mktemp("first"), tmp_path_factory.mktemp("second")
-    prove(registries, monkeypatch, paths, folders, lambda requests: list(range(1, requests + 1)), saved=saved)

@@ -81,21 +81,3 @@ def test_a_random_folder_is_completed(
         return [(data.draw(st.sampled_from(writes)), data.draw(st.booleans()))] if writes else []
 
     prove(registries, monkeypatch, tmp_path_factory.mktemp("folder"), random, choose, saved=data.draw(st.booleans()))
-
-
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(random_folders(), st.booleans())
-def test_a_random_folder_is_completed_after_every_request(
-    registries: Registries,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
-    random: RandomFolder,
-    saved: bool,  # noqa: FBT001 - drawn
-) -> None:
-    """Every request of a run, and shrinking; the fast test has one of a few folders."""
-
-    def choose(writes: list[int]) -> list[tuple[int, bool]]:
-        return [(number, processes) for number in writes for processes in (False, True)]
-
-    prove(registries, monkeypatch, tmp_path_factory.mktemp("folder"), random, choose, saved=saved)

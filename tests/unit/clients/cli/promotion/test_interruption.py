@@ -111,22 +111,3 @@ def test_a_killed_promotion_is_completed_and_leaves_no_subject_in_mode_import(
         return [(data.draw(st.sampled_from(writes)), data.draw(st.booleans()))] if writes else []
 
     prove(lambda: Target(registries, monkeypatch, folder, versions), choose)
-
-
-@pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(random_folders(), st.integers(0, len(FILES)))
-def test_a_promotion_killed_at_every_request_is_completed(
-    registries: Registries,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
-    folder: RandomFolder,
-    versions: int,
-) -> None:
-    """Every request of a run, and shrinking; the fast test has one of a few folders."""
-    write(tmp_path_factory.mktemp("folder"), monkeypatch, folder)
-
-    def choose(writes: list[int]) -> list[tuple[int, bool]]:
-        return [(number, processes) for number in writes for processes in (False, True)]
-
-    prove(lambda: Target(registries, monkeypatch, folder, versions), choose)
