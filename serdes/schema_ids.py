@@ -14,7 +14,15 @@ from uuid import UUID
 
 from contractlog.serdes.context import Context, MessageField, header
 from contractlog.serdes.errors import BadFrame, SerializationError
-from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER, encode_prefix
+from contractlog.serdes.wire import (
+    GUID_MAGIC,
+    HEADER_SIZE,
+    KEY_ID_HEADER,
+    MAGIC,
+    VALUE_ID_HEADER,
+    encode_prefix,
+    missing_frame_error,
+)
 
 __all__ = [
     "FrameId",
@@ -92,10 +100,8 @@ def split_head(record: bytes) -> tuple[bytes, int]:
     size = len(record)
     if size and record[0] == GUID_MAGIC and size >= _GUID_SIZE:
         return record[:_GUID_SIZE], _GUID_SIZE
-    if size < HEADER_SIZE:
-        raise BadFrame(reason=f"{size} bytes cannot hold a schema id")
-    if record[0] != MAGIC:
-        raise BadFrame(reason=f"the record starts with byte 0x{record[0]:02x}, not with a schema id")
+    if size < HEADER_SIZE or record[0] != MAGIC:
+        raise missing_frame_error(record)
     return record[:HEADER_SIZE], HEADER_SIZE
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "decode_frame",
     "encode_frame",
     "encode_prefix",
+    "missing_frame_error",
 ]
 
 MAGIC: Final = 0
@@ -52,9 +53,14 @@ def decode_frame(record: bytes | bytearray | memoryview) -> tuple[SchemaId, memo
     Raises:
         BadFrame: there is no magic byte, or no room for an id.
     """
-    if len(record) < HEADER_SIZE:
-        raise BadFrame(reason=f"{len(record)} bytes cannot hold a schema id")
-    magic, schema_id = _HEADER.unpack_from(record)
-    if magic != MAGIC:
-        raise BadFrame(reason=f"the record starts with byte 0x{magic:02x}, not with a schema id")
+    if len(record) < HEADER_SIZE or record[0] != MAGIC:
+        raise missing_frame_error(record)
+    _, schema_id = _HEADER.unpack_from(record)
     return SchemaId(schema_id), memoryview(record)[HEADER_SIZE:]
+
+
+def missing_frame_error(record: bytes | bytearray | memoryview) -> BadFrame:
+    """Return the error that a record has no magic byte, or no room for an id."""
+    if len(record) < HEADER_SIZE:
+        return BadFrame(reason=f"{len(record)} bytes cannot hold a schema id")
+    return BadFrame(reason=f"the record starts with byte 0x{record[0]:02x}, not with a schema id")

@@ -21,7 +21,7 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.contracts.audit.state import AuditState
-from contractlog.serdes.json_schema.prepared_schema import shorten_message
+from contractlog.serdes.json_schema.schema_preparation import shorten_message
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
 from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.limits import ValidationLimits

@@ -17,7 +17,7 @@ from contractlog.clients.calls.call import (
     page_parameters,
     query_parameters,
 )
-from contractlog.compatibility.associations import Resource
+from contractlog.compatibility.association_values import Resource
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.json_text import camel_case
 from contractlog.compatibility.schema import SchemaDraft

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
-from contractlog.clients.cli.credentials import select_security
+from contractlog.clients.cli.credential_selection import select_security
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry

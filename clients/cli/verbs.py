@@ -77,7 +77,7 @@ VERBS: Final[dict[str, Verb]] = {
         Section.SERVER,
     ),
     "register": Verb(
-        "contractlog.clients.cli.plan.command:register",
+        "contractlog.clients.cli.register.command:register",
         "register schema files",
         "contractlog register schemas/orders-value.avsc",
     ),

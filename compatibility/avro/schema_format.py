@@ -16,7 +16,7 @@ from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.reference_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms
 from contractlog.compatibility.avro.shared_definitions import omit_shared_definitions
-from contractlog.compatibility.avro.tags import AVRO_TAGS
+from contractlog.compatibility.avro.taggable_elements import AVRO_TAGS
 from contractlog.compatibility.avro.warnings import find_warnings
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.finding import Finding

@@ -20,7 +20,7 @@ from contractlog.compatibility.json_schema.parser import JsonSchema, parse_json_
 from contractlog.compatibility.json_schema.reference_names import list_json_names
 from contractlog.compatibility.json_schema.schema_validity import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.search_terms import extract_json_terms
-from contractlog.compatibility.json_schema.tags import JSON_TAGS
+from contractlog.compatibility.json_schema.taggable_elements import JSON_TAGS
 from contractlog.compatibility.json_schema.tree_builder import build_tree
 from contractlog.compatibility.json_schema.vocabulary import ANNOTATION_KEYWORDS, DATA_KEYWORDS, SCHEMA_MAP_KEYWORDS
 from contractlog.compatibility.json_text import Number, canonical_value, parse_json, write_json

@@ -26,7 +26,7 @@ from contractlog.compatibility.avro.types import (
 )
 from contractlog.compatibility.json_text import Number, join_pointer
 from contractlog.compatibility.lint.avro_document import AvroDocument, is_null, is_plain, walk_types
-from contractlog.compatibility.lint.name_conventions import (
+from contractlog.compatibility.lint.name_words import (
     deviating_names,
     find_close_name,
     join_names,

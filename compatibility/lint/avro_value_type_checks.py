@@ -20,7 +20,7 @@ from contractlog.compatibility.avro.types import (
 )
 from contractlog.compatibility.json_text import Number
 from contractlog.compatibility.lint.avro_document import AvroDocument, is_plain
-from contractlog.compatibility.lint.name_conventions import (
+from contractlog.compatibility.lint.name_words import (
     find_close_name,
     is_date_name,
     is_instant_name,

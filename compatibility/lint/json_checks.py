@@ -39,7 +39,7 @@ from contractlog.compatibility.lint.json_document import (
     object_at,
     type_of,
 )
-from contractlog.compatibility.lint.name_conventions import (
+from contractlog.compatibility.lint.name_words import (
     deviating_names,
     find_close_name,
     is_date_name,

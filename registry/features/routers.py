@@ -20,7 +20,7 @@ from contractlog.registry.features.fetches import routes as fetches_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.metrics import routes as metrics_routes
-from contractlog.registry.features.permissions import routes as permissions_routes
+from contractlog.registry.features.own_permissions import routes as permissions_routes
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
 from contractlog.registry.features.server_info import routes as server_info_routes

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sqlalchemy import Row, delete, insert, select, update
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
+from contractlog.compatibility.association_values import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.json_text import camel_case
 from contractlog.registry.storage import tables

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle
+from contractlog.compatibility.association_values import TOPIC, Lifecycle
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ENCODED_SUBJECT, MAX_ID, MAX_VERSION, Subject

@@ -12,7 +12,7 @@ from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import MemoryBudget
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableResponse
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level

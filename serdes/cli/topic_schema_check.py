@@ -13,7 +13,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.avro_schema import find_record_name
 from contractlog.serdes.context import MessageField
 from contractlog.serdes.errors import DecodeError
-from contractlog.serdes.json_schema.prepared_schema import find_title
+from contractlog.serdes.json_schema.schema_preparation import find_title
 from contractlog.serdes.read_planner import schema_id_in
 from contractlog.serdes.schema_source import SchemaSource, fetch_and_parse
 from contractlog.serdes.subject_names import SubjectNameStrategyType, find_associated_subjects

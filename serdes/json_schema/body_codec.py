@@ -25,7 +25,7 @@ from contractlog.serdes.json_schema.lossless_json import (
     read_document,
     to_plain_class,
 )
-from contractlog.serdes.json_schema.prepared_schema import NOT_VALID, json_schema_of
+from contractlog.serdes.json_schema.schema_preparation import NOT_VALID, json_schema_of
 
 __all__ = ["CustomJsonWriter", "JsonReader", "JsonWriter"]
 

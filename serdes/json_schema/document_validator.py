@@ -10,8 +10,8 @@ from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.json_schema.jsonschema_messages import JsonschemaMessages
-from contractlog.serdes.json_schema.prepared_schema import prepare_parsed
+from contractlog.serdes.json_schema.jsonschema_wording import JsonschemaWording
+from contractlog.serdes.json_schema.schema_preparation import prepare_parsed
 from contractlog.serdes.json_schema.violation_finder import SchemaViolation
 
 __all__ = ["DEFAULT_VALIDATION", "DocumentValidator", "ValidationSettings", "format_path"]
@@ -39,7 +39,7 @@ class DocumentValidator:
         ready = prepare_parsed(parsed, formats=validation.formats)
         self._finder = ready.violation_finder
         self._words = (
-            JsonschemaMessages(parsed, formats=validation.formats) if validation.words == "jsonschema" else None
+            JsonschemaWording(parsed, formats=validation.formats) if validation.words == "jsonschema" else None
         )
         self.is_valid = ready.validator.is_valid
 

@@ -11,7 +11,7 @@ from contractlog.serdes.confluent_builders import AsyncBuilder, DeserializerBuil
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.json_schema.body_codec import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
-from contractlog.serdes.json_schema.prepared_schema import find_title
+from contractlog.serdes.json_schema.schema_preparation import find_title
 from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict

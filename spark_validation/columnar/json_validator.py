@@ -22,7 +22,7 @@ from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
-from contractlog.serdes.json_schema.prepared_schema import prepare_schema, shorten_message
+from contractlog.serdes.json_schema.schema_preparation import prepare_schema, shorten_message
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level

@@ -19,7 +19,7 @@ from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.associations import Resource
+from contractlog.compatibility.association_values import Resource
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 
 __all__ = ["AssociationComparison", "compare_associations"]

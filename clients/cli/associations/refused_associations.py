@@ -22,7 +22,7 @@ from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import (
     AssociationTypeExists,
     Conflict,

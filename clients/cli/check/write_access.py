@@ -10,7 +10,7 @@ from typing import Final
 from contractlog.clients.cli.associations.bindings import fetch_associations
 from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.credentials import uses_manifest_registry
+from contractlog.clients.cli.credential_selection import uses_manifest_registry
 from contractlog.clients.cli.operations.lookups import (
     add_limit,
     fetch_if_supported,

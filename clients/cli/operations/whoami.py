@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.credentials import select_security
+from contractlog.clients.cli.credential_selection import select_security
 from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import (
     add_environment,

@@ -1,1 +1,1 @@
-"""Commands that bring a registry to the state of the files: ``plan``, ``apply`` and ``register``."""
+"""Commands that bring a registry to the state of the files: ``plan`` and ``apply``."""

@@ -28,7 +28,6 @@ from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.lowered_levels import find_lowered_levels
-from contractlog.clients.cli.plan.register_runner import Registration
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
@@ -40,6 +39,7 @@ from contractlog.clients.cli.plan.steps import (
     compute_digest,
     setting_step,
 )
+from contractlog.clients.cli.register.runner import Registration
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.contract_differences import (
@@ -55,7 +55,7 @@ from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
 from contractlog.compatibility.identifiers import Subject, Version
 from contractlog.compatibility.mode import Mode

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
-from contractlog.clients.cli.credentials import has_credentials, list_urls, select_security
+from contractlog.clients.cli.credential_selection import has_credentials, list_urls, select_security
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject

@@ -13,7 +13,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.folder_state import FolderState
-from contractlog.clients.cli.credentials import list_urls, use_manifest_registry
+from contractlog.clients.cli.credential_selection import list_urls, use_manifest_registry
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (

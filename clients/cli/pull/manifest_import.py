@@ -15,7 +15,7 @@ from contractlog.clients.cli.schema_folder.association_entries import Associatio
 from contractlog.clients.cli.schema_folder.manifest import SubjectRule
 from contractlog.clients.cli.subject_settings import list_own_settings
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, LevelNotConfigured, NotFound, SubjectNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.level import Level

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 
 __all__ = ["AssociationEntry", "parse_association"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.credentials import list_urls, use_manifest_registry
+from contractlog.clients.cli.credential_selection import list_urls, use_manifest_registry
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest, find_manifest
 from contractlog.clients.cli.suggested_commands import repeat_in_commands
 from contractlog.clients.settings import URL_VARIABLES, environment_variables

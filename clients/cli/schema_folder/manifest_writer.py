@@ -19,7 +19,7 @@ from contractlog.clients.cli.schema_folder.manifest import (
     SubjectRule,
 )
 from contractlog.clients.settings import RegistryAddress, registry_url
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 

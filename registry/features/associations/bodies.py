@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from msgspec import Struct, convert
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
+from contractlog.compatibility.association_values import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.features.associations.changes import BoundAssociation

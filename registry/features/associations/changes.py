@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
+from contractlog.compatibility.association_values import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import (
     AssociationExists,
     AssociationFrozen,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle
+from contractlog.compatibility.association_values import TOPIC, Lifecycle
 from contractlog.compatibility.errors import (
     AssociationExists,
     AssociationFrozen,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from contractlog.compatibility.associations import Resource
+from contractlog.compatibility.association_values import Resource
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_association

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NoReturn
 
-from contractlog.compatibility.associations import TOPIC, Lifecycle, Resource
+from contractlog.compatibility.association_values import TOPIC, Lifecycle, Resource
 from contractlog.compatibility.errors import InvalidAssociation
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import select
 
-from contractlog.compatibility.associations import TOPIC
+from contractlog.compatibility.association_values import TOPIC
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.contracts.audit.report import PARTS
 from contractlog.registry.storage import tables

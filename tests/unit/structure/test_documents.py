@@ -50,7 +50,7 @@ def test_figures_of_speed_in_the_readme_come_after_the_use_cases() -> None:
 def test_each_file_that_the_architecture_names_exists() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w./-]+\.(?:py|md|yaml|toml))`", text))
-    folders = [*PRODUCT, "docs", "tests"]
+    folders = [*PRODUCT, "docs", "examples", "tests"]
     existing = {path.name for path in ROOT.glob("*.*")}
     existing |= {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.*")}
     assert len(named) > 100

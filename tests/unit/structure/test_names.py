@@ -23,7 +23,7 @@ BANNED_VARIABLES = frozenset(
 )
 
 #: Modules named by an activity that the field has a noun for.
-GERUNDS_ALLOWED = frozenset({"finding", "located_finding", "logging", "sampling", "serving", "testing"})
+GERUNDS_ALLOWED = frozenset({"finding", "located_finding", "logging", "sampling", "serving", "testing", "wording"})
 
 IRREGULAR_PARTICIPLES = frozenset(
     """

@@ -164,7 +164,7 @@ def test_members_of_an_association_are_named_by_its_attributes() -> None:
     assert modules_with("clients/", '"associationType":') == set()
     assert modules_with("registry/", '"associationType":') == {"registry/http/openapi.py"}  # its description
     assert modules_with("clients/", '"resourceName":') | modules_with("registry/", '"resourceName":') == set()
-    assert modules_with("compatibility/", '"resourceName":') == {"compatibility/associations.py"}
+    assert modules_with("compatibility/", '"resourceName":') == {"compatibility/association_values.py"}
 
 
 def test_the_registry_verifies_an_audit_result_by_the_declaration_of_the_report() -> None:

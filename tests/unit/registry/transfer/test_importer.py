@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from contractlog.clients.async_transport import AsyncTransport
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject

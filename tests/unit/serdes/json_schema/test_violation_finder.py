@@ -18,7 +18,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
-from contractlog.serdes.json_schema.prepared_schema import prepare_parsed
+from contractlog.serdes.json_schema.schema_preparation import prepare_parsed
 from contractlog.serdes.json_schema.violation_finder import ViolationFinder, _Descent
 
 from support.deadlines import hang_guard

@@ -19,7 +19,7 @@ from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.json_schema.jsonschema_messages import MAX_BYTES, JsonschemaMessages
+from contractlog.serdes.json_schema.jsonschema_wording import MAX_BYTES, JsonschemaWording
 
 from support.deadlines import count_calls, hang_guard
 
@@ -44,8 +44,8 @@ ORDER: dict[str, Any] = {
 }
 
 
-def words(schema: Any, **options: Any) -> JsonschemaMessages:
-    return JsonschemaMessages(parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False), **options)
+def words(schema: Any, **options: Any) -> JsonschemaWording:
+    return JsonschemaWording(parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False), **options)
 
 
 def order(random: Random) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_schemas_without_words_are_told_too() -> None:
     assert words(True).find_message(1) is None  # noqa: FBT003
     parsed = parse_schema(SchemaDraft('{"$ref": "never.json"}', SchemaType.JSON), strict=False)
     assert (
-        JsonschemaMessages(replace(parsed, referenced={"never.json": "false"})).find_message([1])
+        JsonschemaWording(replace(parsed, referenced={"never.json": "false"})).find_message([1])
         == "False schema does not allow [1]"
     )
 

@@ -19,12 +19,12 @@ from referencing.jsonschema import DRAFT7
 
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.serdes.json_schema.lossless_json import compact_json
-from contractlog.serdes.json_schema.prepared_schema import MAX_BACKTRACKING, collect_documents, json_schema_of
+from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING, collect_documents, json_schema_of
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["MAX_BYTES", "MAX_STEPS", "JsonschemaMessages"]
+__all__ = ["MAX_BYTES", "MAX_STEPS", "JsonschemaWording"]
 
 MAX_STEPS: Final = 2_000  #: most keywords that are evaluated
 MAX_BYTES: Final = 64 * 1024  #: largest document that is examined, as each step may write it out
@@ -36,7 +36,7 @@ class _StepsExhausted(Exception):
     """The steps are used up, or the next one would not be safe."""
 
 
-class JsonschemaMessages:
+class JsonschemaWording:
     """Producer of messages for one schema.
 
     Raises:

@@ -21,7 +21,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Make a folder with the files of two subjects; the verb meets the registry of this process."""
     for topic in ("a", "b"):
         (tmp_path / f"{topic}-value.avsc").write_text(json.dumps(FIRST), encoding="utf-8")
-    monkeypatch.setattr("contractlog.clients.cli.plan.register_runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.register.runner.connect", lambda _: nullcontext(registry))
     return tmp_path
 
 

@@ -1,0 +1,1 @@
+"""``contractlog register``: ``apply`` for the given files, without settings and deletions."""
