@@ -23,7 +23,9 @@ BANNED_VARIABLES = frozenset(
 )
 
 #: Modules named by an activity that the field has a noun for.
-GERUNDS_ALLOWED = frozenset({"finding", "located_finding", "logging", "sampling", "serving", "testing", "wording"})
+GERUNDS_ALLOWED = frozenset(
+    {"finding", "jsonschema_wording", "located_finding", "logging", "sampling", "serving", "testing"}
+)
 
 IRREGULAR_PARTICIPLES = frozenset(
     """
