@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
@@ -13,6 +12,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError
+from contractlog.registry.execution.response_limits import LargeResponse
 
 __all__ = ["MEDIA_TYPE", "WARNING_HEADER", "ApiResponse", "PieceResponse", "add_warning"]
 
@@ -39,6 +39,7 @@ class PieceResponse(StreamingResponse):
 
     Args:
         pieces: the body; if it raises, the connection is closed, so that the client notices that the end is missing.
+        response: the response as one of those that are limited.
         leave: called at the end, also if the client disconnects.
         status_code: of the response.
         piece_seconds: in which the client must receive a piece, else the connection is closed.
@@ -49,6 +50,7 @@ class PieceResponse(StreamingResponse):
     def __init__(
         self,
         pieces: AsyncIterator[bytes],
+        response: LargeResponse,
         leave: Callable[[], None],
         *,
         status_code: int = 200,
@@ -56,6 +58,7 @@ class PieceResponse(StreamingResponse):
     ) -> None:
         super().__init__(pieces, status_code)
         self._pieces = pieces
+        self._response = response
         self._leave = leave
         self._piece_seconds = piece_seconds
 
@@ -64,13 +67,13 @@ class PieceResponse(StreamingResponse):
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for piece in self._pieces:
-                async with asyncio.timeout(self._piece_seconds):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                sending = send({"type": "http.response.body", "body": piece, "more_body": True})
+                await self._response.deliver(sending, len(piece), self._piece_seconds)
             await send({"type": "http.response.body", "body": b""})
         except RegistryError as error:
             _LOG.warning("a response was cut off: %s", error)
-        except TimeoutError:
-            _LOG.warning("a response was cut off: its client needs more than %s s for a piece", self._piece_seconds)
+        except TimeoutError as error:
+            _LOG.warning("a response was cut off because of its client: %s", error)
         finally:
             self._leave()
 

@@ -175,6 +175,7 @@ class DatabaseHealth:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._probe_running: _Probe | None = None
+        self._threads: set[threading.Thread] = set()
         self.unavailable = False
         self.observer: StoreObserver | None = None
         if responses is not None:
@@ -242,11 +243,18 @@ class DatabaseHealth:
         with self._lock:
             if self._probe_running is not None and not self._probe_running.outcome.done():
                 return self._probe_running
+            if self._closed.is_set():
+                raise StoreError(detail="the registry is shutting down")
             probe = self._probe_running = _Probe(WaitingTime(self._clock), Future())
-            threading.Thread(
-                target=self._run_probe, args=(probe.outcome,), name="contractlog-probe", daemon=True
-            ).start()
+            self._start_thread("contractlog-probe", self._run_probe, probe.outcome)
             return probe
+
+    def _start_thread(self, name: str, target: Callable[..., None], *arguments: object) -> None:
+        """Start a thread; the caller has the lock."""
+        self._threads = {thread for thread in self._threads if thread.is_alive()}
+        thread = threading.Thread(target=target, args=arguments, name=name, daemon=True)
+        self._threads.add(thread)
+        thread.start()
 
     def _run_probe(self, outcome: Future[None]) -> None:
         try:
@@ -262,11 +270,20 @@ class DatabaseHealth:
             if self.unavailable or self._closed.is_set():
                 return
             self._set_unavailable(unavailable=True)
-            threading.Thread(target=self._probe_until_available, name="contractlog-database", daemon=True).start()
+            self._start_thread("contractlog-database", self._probe_until_available)
 
     def close(self) -> None:
-        """Stop probing."""
-        self._closed.set()
+        """Stop probing.
+
+        A running probe of a server is left behind, as the server may hang. Any other is awaited: without a server, its
+        connection may be the one that the rest of the store has, and must not be used after the store is closed.
+        """
+        with self._lock:
+            self._closed.set()
+            threads = self._threads
+        if self._responses is None:
+            for thread in threads:
+                thread.join()
 
     def _probe_until_available(self) -> None:
         while not self._closed.wait(_PROBE_INTERVAL_SECONDS):

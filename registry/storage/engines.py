@@ -18,6 +18,7 @@ from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.database_availability import PendingCalls
+from contractlog.registry.storage.stalled_sessions import StalledSessions
 
 __all__ = ["WRITE_PAUSE_MS", "Engines", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 
@@ -104,15 +105,19 @@ def open_engines(
         connect_timeout_ms: limit of connecting.
         checkout_timeout_ms: how long to wait for a free connection.
         write_pause_ms: time after which PostgreSQL ends a write whose process sends nothing, so that the locks of a
-            process that was stopped are released; None: the time of reading transactions.
+            process that was stopped are released; None: the time of reading transactions. A session that is stopped
+            between the messages of a pipeline is ended after as much time, at most five seconds, if it blocks a write.
     """
     waiting = checkout_timeout_ms / 1000
     if url.get_backend_name() == "postgresql":
         responses = PendingCalls.of(
             statement_ms=statement_timeout_ms, answer_ms=answer_timeout_ms, connect_ms=connect_timeout_ms
         )
-        engines = _postgresql(url, readers, statement_timeout_ms, responses, waiting)
         pause_ms = 4 * statement_timeout_ms if write_pause_ms is None else write_pause_ms
+        stalled_seconds = min(pause_ms, WRITE_PAUSE_MS) / 1000
+        engines = _postgresql(
+            url, readers, statement_timeout_ms, responses, waiting=waiting, stalled_seconds=stalled_seconds
+        )
         event.listen(engines.writer, "connect", partial(_limit_pauses, pause_ms))
         return engines
     if is_in_memory(url):
@@ -163,7 +168,15 @@ def _set_begin_statement(engine: Engine, statement: str) -> None:
     event.listen(engine, "begin", begin)
 
 
-def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: PendingCalls, waiting: float) -> Engines:
+def _postgresql(
+    url: URL,
+    readers: int,
+    statement_timeout_ms: int,
+    responses: PendingCalls,
+    *,
+    waiting: float,
+    stalled_seconds: float,
+) -> Engines:
     arguments = {
         "connect_timeout": math.ceil(responses.connect_limit),
         "keepalives_idle": 10,  # notices a server that disappeared silently
@@ -196,8 +209,9 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Pe
         event.listen(engine_with_pool, "checkout", _replace_if_ended)
     # Imported on demand: the driver costs a tenth of the startup time on SQLite.
     connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_connection").create_connector
-    for engine_with_pool in (engines.readers, engines.writer):
-        event.listen(engine_with_pool, "do_connect", connector(responses))
+    stalled = StalledSessions(engines.probe, stalled_seconds)
+    event.listen(engines.readers, "do_connect", connector(responses))
+    event.listen(engines.writer, "do_connect", connector(responses, stalled.end_blockers))
     longest = _PROBE_TIMES * responses.probe_after_seconds
     event.listen(engines.probe, "do_connect", connector(PendingCalls(longest, longest, responses.connect_limit)))
     return engines
@@ -213,6 +227,7 @@ def _limit_pauses(pause_ms: int, connection: Any, _record: Any) -> None:
     connection.execute(f"SET idle_in_transaction_session_timeout = {pause_ms}")
     with suppress(connection.Error):
         connection.execute(_SERVER_KEEPALIVES)
+    connection.server_pid = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
     connection.autocommit = False
 
 

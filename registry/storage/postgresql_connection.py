@@ -36,6 +36,8 @@ class _Connection(Connection[Any]):
     """A connection that gives up calls without response, and is closed then."""
 
     responses: PendingCalls | None = None
+    server_pid: int | None = None  #: of the session's process; behind a pooler it differs from the driver's
+    end_blockers: Callable[[int], None] | None = None  #: called while this session waits, with its process id
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
         """Advance a call whenever the socket is ready.
@@ -76,6 +78,8 @@ class _Connection(Connection[Any]):
                     if reason is not None and not events:
                         self.pgconn.finish()
                         raise _NoResponse(reason)
+                    if not events and self.end_blockers is not None and self.server_pid is not None:
+                        self.end_blockers(self.server_pid)
                 event = gen.send(_to_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
@@ -90,9 +94,15 @@ def _to_ready(events: int) -> Ready:
 
 
 def create_connector(
-    responses: PendingCalls,
+    responses: PendingCalls, end_blockers: Callable[[int], None] | None = None
 ) -> Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Connection[Any]]:
-    """Return a listener for SQLAlchemy's event ``do_connect``; ``responses`` tracks its connections."""
+    """Return a listener for SQLAlchemy's event ``do_connect``.
+
+    Args:
+        responses: tracks its connections.
+        end_blockers: called every ``probe_after_seconds`` while a connection waits for a server that responds, with the
+            ``server_pid`` of the connection.
+    """
 
     def connect(_dialect: Any, _record: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Connection[Any]:
         if responses.unavailable:
@@ -100,6 +110,7 @@ def create_connector(
         with responses.connecting():
             connection = _connect_with_deadline(lambda: _Connection.connect(*arguments, **options), responses)
         connection.responses = responses
+        connection.end_blockers = end_blockers
         return connection
 
     return connect

@@ -35,7 +35,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
-from contractlog.registry.execution.response_limits import PIECE_BYTES, ResponseLimits
+from contractlog.registry.execution.response_limits import PIECE_BYTES, LargeResponse, ResponseLimits
 from contractlog.registry.features.associations.bodies import (
     MAX_MEMBERS,
     AssociationBatchGetRequest,
@@ -313,8 +313,9 @@ async def _process_members(
             size += len(results[-1])
             budget.spend(len(results[-1]))
         limits.charge(size)
-        if slot.is_taken:
-            return PieceResponse(_join_results(results), stack.pop_all().close, status_code=_MULTI_STATUS)
+        if slot.response is not None:
+            leave = stack.pop_all().close
+            return PieceResponse(_join_results(results), slot.response, leave, status_code=_MULTI_STATUS)
     body = b'{"results":[' + b",".join(results) + b"]}" if results else b"{}"
     return ApiResponse(body, status_code=_MULTI_STATUS)
 
@@ -326,7 +327,7 @@ class _Slot:
         self._limits = limits
         self._stack = stack
         self._refusal: Overloaded | None = None
-        self.is_taken = False
+        self.response: LargeResponse | None = None  #: None: the slot is not taken
 
     async def require(self) -> None:
         """Take the slot, unless it is taken already.
@@ -336,13 +337,13 @@ class _Slot:
         """
         if self._refusal is not None:
             raise self._refusal
-        if not self.is_taken:
+        if self.response is None:
             try:
-                self._stack.callback(self._limits.leave, await self._limits.enter())
+                self.response = await self._limits.enter()
             except Overloaded as refusal:
                 self._refusal = refusal
                 raise
-            self.is_taken = True
+            self._stack.callback(self._limits.leave, self.response)
 
 
 async def _join_results(results: Iterable[bytes]) -> AsyncIterator[bytes]:

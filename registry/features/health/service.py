@@ -36,5 +36,5 @@ class HealthCheck:
         await asyncio.shield(asyncio.wrap_future(running_check))
 
     def close(self) -> None:
-        """Stop checking."""
-        self._thread.shutdown(wait=False)
+        """Stop checking, and wait for the running check."""
+        self._thread.shutdown()

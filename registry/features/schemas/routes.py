@@ -88,7 +88,7 @@ async def list_schemas(
     listed = await schemas.list_schemas(schema_filter, page, encode)
     if isinstance(listed, bytes):
         return ApiResponse(listed)
-    return PieceResponse(listed.pieces, partial(schemas.release, listed))
+    return PieceResponse(listed.pieces, listed.response, partial(schemas.release, listed))
 
 
 @router.get("/schemas/types", **describe_route(list_schema("string")))

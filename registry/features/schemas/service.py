@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_in_context
-from contractlog.registry.execution.response_limits import PIECE_BYTES
+from contractlog.registry.execution.response_limits import PIECE_BYTES, LargeResponse
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import queries
@@ -34,7 +34,7 @@ class LargeListing:
     """A large list, whose slot must be released."""
 
     pieces: AsyncIterator[bytes]
-    caller: str  #: who has the slot
+    response: LargeResponse  #: which has the slot
 
 
 class SchemaService(ReadService):
@@ -164,7 +164,7 @@ class SchemaService(ReadService):
 
     def release(self, listing: LargeListing) -> None:
         """Release the slot of a large list."""
-        self._threads.responses.leave(listing.caller)
+        self._threads.responses.leave(listing.response)
 
 
 def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:

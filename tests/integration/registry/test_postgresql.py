@@ -78,10 +78,37 @@ def test_a_node_that_stops_inside_a_write_does_not_stop_the_writes_of_others(sto
         stopped.set()
         resumed.wait(WAIT_SECONDS)
 
-    def write(other: Store) -> Future[None]:
-        return other.transact(lambda change: change.record_change("test", "written"))
-
     other = open_store(Settings(database_url=database, statement_timeout_ms=20_000))  # also how long it waits for locks
+    silent = store.transact(stop)
+    assert stopped.wait(WAIT_SECONDS)
+    write(other).result(WAIT_SECONDS)
+    assert not resumed.is_set()
+    resumed.set()
+    assert isinstance(silent.exception(WAIT_SECONDS), StoreTimeout)
+    write(store).result(WAIT_SECONDS)
+    other.close()
+
+
+def write(store: Store) -> Future[None]:
+    return store.transact(lambda change: change.record_change("test", "written"))
+
+
+def test_a_node_that_stops_in_the_middle_of_a_pipeline_does_not_stop_the_writes_of_others(
+    store: Store, database: str
+) -> None:
+    stopped, resumed = threading.Event(), threading.Event()
+
+    def rows() -> Iterator[tuple[str]]:
+        yield ("x" * 100_000,)  # more than the driver buffers, so that it is sent
+        stopped.set()
+        resumed.wait(WAIT_SECONDS)
+        yield ("x",)
+
+    def stop(change: Transaction) -> None:
+        cursor = change.connection.connection.cursor()
+        cursor.executemany("SELECT length(%s)", rows())
+
+    other = open_store(Settings(database_url=database))
     silent = store.transact(stop)
     assert stopped.wait(WAIT_SECONDS)
     write(other).result(WAIT_SECONDS)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import StoreError
+from contractlog.registry.execution.response_limits import LargeResponse
 from contractlog.registry.http.api_response import PieceResponse
 
 
@@ -39,22 +40,22 @@ def respond(response: PieceResponse, *, stalls_at: bytes | None = None) -> list[
 
 def test_the_pieces_are_sent_and_the_slot_is_released() -> None:
     left: list[bool] = []
-    assert respond(PieceResponse(pieces(), lambda: left.append(True))) == [b"[1", b",2]", b""]
+    assert respond(PieceResponse(pieces(), LargeResponse("a"), lambda: left.append(True))) == [b"[1", b",2]", b""]
     assert left == [True]
 
 
 def test_a_response_without_its_end_is_not_completed(caplog: pytest.LogCaptureFixture) -> None:
     left: list[bool] = []
     with caplog.at_level(logging.WARNING):
-        assert respond(PieceResponse(pieces(fails=True), lambda: left.append(True))) == [b"[1"]
+        assert respond(PieceResponse(pieces(fails=True), LargeResponse("a"), lambda: left.append(True))) == [b"[1"]
     assert left == [True]
     assert "a response was cut off" in caplog.text
 
 
 def test_a_client_that_receives_a_piece_too_slowly_keeps_no_slot(caplog: pytest.LogCaptureFixture) -> None:
     left: list[bool] = []
-    response = PieceResponse(pieces(), lambda: left.append(True), piece_seconds=0.01)
+    response = PieceResponse(pieces(), LargeResponse("a"), lambda: left.append(True), piece_seconds=0.01)
     with caplog.at_level(logging.WARNING):
         assert respond(response, stalls_at=b",2]") == [b"[1"]
     assert left == [True]
-    assert "its client needs more than 0.01 s for a piece" in caplog.text
+    assert "it needs more than 0.01 s for a piece" in caplog.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from itertools import count
 
-from contractlog.registry.storage.database_availability import DatabaseHealth, WaitingTime
+from contractlog.registry.storage.database_availability import DatabaseHealth, PendingCalls, WaitingTime
 
 from support.deadlines import WAIT_SECONDS
 
@@ -38,5 +38,44 @@ def test_a_database_that_is_silent_while_this_process_runs_is_unavailable() -> N
     health = DatabaseHealth(lambda: released.wait(WAIT_SECONDS), probe_after_seconds=0.2)
     assert not health.responds()
     assert health.unavailable
-    health.close()
     released.set()
+    health.close()
+
+
+def test_a_probe_ends_before_a_store_without_server_is_closed() -> None:
+    began, released, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def probe() -> None:
+        began.set()
+        released.wait(WAIT_SECONDS)
+        ended.set()
+
+    health = DatabaseHealth(probe)
+    checking = threading.Thread(target=health.responds)
+    checking.start()
+    assert began.wait(WAIT_SECONDS)
+    closing = threading.Thread(target=health.close)
+    closing.start()
+    assert not ended.is_set()
+    released.set()
+    closing.join(WAIT_SECONDS)
+    assert ended.is_set()
+    checking.join(WAIT_SECONDS)
+    assert not health.responds()  # no probe begins any more
+
+
+def test_a_server_that_hangs_does_not_delay_the_end_of_a_store() -> None:
+    began, released = threading.Event(), threading.Event()
+
+    def probe() -> None:
+        began.set()
+        released.wait(WAIT_SECONDS)
+
+    health = DatabaseHealth(probe, responses=PendingCalls(1.0, 1.0, 1.0))
+    checking = threading.Thread(target=health.responds)
+    checking.start()
+    assert began.wait(WAIT_SECONDS)
+    health.close()
+    assert not released.is_set()
+    released.set()
+    checking.join(WAIT_SECONDS)
