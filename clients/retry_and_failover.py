@@ -16,6 +16,8 @@ from typing import Final, TypeVar
 from contractlog.clients.calls import Call
 from contractlog.clients.response import Response, parse_response
 from contractlog.compatibility.errors import (
+    Forbidden,
+    IncompatibleSchema,
     NotFound,
     ServerError,
     Unauthorized,
@@ -135,7 +137,7 @@ def send_with_retries(
         raise _unreachable_error(" or ".join(urls), outcome)
     try:
         return parse_response(call, outcome)
-    except (Unauthorized, NotFound, ServerError) as error:
+    except (Unauthorized, Forbidden, NotFound, IncompatibleSchema, ServerError) as error:
         error.facts["url"] = urls[address]  # for messages: the registry that responded
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,12 +29,15 @@ from contractlog.compatibility.errors import (
     UnreadableResponse,
     UsageError,
 )
+from contractlog.compatibility.identifiers import Subject
 
 __all__ = ["error_message", "interruption_message"]
 
 
 _PROXY_STATUSES: Final = frozenset({502, 503, 504})
-_DENIED: Final = "User is denied "  #: the beginning of a registry's message, without the user
+#: A registry's message about a missing permission, which does not name the user.
+_DENIED: Final = re.compile(r"User is denied operation (Read|Write) on Subject: (.+)", re.DOTALL)
+_EVERY_SUBJECT: Final = frozenset({"*", ":*:*"})
 
 
 def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
@@ -124,10 +128,25 @@ def _forbidden_message(error: Forbidden, url: str, source: _RegistrySource) -> s
             f"{url} rejected the request: {error}, with a response that is not a registry's; a proxy in front of it "
             f"may forbid the access: ask its operator, or check {source.describe_url()}"
         )
-    user = source.find_user(url) or source.read_security().user
-    if user is None or not str(error).startswith(_DENIED):
+    denied = _DENIED.fullmatch(str(error))
+    if denied is None:
         return str(error)
-    return f"User `{user}` is denied {str(error).removeprefix(_DENIED)}"
+    operation, subjects = denied.groups()
+    user = source.find_user(url) or source.read_security().user
+    return (
+        f"{'the user' if user is None else f'user `{user}`'} has no permission to {operation.lower()} "
+        f"{_describe_subjects(subjects)}: ask an operator of the registry"
+    )
+
+
+def _describe_subjects(name: str) -> str:
+    """Return a subject, or in words those of a context or with a prefix, which a registry writes with a star."""
+    if name in _EVERY_SUBJECT:
+        return "all subjects"
+    subject = Subject.parse(name)
+    if subject.name in {"", "*"}:
+        return f"all subjects of the context `{subject.context}`"
+    return f"all subjects `{name}`" if name.endswith("*") else f"`{name}`"
 
 
 def _rejected_message(url: str, source: _RegistrySource) -> str:

@@ -177,6 +177,13 @@ def test_a_redirect_names_its_target() -> None:
     assert "https://registry.example/" in str(result)
 
 
+@pytest.mark.parametrize("code", [40101, 40301, 403, 404, 409, 50001])
+def test_an_error_about_the_registry_or_the_caller_names_the_address_that_responded(code: int) -> None:
+    outcomes = [error(code)] if code < 50000 else [error(code)] * 4
+    result, _ = told(READ, *outcomes)
+    assert result.facts["url"] == URLS[0]
+
+
 def test_after_a_busy_server_the_last_word_is_raised() -> None:
     result, attempts = told(READ, *[error(503)] * 4)
     assert isinstance(result, Overloaded)

@@ -81,11 +81,27 @@ def test_an_environment_is_named_with_its_url_and_its_variables(monkeypatch: pyt
     )
 
 
-def test_a_denied_operation_names_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "ana")
-    error = RegistryError.of(403, "User is denied operation Write on Subject: s")
+@pytest.mark.parametrize(
+    ("subject", "described"),
+    [
+        ("s", "`s`"),
+        ("*", "all subjects"),
+        (":*:*", "all subjects"),
+        (":.eu:", "all subjects of the context `.eu`"),
+        (":.eu:*", "all subjects of the context `.eu`"),
+        (":.:*", "all subjects of the context `.`"),
+        ("orders-*", "all subjects `orders-*`"),
+    ],
+)
+def test_a_missing_permission_is_described_with_the_user(
+    subject: str, described: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = RegistryError.of(403, f"User is denied operation Write on Subject: {subject}")
     error.facts["url"] = URL
-    assert error_message(error, []) == "User `ana` is denied operation Write on Subject: s"
+    way_out = f"has no permission to write {described}: ask an operator of the registry"
+    assert error_message(error, []) == f"the user {way_out}"
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "ana")
+    assert error_message(error, []) == f"user `ana` {way_out}"
 
 
 def test_a_proxy_that_forbids_the_access_is_named() -> None:

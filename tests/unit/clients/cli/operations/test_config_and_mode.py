@@ -170,7 +170,10 @@ def test_a_user_without_permission_reads_what_they_may(run_as_reader: Run) -> No
     for arguments in (["config", "set", "orders-value", "--level", "NONE"], ["config", "unset", "orders-value"]):
         assert run_as_reader(*arguments).code == exit_codes.REFUSED
     assert run_as_reader("mode", "set", "orders-value", "READONLY").code == exit_codes.REFUSED
-    assert run_as_reader("config", "get", "lines-value").code == exit_codes.REFUSED
+    ran = run_as_reader("config", "get", "lines-value")
+    assert ran.code == exit_codes.REFUSED
+    assert "user `reader` has no permission to read `lines-value`" in ran.err
+    assert "user `reader` has no permission to write all subjects" in run_as_reader("mode", "set", "READONLY").err
 
 
 def test_names_from_outside_stay_on_their_line(registry: Registry, run: Run) -> None:

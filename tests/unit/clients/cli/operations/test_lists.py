@@ -84,6 +84,7 @@ def test_a_list_that_is_not_permitted_says_what_is(run_as_reader: Run) -> None:
     ran = run_as_reader("subjects")
     assert (ran.code, ran.out) == (exit_codes.REFUSED, "")
     assert "pass a PREFIX that you may read" in ran.err
+    assert "user `reader` has no permission to read all subjects: ask an operator of the registry" in ran.err
     assert run_as_reader("subjects", "orders-").out == "orders-value\n"
 
 
