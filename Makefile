@@ -6,6 +6,8 @@ PARTS := clients compatibility contracts migrations registry serdes spark_valida
 PYTHON ?= python3
 BIN := .venv/bin
 FUZZ_SECONDS ?= 300
+# Container images often set this; then each of the many Python processes that tests start compiles 600 modules.
+unexport PYTHONDONTWRITEBYTECODE
 BOTH_CORES := -n 2 --dist worksteal
 READY := .venv/.ready
 LOCKS := uv build base server spark demo dev
@@ -76,3 +78,4 @@ bench: setup ## measure speed as ratios to named alternatives (for Apicurio: ben
 
 clean: ## remove everything that the other targets created
 	rm -rf .venv .typing .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo *.egg-info
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -125,9 +125,8 @@ def test_serve_says_in_a_line_of_json_where_it_is_once_it_answers(sqlite_url: st
 
 
 @pytest.mark.integration
-def test_serve_keeps_the_password_to_itself(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    url = make_url(postgres_url).set(password="secret").render_as_string(hide_password=False)  # noqa: S106
+def test_serve_keeps_the_password_to_itself(upgraded_postgres_url: str) -> None:
+    url = make_url(upgraded_postgres_url).set(password="secret").render_as_string(hide_password=False)  # noqa: S106
     command = [*CLI, "serve", "--port", "0", "--database-url", url, "--format", "json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

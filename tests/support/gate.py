@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +14,8 @@ from uuid import uuid4
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.main import main
+
+from support.command_line import run_verb
 
 ID = {"name": "id", "type": "long"}
 NOTE = {"name": "note", "type": ["null", "string"], "default": None}
@@ -48,18 +47,10 @@ class Gate:
 
     def run(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run the command in this process: quick, and the same code."""
-        with (
-            chdir(self.folder),
-            pytest.MonkeyPatch.context() as patch,
-            redirect_stdout(StringIO()) as out,
-            redirect_stderr(StringIO()) as words,
-        ):
-            patch.setenv("CONTRACTLOG_REGISTRY_URL", url or self.url)
-            code = main(arguments)
-        return subprocess.CompletedProcess(arguments, code, out.getvalue(), words.getvalue())
+        return run_verb(arguments, folder=self.folder, environment={"CONTRACTLOG_REGISTRY_URL": url or self.url})
 
     def process(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run the command as CI does."""
+        """Run the command as CI does, in a process: for runs at the same time, and for what happens to a process."""
         environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": url or self.url}
         command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
         return subprocess.run(

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from contractlog.registry.database import upgrade
-
 from histories.cluster import Forge, Node, forging
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -22,10 +20,9 @@ LEVELS = ("NONE", "BACKWARD", "FORWARD", "FULL")
 
 
 @pytest.fixture
-def nodes(postgres_url: str, tmp_path: Path) -> Iterator[list[http.client.HTTPConnection]]:
-    upgrade(postgres_url)
+def nodes(upgraded_postgres_url: str, tmp_path: Path) -> Iterator[list[http.client.HTTPConnection]]:
     with forging() as forge:
-        started = [_started(number, forge, tmp_path, postgres_url) for number in range(2)]
+        started = [_started(number, forge, tmp_path, upgraded_postgres_url) for number in range(2)]
         connections = [http.client.HTTPConnection("127.0.0.1", node.port, timeout=30) for node in started]
         with closing(connections[0]), closing(connections[1]):
             yield connections

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
 from support.association_requests import Request, check_laws, requests, send_request
@@ -33,9 +32,8 @@ def drawn(seed: int, count: int) -> list[Request]:
     return found
 
 
-def test_concurrent_requests_keep_the_laws(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    given_ = Settings(database_url=postgres_url)
+def test_concurrent_requests_keep_the_laws(upgraded_postgres_url: str) -> None:
+    given_ = Settings(database_url=upgraded_postgres_url)
     bound, refused = 0, 0
     with in_process(given_) as one, in_process(given_) as other, ThreadPoolExecutor(8) as threads:
         for node in (one, other):

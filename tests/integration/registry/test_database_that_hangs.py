@@ -118,18 +118,16 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
         assert http.post("/subjects/s/versions", json=schema(1)).json()["id"] == 1
 
 
-def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=3_000))
+def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(upgraded_postgres_url: str) -> None:
+    store = open_store(Settings(database_url=upgraded_postgres_url, answer_timeout_ms=3_000))
     slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(6.5)").scalar())
     assert slow.result(WAIT_SECONDS) == ""
     store.check(20)
     store.close()
 
 
-def test_a_response_that_arrived_while_this_process_was_busy_is_read(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=200))
+def test_a_response_that_arrived_while_this_process_was_busy_is_read(upgraded_postgres_url: str) -> None:
+    store = open_store(Settings(database_url=upgraded_postgres_url, answer_timeout_ms=200))
     responses = store._engines.responses
     assert responses is not None
     stalls = 0
@@ -146,10 +144,9 @@ def test_a_response_that_arrived_while_this_process_was_busy_is_read(postgres_ur
     store.close()
 
 
-def test_a_locked_table_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=500))
-    engine = create_engine(parse_url(postgres_url))
+def test_a_locked_table_does_not_count_as_a_database_that_hangs(upgraded_postgres_url: str) -> None:
+    store = open_store(Settings(database_url=upgraded_postgres_url, answer_timeout_ms=500))
+    engine = create_engine(parse_url(upgraded_postgres_url))
     with engine.begin() as session:
         session.exec_driver_sql("LOCK TABLE contexts IN ACCESS EXCLUSIVE MODE")
         waiting = store.transact(lambda change: change._connection.execute(select(tables.contexts.c.name)).all())
@@ -160,9 +157,8 @@ def test_a_locked_table_does_not_count_as_a_database_that_hangs(postgres_url: st
     store.close()
 
 
-def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url, read_threads=1, checkout_timeout_ms=100))
+def test_a_read_waits_for_a_connection_no_longer_than_it_may(upgraded_postgres_url: str) -> None:
+    store = open_store(Settings(database_url=upgraded_postgres_url, read_threads=1, checkout_timeout_ms=100))
     with store.open_snapshot(), store.open_snapshot():
         with pytest.raises(StoreError, match="all connections to the database are in use"), store.open_snapshot():
             pass

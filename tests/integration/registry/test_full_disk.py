@@ -17,7 +17,7 @@ from sqlalchemy import event, text
 
 from contractlog.compatibility.errors import StoreError
 from contractlog.registry.app import create_app
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 
@@ -96,9 +96,8 @@ def test_a_served_sqlite_file_that_may_not_grow_answers_reads_and_recovers(tmp_p
 
 
 @pytest.mark.integration
-def test_a_postgresql_without_room_refuses_writes_in_words_and_stays_ready(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    with in_process(Settings(database_url=postgres_url)) as http:
+def test_a_postgresql_without_room_refuses_writes_in_words_and_stays_ready(upgraded_postgres_url: str) -> None:
+    with in_process(Settings(database_url=upgraded_postgres_url)) as http:
         assert http.post("/subjects/s/versions", json=schema(1)).status_code == 200
         store: Store = http.app.state.services.store  # type: ignore[attr-defined]
         full = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$"

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
@@ -128,8 +127,7 @@ ODD = [None, "", "x", 0, -1, 2**31, 2**63, 2**64 - 1, 2**70, 1.5, [], {}, [None]
 def http(request: pytest.FixtureRequest) -> Iterator[httpx2.Client]:
     url = "sqlite://"
     if request.param == "postgresql":
-        url = request.getfixturevalue("postgres_url")
-        upgrade(url)
+        url = request.getfixturevalue("upgraded_postgres_url")
     with in_process(Settings(database_url=url)) as client:
         yield client
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.app import create_app
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
@@ -153,13 +153,12 @@ def test_a_change_that_fails_takes_nothing_with_it(store: Store) -> None:
 
 
 @pytest.mark.integration
-def test_only_writes_to_the_same_context_wait_for_each_other(postgres_url: str) -> None:
-    upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url))
-    with in_process(Settings(database_url=postgres_url)) as http:
+def test_only_writes_to_the_same_context_wait_for_each_other(upgraded_postgres_url: str) -> None:
+    store = open_store(Settings(database_url=upgraded_postgres_url))
+    with in_process(Settings(database_url=upgraded_postgres_url)) as http:
         for context in (".", ".eu", ".us"):
             assert post(http, f":{context}:s", STRING) == 200
-    url = parse_url(postgres_url)
+    url = parse_url(upgraded_postgres_url)
     first, second = (create_engine(url, hide_parameters=True) for _ in range(2))
 
     def waits(held: set[str] | None, wanted: set[str] | None) -> bool:

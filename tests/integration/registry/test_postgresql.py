@@ -14,7 +14,7 @@ import pytest
 from contractlog.compatibility.errors import StoreTimeout
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.bulk_transfer import extend_pauses
 from contractlog.registry.storage.store import Store
@@ -30,9 +30,8 @@ RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 
 
 @pytest.fixture
-def database(each_postgres_url: str) -> str:
-    upgrade(each_postgres_url)
-    return each_postgres_url
+def database(upgraded_url_of_each_postgres: str) -> str:
+    return upgraded_url_of_each_postgres
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.engines import parse_url
 
-from support.registry import in_process
+from support.registry import create_sqlite, in_process
 
 RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 
@@ -21,9 +21,8 @@ RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
 def later_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database that a later release has brought to its own tables, which only add to ours."""
-    given = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
-    url: str = given or f"sqlite:///{tmp_path / 'r.db'}"
-    upgrade(url)
+    on_postgresql = request.param == "postgresql"
+    url: str = request.getfixturevalue("upgraded_postgres_url") if on_postgresql else create_sqlite(tmp_path / "r.db")
     alter(
         url,
         "ALTER TABLE schemas ADD COLUMN of_tomorrow TEXT",

@@ -41,14 +41,14 @@ from contractlog.registry.storage.store_values import (
 )
 from contractlog.registry.storage.transaction import Transaction
 
-from support.registry import EACH_DATABASE, empty_database
+from support.registry import EACH_DATABASE, create_database
 
 ORDERS = Subject.parse("orders")
 
 
 @pytest.fixture(params=EACH_DATABASE)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return empty_database(request, tmp_path)
+    return create_database(request, tmp_path)
 
 
 def content(text: str, **members: object) -> Content:
@@ -389,11 +389,9 @@ def test_concurrent_registrations_share_the_id_of_equal_content_and_leave_no_gap
 
 
 def test_a_full_queue_refuses_at_once(database_url: str) -> None:
-    from contractlog.registry.database import open_store, upgrade
+    from contractlog.registry.database import open_store
     from contractlog.registry.settings import Settings
 
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     store = open_store(Settings(database_url=database_url, max_pending_writes=2))
     gate, started = threading.Event(), threading.Event()
 

@@ -20,7 +20,6 @@ from contractlog.clients.cli.broker import Brokers
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_content_lines
 from contractlog.registry.transfer.importer import follow, import_contents
@@ -256,16 +255,15 @@ def test_a_running_registry_is_brought_in_over_rest(
 
 
 def test_postgresql_holds_what_sqlite_held(
-    kafka: Kafka, topic: str, tmp_path: Path, postgres_url: str, said: Callable[..., Any]
+    kafka: Kafka, topic: str, tmp_path: Path, upgraded_postgres_url: str, said: Callable[..., Any]
 ) -> None:
     file = tmp_path / "registry.ndjson"
-    upgrade(postgres_url)
     said("import", *from_topic(kafka, topic), "--database-url", sqlite(tmp_path))
     assert main(["export", "--database-url", sqlite(tmp_path), "--out", str(file)]) == 0
-    assert main(["import", str(file), "--database-url", postgres_url]) == 0
-    assert lines_of(postgres_url) == lines_of(sqlite(tmp_path))
-    assert main(["import", str(file), "--database-url", postgres_url]) == 0
-    assert lines_of(postgres_url) == lines_of(sqlite(tmp_path))
+    assert main(["import", str(file), "--database-url", upgraded_postgres_url]) == 0
+    assert lines_of(upgraded_postgres_url) == lines_of(sqlite(tmp_path))
+    assert main(["import", str(file), "--database-url", upgraded_postgres_url]) == 0
+    assert lines_of(upgraded_postgres_url) == lines_of(sqlite(tmp_path))
 
 
 @pytest.mark.parametrize("profile", ["7.6", "5.5"])

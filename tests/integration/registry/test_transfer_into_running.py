@@ -12,7 +12,6 @@ import pytest
 from contractlog.clients import Registry, Security
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import Reference, SchemaDraft
-from contractlog.registry.database import upgrade
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 from contractlog.registry.transfer.file_format import format_content_lines
 
@@ -69,8 +68,7 @@ def test_it_is_as_an_import_into_the_database_and_answers_the_same(
     plain = f"sqlite:///{tmp_path / 'plain.db'}"
     assert main(["import", str(export), "--database-url", plain]) == 0
     if kind == "postgresql":
-        database_url: str = request.getfixturevalue("postgres_url")
-        upgrade(database_url)
+        database_url: str = request.getfixturevalue("upgraded_postgres_url")
     else:
         database_url = f"sqlite:///{tmp_path / 'running.db'}"
     with run_server(database_url) as url:

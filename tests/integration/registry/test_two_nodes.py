@@ -10,7 +10,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
 from support.deadlines import WAIT_SECONDS, eventually
@@ -21,9 +20,8 @@ CHANGES = "/contractlog/v1/changes"
 
 
 @pytest.fixture
-def nodes(each_postgres_url: str) -> Iterator[tuple[httpx2.Client, httpx2.Client]]:
-    upgrade(each_postgres_url)
-    settings = Settings(database_url=each_postgres_url)
+def nodes(upgraded_url_of_each_postgres: str) -> Iterator[tuple[httpx2.Client, httpx2.Client]]:
+    settings = Settings(database_url=upgraded_url_of_each_postgres)
     with in_process(settings) as one, in_process(settings) as two:
         for node in (one, two):
             node.app.state.services.start()  # type: ignore[attr-defined]

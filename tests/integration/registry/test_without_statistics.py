@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Select, create_engine
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.storage import append_state, prefetch, snapshot
 from contractlog.registry.storage.engines import parse_url
@@ -46,9 +45,8 @@ QUESTIONS: dict[str, tuple[Select[Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def connection(postgres_url: str) -> Iterator[Connection]:
-    upgrade(postgres_url)
-    engine = create_engine(parse_url(postgres_url))
+def connection(upgraded_postgres_url: str) -> Iterator[Connection]:
+    engine = create_engine(parse_url(upgraded_postgres_url))
     try:
         with engine.begin() as opened:
             for table in UNWATCHED:

@@ -144,11 +144,11 @@ def test_the_service_and_the_model_agree_for_long() -> None:
 
 @pytest.mark.slow
 @pytest.mark.integration
-def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from contractlog.registry.database import upgrade
+def test_the_service_and_the_model_agree_on_postgresql(
+    upgraded_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
 
-    upgrade(postgres_url)
-    engine = create_engine(parse_url(postgres_url))
+    engine = create_engine(parse_url(upgraded_postgres_url))
 
     def emptied() -> str:
         with engine.begin() as connection:
@@ -156,7 +156,7 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
             connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
             connection.execute(insert(tables.contexts).values(name=".", next_schema_id=1))
             connection.execute(insert(tables.change_log_counters).values(name=CHANGE_LOG_COUNTER, next_sequence=1))
-        return postgres_url
+        return upgraded_postgres_url
 
     monkeypatch.setattr(RegistryMachine, "database", staticmethod(emptied))
     assert len(run(steps=30, examples=25).codes) >= 15

@@ -30,7 +30,7 @@ from contractlog.registry.storage.store_values import (
     scope_chain,
 )
 
-from support.registry import EACH_DATABASE, empty_database
+from support.registry import EACH_DATABASE, create_database
 
 NAMES = ("none", "one", "many", "deleted", "newest-deleted", "leaning", "set", ":.eu:one", "long")
 SUBJECTS = tuple(map(Subject.parse, NAMES))
@@ -39,7 +39,7 @@ HASHES = tuple(map(hash_content, ("0", "1", "2", "3", "never")))
 
 @pytest.fixture(params=EACH_DATABASE)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return empty_database(request, tmp_path)
+    return create_database(request, tmp_path)
 
 
 def put(store: Store, name: str, text: str, **members: Any) -> None:
@@ -142,10 +142,6 @@ def record(*fields: str, kind: str = "int") -> SchemaDraft:
 
 def test_many_registrations_at_once_are_judged_as_one_by_one(database_url: str) -> None:
     """Each of 24 clients writes its subject's history, meets its own version again, and is refused what breaks it."""
-    from contractlog.registry.database import upgrade
-
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     app = create_app(Settings(database_url=database_url))
 
     def client(place: int) -> list[int]:

@@ -13,7 +13,7 @@ import pytest
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.maintenance.context_deletion import forget_context
 from contractlog.registry.maintenance.id_counters import counter_warnings, lower_ids, raise_ids
 from contractlog.registry.settings import Settings
@@ -26,23 +26,22 @@ from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.report import TransferReport
 
 from support.export_lines import EVERY_KIND, Line, create_export
-from support.registry import in_process
+from support.registry import create_sqlite, in_process
 
 if TYPE_CHECKING:
     import httpx2
 
 MOST = 1_000_000
-_POSTGRESQL = pytest.param("postgres_url", marks=pytest.mark.integration, id="postgresql")
+_POSTGRESQL = pytest.param("upgraded_postgres_url", marks=pytest.mark.integration, id="postgresql")
 
 
 @pytest.fixture(params=["sqlite", _POSTGRESQL])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a database that can be opened again."""
-    found: str = f"sqlite:///{tmp_path / 'r.db'}"
-    if request.param != "sqlite":
-        found = request.getfixturevalue(request.param)
-    upgrade(found)
-    return found
+    if request.param == "sqlite":
+        return create_sqlite(tmp_path / "r.db")
+    url: str = request.getfixturevalue(request.param)
+    return url
 
 
 @contextmanager
@@ -299,10 +298,9 @@ def test_the_verbs_tell_what_they_did(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.integration
-def test_a_node_that_serves_judges_by_the_new_content_of_a_forgotten_id(postgres_url: str) -> None:
-    upgrade(postgres_url)
+def test_a_node_that_serves_judges_by_the_new_content_of_a_forgotten_id(upgraded_postgres_url: str) -> None:
     text = '{"type":"record","name":"R","fields":[{"name":"a","type":"%s"%s}]}'
-    with in_process(Settings(database_url=postgres_url)) as http:
+    with in_process(Settings(database_url=upgraded_postgres_url)) as http:
 
         def registered(kind: str, default: str = "") -> int:
             answer = http.post("/subjects/:.eu:s/versions", json={"schema": text % (kind, default)})
@@ -310,7 +308,7 @@ def test_a_node_that_serves_judges_by_the_new_content_of_a_forgotten_id(postgres
 
         assert (registered("int"), registered("long")) == (1, 2)
         http.delete("/subjects/:.eu:s")
-        assert forget_context(postgres_url, ".eu", ".eu") == 2
+        assert forget_context(upgraded_postgres_url, ".eu", ".eu") == 2
         assert http.get("/contexts").json() == ["."]
         assert registered("string") == 1
         assert registered("long") == 40901  # it was compatible with the content that the id 1 had before

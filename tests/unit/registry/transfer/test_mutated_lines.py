@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import read_lines
 from contractlog.registry.transfer.report import TransferReport
@@ -67,9 +66,8 @@ def memory() -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture(scope="module")
-def postgresql(postgres_module_url: str) -> Iterator[httpx2.Client]:
-    upgrade(postgres_module_url)
-    with in_process(Settings(database_url=postgres_module_url)) as client:
+def postgresql(upgraded_postgres_url_of_module: str) -> Iterator[httpx2.Client]:
+    with in_process(Settings(database_url=upgraded_postgres_url_of_module)) as client:
         yield client
 
 

@@ -13,7 +13,6 @@ import httpx2
 import pytest
 from sqlalchemy import event
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.settings import Settings
 
@@ -25,8 +24,6 @@ CHANGES = "/contractlog/v1/changes"
 
 @pytest.fixture
 def node(database_url: str) -> Iterator[httpx2.Client]:
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
         yield client
 

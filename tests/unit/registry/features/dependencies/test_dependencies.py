@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.features.dependencies.service import MAX_DEPTH
 from contractlog.registry.settings import Settings
 
@@ -20,8 +19,6 @@ GRAPH = "/contractlog/v1/graph"
 
 @pytest.fixture
 def node(database_url: str) -> Iterator[httpx2.Client]:
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
         yield client
 

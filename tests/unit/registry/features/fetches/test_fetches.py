@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.database import open_store
 from contractlog.registry.features.fetches import queries as fetches
 from contractlog.registry.features.fetches.counter import OTHER_CLIENTS, FetchCounter
 from contractlog.registry.features.fetches.queries import FetchKey
@@ -24,8 +24,6 @@ PYTHON = {"Confluent-Client-Version": "python/2.16.1", "User-Agent": "agent"}
 
 @pytest.fixture
 def node(database_url: str) -> Iterator[httpx2.Client]:
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
         yield client
 

@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
 from support.deadlines import eventually
@@ -20,8 +19,6 @@ SEARCH = "/contractlog/v1/search"
 
 @pytest.fixture
 def node(database_url: str) -> Iterator[httpx2.Client]:
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
         client.app.state.services.start()  # type: ignore[attr-defined]
         yield client

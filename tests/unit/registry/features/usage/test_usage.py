@@ -12,7 +12,6 @@ import pytest
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
-from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
 from support.audits import create_audit, use
@@ -23,8 +22,6 @@ USAGE = "/contractlog/v1/usage"
 
 @pytest.fixture
 def node(database_url: str) -> Iterator[httpx2.Client]:
-    if database_url.startswith("postgresql"):
-        upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
         client.put("/config", json={"compatibility": "NONE"})
         yield client

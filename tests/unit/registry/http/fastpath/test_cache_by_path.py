@@ -87,11 +87,9 @@ def test_the_second_question_is_answered_from_memory_until_the_next_commit() -> 
 
 
 @pytest.mark.integration
-def test_nothing_is_remembered_where_other_nodes_write(postgres_url: str) -> None:
-    from contractlog.registry.database import upgrade
+def test_nothing_is_remembered_where_other_nodes_write(upgraded_postgres_url: str) -> None:
 
-    upgrade(postgres_url)
-    with in_process(Settings(database_url=postgres_url)) as http:
+    with in_process(Settings(database_url=upgraded_postgres_url)) as http:
         http.post("/subjects/a/versions", json={"schema": schema(0)})
         for _ in range(3):
             assert http.get("/subjects/a/versions/latest").status_code == 200
