@@ -29,7 +29,7 @@ from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.state_files import read_samples, write_samples
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
-__all__ = ["audit_ranges"]
+__all__ = ["TASKS", "TASKS_PER_CORE", "ErrorList", "Progress", "audit_ranges", "run_job"]
 
 TASKS: Final = 64  #: minimum number, if there are enough ranges
 TASKS_PER_CORE: Final = 4
@@ -71,7 +71,7 @@ def audit_ranges(
         return AuditState()
     context = session.sparkContext
     done = context.accumulator(0)
-    failed = context.accumulator([], _ErrorList())
+    failed = context.accumulator([], ErrorList())
     shared = context.broadcast(expectations)
     task = AuditTask(source, shared, violations, cap, done, failed)
 
@@ -83,7 +83,7 @@ def audit_ranges(
 
     try:
         tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
-        outcomes = _run_job(
+        outcomes = run_job(
             context,
             lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
             tick,
@@ -151,7 +151,7 @@ class AuditTask:
         return TaskResult(replace(state, samples={}), folder)
 
 
-class _ErrorList(AccumulatorParam[list[ContractlogError]]):
+class ErrorList(AccumulatorParam[list[ContractlogError]]):
     """Errors of all tasks, in order of arrival."""
 
     def zero(self, value: list[ContractlogError]) -> list[ContractlogError]:
@@ -165,7 +165,7 @@ class _ErrorList(AccumulatorParam[list[ContractlogError]]):
         return value1 + value2
 
 
-def _run_job(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
+def run_job(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
     """Run a job in a separate thread, so that an interruption does not break the communication with Java.
 
     An interruption cancels this job only, as the session may also run jobs of others.

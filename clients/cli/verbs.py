@@ -200,6 +200,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "backtest": Verb(
+        "contractlog.spark_validation.jobs.backtest_command:backtest",
+        "read the records of a topic with a schema before it is registered",
+        "contractlog backtest orders-value schemas/orders-value.avsc --topic orders",
+        "spark",
+        Section.RECORDS,
+    ),
     "lineage": Verb(
         "contractlog.spark_validation.jobs.lineage_command:lineage",
         "infer from values which topics were derived from others",

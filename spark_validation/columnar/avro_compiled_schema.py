@@ -12,7 +12,17 @@ from typing import Any, Final
 from contractlog.compatibility.avro import types as avro
 from contractlog.compatibility.json_text import Number
 
-__all__ = ["CONTAINERS", "AvroKind", "CompiledNode", "CompiledSchema", "LogicalType", "ValuePath", "compile_schema"]
+__all__ = [
+    "CONTAINERS",
+    "AvroKind",
+    "CompiledNode",
+    "CompiledSchema",
+    "LogicalType",
+    "ValuePath",
+    "compile_schema",
+    "make_node",
+    "mark_empty",
+]
 
 _MAX_NUMBER_LENGTH: Final = 10
 
@@ -161,7 +171,7 @@ def compile_schema(schema: avro.AvroSchema) -> CompiledNode:
         resolved = schema.resolve(avro_type)
         if isinstance(resolved, avro.NamedType) and resolved.name in named:
             return named[resolved.name]
-        node = _make_node(resolved)
+        node = make_node(resolved)
         if isinstance(resolved, avro.NamedType):
             named[resolved.name] = node
         nodes.append(node)
@@ -181,11 +191,11 @@ def compile_schema(schema: avro.AvroSchema) -> CompiledNode:
                 node.children = [key, node_of(avro_type.values)]
             case avro.Union():
                 node.children = [node_of(branch) for branch in avro_type.branches]
-    _mark_empty(nodes)
+    mark_empty(nodes)
     return root
 
 
-def _make_node(avro_type: avro.AvroType) -> CompiledNode:
+def make_node(avro_type: avro.AvroType) -> CompiledNode:
     """Return a node that is complete except for its children."""
     kind = (
         AvroKind[avro_type.type.upper()]
@@ -234,7 +244,7 @@ def _max_digits(size: int) -> int:
     return (8 * size - 1) * 30103 // 100000 if size else 0
 
 
-def _mark_empty(nodes: list[CompiledNode]) -> None:
+def mark_empty(nodes: list[CompiledNode]) -> None:
     """Mark nodes whose values take no bytes, including records of only such fields, unless recursive."""
     users: dict[int, list[CompiledNode]] = defaultdict(list)
     filled: dict[int, int] = {}

@@ -53,7 +53,7 @@ class RecordWalk:
         Raises:
             RuleViolated: the first rule that is violated.
         """
-        if path.node.kind is AvroKind.UNION:
+        while path.node.kind is AvroKind.UNION:  # nested only in the resolution of two schemas
             path = self.branch(path)
         if not path.node.empty:
             _READERS[path.node.kind](self, path)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.json_schema.document_validator import format_path
 from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.schema_preparation import prepare_schema, shorten_message
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -245,6 +246,14 @@ class JsonValidator:
             codes[row] = Outcome.SCHEMA_VIOLATION
             path_indexes[row] = numbers.setdefault((path, field), len(numbers))
         return RecordOutcomes(codes, path_indexes, list(numbers), details, list(flattening.pieces()))
+
+    def locate(self, body: bytes) -> str:
+        """Return the path, with positions, of the first violation of a document; empty if it is not JSON."""
+        try:
+            violation = self._faults.find_violation(read_document(body), deepest=True)
+        except orjson.JSONDecodeError:
+            return ""
+        return format_path(violation.instance_path[: self._limits.depth], exact=True)
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
         """Return schema pointer, field and description of a document's first violation."""

@@ -18,7 +18,7 @@ from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditRepor
 if TYPE_CHECKING:
     from contractlog.spark_validation.sources.source import RecordSource
 
-__all__ = ["add_read_options", "add_source_options", "audit", "make_source"]
+__all__ = ["add_read_options", "add_source_options", "add_timestamp_unit", "audit", "make_source"]
 
 PERCENT: Final = 100.0
 
@@ -104,6 +104,11 @@ def add_read_options(parser: ArgumentParser) -> None:
         "associated; TOPIC:key=STRATEGY for keys; may be repeated (default: the topic's association, else inferred "
         "from the records)",
     )
+    add_timestamp_unit(parser)
+
+
+def add_timestamp_unit(parser: ArgumentParser) -> None:
+    """Add ``--timestamp-unit``; ``make_source`` reads it."""
     parser.add_argument(
         "--timestamp-unit",
         choices=("s", "ms", "us", "ns"),

@@ -102,7 +102,10 @@ class SymbolReader(ValueReader):
 
     def read(self, source: ByteCursor, depth: int) -> str:
         """Return the symbol, or the default of the reader's enum."""
-        symbol: str = self.writer_codec.read(source, depth)
+        return self.resolve(self.writer_codec.read(source, depth))
+
+    def resolve(self, symbol: str) -> str:
+        """Return a writer's symbol as the reader's enum has it, or raise ``SchemaMismatch``."""
         if symbol in self.reader_enum.symbols:
             return symbol
         if self.reader_enum.default is None:
