@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,21 +29,22 @@ from contractlog.contracts.audit.state import (
 )
 from contractlog.spark_validation.columnar.frames import Guids, read_schema_headers
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes, validate_column
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
 from contractlog.spark_validation.lineage.sampling import sample_fields
+from contractlog.spark_validation.producers import BatchProducers, read_producers
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.timestamps import NO_TIME, find_time_range, to_milliseconds
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ViolationsFile
 
-__all__ = ["NO_TIME", "audit_range", "count_cells", "count_violations", "to_milliseconds"]
+__all__ = ["audit_range"]
 
 Numbers = npt.NDArray[np.int64]
-NO_TIME: Final = np.iinfo(np.int64).min
-FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral for min and max, so merging stays exact
-LAST_OF_NONE: Final = int(np.iinfo(np.int64).min)
 DAY: Final = 86_400_000
 NO_DAY: Final = 1 << 22  #: beyond all days of the years 1 to 9999
 _EPOCH: Final = date(1970, 1, 1)
+_DEFAULT_EVIDENCE: Final = EvidenceOptions()
 
 
 def audit_range(
@@ -53,6 +54,7 @@ def audit_range(
     violations: Path | None = None,
     *,
     cap: int | None = DEFAULT_MAX_BYTES,
+    evidence: EvidenceOptions = _DEFAULT_EVIDENCE,
 ) -> AuditState:
     """Validate every record of a range against the schema whose id it carries, and return the state.
 
@@ -62,6 +64,7 @@ def audit_range(
         expectations: the expected schemas.
         violations: an existing folder, in which a file with every violating record is written.
         cap: maximum number of bytes of a violating key or value in that file; None: all.
+        evidence: what the state holds about who wrote the records, and about examples of violations.
 
     Raises:
         Unreachable: the source stopped responding.
@@ -72,9 +75,14 @@ def audit_range(
         file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets, cap=cap))
         for batch in source.read(offsets):
             records += batch.num_rows
+            producers = read_producers(batch.column("headers"), evidence.producer_headers)
+            times, offset_numbers = to_milliseconds(batch.column("timestamp")), np.asarray(batch.column("offset"))
             for part in PARTS:
                 checked = _validate_batch(batch, part, expectations, checks[part])
-                state = state.merge(_batch_state(batch, offsets, part, checked))
+                counted_producers = producers if part == "value" or checks[part].expectation.audited else None
+                state = state.merge(
+                    _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers).state()
+                )
                 if file is not None:
                     file.add(batch, part, checked)
     coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, records)
@@ -120,62 +128,72 @@ def _validate_batch(
     return ColumnOutcomes(codes, np.zeros(len(codes), np.int64), np.full(len(codes), -1, np.int32), [], {}, [])
 
 
-def _batch_state(batch: pa.RecordBatch, offsets: OffsetRange, part: Part, checked: ColumnOutcomes) -> AuditState:
-    times = to_milliseconds(batch.column("timestamp"))
-    offset_numbers = np.asarray(batch.column("offset"))
-    fields = sorted({column.field for column in checked.columns})
-    stored_fields = frozenset(fields[:MAX_FIELDS])
-    columns = [column for column in checked.columns if column.field in stored_fields]
-    samples = sample_fields(columns, np.where(times == NO_TIME, 0, times), offsets.partition, offset_numbers)
-    return AuditState(
-        cells=count_cells(offsets, part, checked, times),
-        violations=count_violations(offsets, part, checked, times, offset_numbers),
-        samples={(offsets.topic, part, field): sample for field, sample in samples.items()},
-        unsampled=frozenset((offsets.topic, part, field) for field in fields[MAX_FIELDS:]),
-    )
+@dataclass(frozen=True, slots=True)
+class _CheckedBatch:
+    """The records of a batch with the outcomes of one part."""
 
+    offsets: OffsetRange
+    part: Part
+    checked: ColumnOutcomes
+    times: Numbers
+    offset_numbers: Numbers
+    producers: BatchProducers | None
 
-def to_milliseconds(timestamps: pa.Array[Any]) -> Numbers:
-    """Return timestamps in milliseconds since 1970, ``NO_TIME`` for null."""
-    times = np.asarray(timestamps.cast(pa.int64()).fill_null(0)) // 1000
-    return np.where(np.asarray(timestamps.is_null()), NO_TIME, times)
-
-
-def count_cells(offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times: Numbers) -> dict[CellKey, Cell]:
-    """Count the records of a part by UTC day, schema id and outcome."""
-    days = np.where(times == NO_TIME, NO_DAY, times // DAY)
-    cells: dict[CellKey, Cell] = {}
-    for day, schema_id, outcome, rows in _group_rows(days, checked.schema_ids, checked.codes):
-        window = "" if day == NO_DAY else (_EPOCH + timedelta(days=day)).isoformat()
-        key = CellKey(offsets.topic, part, offsets.partition, window, schema_id)
-        cell = Cell({outcome: len(rows)}, *_time_range(times[rows]))
-        cells[key] = cells[key].merge(cell) if key in cells else cell
-    return cells
-
-
-def count_violations(
-    offsets: OffsetRange, part: Part, checked: ColumnOutcomes, times: Numbers, offset_numbers: Numbers
-) -> dict[ViolationKey, ViolationCounts]:
-    """Count the violating records of a part by kind, each with its lowest offsets as examples.
-
-    A kind is an outcome, a schema id, a schema path and a field.
-    """
-    bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
-    nodes = checked.paths[bad].astype(np.int64)
-    violations: dict[ViolationKey, ViolationCounts] = {}
-    for node, schema_id, outcome, chosen in _group_rows(nodes, checked.schema_ids[bad], checked.codes[bad]):
-        path, field = checked.path_table[node] if node >= 0 else ("", "")
-        rows = bad[chosen]
-        rows = rows[np.argsort(offset_numbers[rows], kind="stable")]
-        violation = ViolationCounts(
-            len(rows),
-            *_time_range(times[rows]),
-            tuple(ViolationExample(offsets.partition, int(offset)) for offset in offset_numbers[rows[:MAX_EXAMPLES]]),
-            checked.details.get(int(rows[0]), ""),
+    def state(self) -> AuditState:
+        """Return the state of the batch."""
+        topic, part, checked = self.offsets.topic, self.part, self.checked
+        fields = sorted({column.field for column in checked.columns})
+        stored_fields = frozenset(fields[:MAX_FIELDS])
+        columns = [column for column in checked.columns if column.field in stored_fields]
+        sample_times = np.where(self.times == NO_TIME, 0, self.times)
+        samples = sample_fields(columns, sample_times, self.offsets.partition, self.offset_numbers)
+        return AuditState(
+            cells=self._count_cells(),
+            violations=self._count_violations(),
+            samples={(topic, part, field): sample for field, sample in samples.items()},
+            unsampled=frozenset((topic, part, field) for field in fields[MAX_FIELDS:]),
+            producers={}
+            if self.producers is None
+            else self.producers.count_records(topic, part, checked.codes >= Outcome.NOT_FRAMED, self.times),
         )
-        key = ViolationKey(offsets.topic, part, outcome, schema_id, path, field)
-        violations[key] = violations[key].merge(violation) if key in violations else violation
-    return violations
+
+    def _count_cells(self) -> dict[CellKey, Cell]:
+        """Count the records by UTC day, schema id and outcome."""
+        days = np.where(self.times == NO_TIME, NO_DAY, self.times // DAY)
+        cells: dict[CellKey, Cell] = {}
+        for day, schema_id, outcome, rows in _group_rows(days, self.checked.schema_ids, self.checked.codes):
+            window = "" if day == NO_DAY else (_EPOCH + timedelta(days=day)).isoformat()
+            key = CellKey(self.offsets.topic, self.part, self.offsets.partition, window, schema_id)
+            cell = Cell({outcome: len(rows)}, *find_time_range(self.times[rows]))
+            cells[key] = cells[key].merge(cell) if key in cells else cell
+        return cells
+
+    def _count_violations(self) -> dict[ViolationKey, ViolationCounts]:
+        """Count the violating records by kind, each with its lowest offsets as examples.
+
+        A kind is an outcome, a schema id, a schema path and a field.
+        """
+        checked, offset_numbers = self.checked, self.offset_numbers
+        bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
+        nodes = checked.paths[bad].astype(np.int64)
+        violations: dict[ViolationKey, ViolationCounts] = {}
+        for node, schema_id, outcome, chosen in _group_rows(nodes, checked.schema_ids[bad], checked.codes[bad]):
+            path, field = checked.path_table[node] if node >= 0 else ("", "")
+            rows = bad[chosen]
+            rows = rows[np.argsort(offset_numbers[rows], kind="stable")]
+            violation = ViolationCounts(
+                len(rows),
+                *find_time_range(self.times[rows]),
+                tuple(
+                    ViolationExample(self.offsets.partition, int(offset))
+                    for offset in offset_numbers[rows[:MAX_EXAMPLES]]
+                ),
+                checked.details.get(int(rows[0]), ""),
+                {} if self.producers is None else self.producers.count_rows(rows),
+            )
+            key = ViolationKey(self.offsets.topic, self.part, outcome, schema_id, path, field)
+            violations[key] = violations[key].merge(violation) if key in violations else violation
+        return violations
 
 
 def _group_rows(
@@ -188,8 +206,3 @@ def _group_rows(
     for start, rows in zip(starts, np.split(order, starts[1:]), strict=False):
         first = order[start]
         yield int(numbers[first]), int(schema_ids[first]), Outcome(int(codes[first])), rows
-
-
-def _time_range(times: Numbers) -> tuple[int, int]:
-    present = times[times != NO_TIME]
-    return (int(present.min()), int(present.max())) if len(present) else (FIRST_OF_NONE, LAST_OF_NONE)

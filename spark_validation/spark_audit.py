@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.session import SparkFailed
@@ -35,6 +36,7 @@ TASKS: Final = 64  #: minimum number, if there are enough ranges
 TASKS_PER_CORE: Final = 4
 TICK: Final = 0.25  #: seconds
 SAMPLED_VALUES: Final = 400_000  #: maximum per task
+_DEFAULT_EVIDENCE: Final = EvidenceOptions()
 _SAMPLES: Final = ".samples-"  #: folders of a dataset that begin with a dot are not read
 
 T = TypeVar("T")
@@ -49,6 +51,7 @@ def audit_ranges(
     violations: Path,
     *,
     cap: int | None = DEFAULT_MAX_BYTES,
+    evidence: EvidenceOptions = _DEFAULT_EVIDENCE,
     progress: Progress | None = None,
 ) -> AuditState:
     """Audit ranges on a cluster and return their merged state.
@@ -61,6 +64,7 @@ def audit_ranges(
         violations: a folder that the workers can write and this process can read; each range has one file, even if it
         is read again.
         cap: maximum number of bytes of a violating key or value in these files; None: all.
+        evidence: what the state holds about who wrote the records, and about examples of violations.
         progress: called regularly with the number of offsets done so far.
 
     Raises:
@@ -73,7 +77,7 @@ def audit_ranges(
     done = context.accumulator(0)
     failed = context.accumulator([], ErrorList())
     shared = context.broadcast(expectations)
-    task = AuditTask(source, shared, violations, cap, done, failed)
+    task = AuditTask(source, shared, violations, cap, evidence, done, failed)
 
     def tick() -> None:
         if failed.value:  # other tasks that wait would fail in the same way, one after another
@@ -125,6 +129,7 @@ class AuditTask:
     expectations: Any  #: a broadcast ``AuditExpectations``
     violations: Path
     cap: int | None
+    evidence: EvidenceOptions
     done: Any  #: an accumulator of offsets
     failed: Any  #: an accumulator of errors
 
@@ -133,7 +138,14 @@ class AuditTask:
         state = AuditState()
         try:
             for offsets in ranges:
-                range_state = audit_range(self.source, offsets, self.expectations.value, self.violations, cap=self.cap)
+                range_state = audit_range(
+                    self.source,
+                    offsets,
+                    self.expectations.value,
+                    self.violations,
+                    cap=self.cap,
+                    evidence=self.evidence,
+                )
                 state = limit_samples(limit_state(state.merge(range_state)), SAMPLED_VALUES)
                 self.done.add(len(offsets))
         except ContractlogError as error:

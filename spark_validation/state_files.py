@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
     AuditState,
     Cell,
@@ -27,17 +28,20 @@ from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign,
 
 __all__ = ["read_samples", "read_state", "write_samples", "write_state"]
 
-FORMAT: Final = "contractlog.state/1"
+FORMAT: Final = "contractlog.state/2"
+_READABLE: Final = ("contractlog.state/1", FORMAT)
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
+PRODUCERS: Final = "producers.parquet"  #: since format 2
 
 MAX_STATE_JSON_BYTES: Final = 16 * 1024 * 1024
 MAX_TABLE_BYTES: Final = 1024 * 1024 * 1024  #: of a table, in memory
 _BATCH_ROWS: Final = 1024
 
 Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
+_PRODUCERS_TYPE: Final = pa.map_(pa.string(), pa.int64())
 SAMPLES: Final = "samples.parquet"
 ROWS: Final = "sampled_rows.parquet"
 Samples = Mapping[tuple[str, str, str], FieldSample]
@@ -92,6 +96,15 @@ def write_state(state: AuditState, folder: Path) -> None:
                 ],
             ),
             "detail": (pa.string(), [violation.detail for _, violation in violations]),
+            "producers": (_PRODUCERS_TYPE, [sorted(violation.producers.items()) for _, violation in violations]),
+        },
+    )
+    producers = sorted(state.producers.items(), key=lambda item: item[0])
+    _write_table(
+        folder / PRODUCERS,
+        {
+            **_make_columns(ProducerKey, [key for key, _ in producers]),
+            **_make_columns(ProducerCounts, [counts for _, counts in producers]),
         },
     )
     write_samples(state.samples, folder)
@@ -107,7 +120,7 @@ def read_state(folder: Path) -> AuditState:
     """
     try:
         description = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
-        if description.get("format") != FORMAT:
+        if description.get("format") not in _READABLE:
             raise UsageError(f"{folder} has a state of another format: {description.get('format')}")
         cells: dict[CellKey, Cell] = {}
         for row in _read_table(folder / CELLS).to_pylist():
@@ -120,6 +133,7 @@ def read_state(folder: Path) -> AuditState:
             dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
             frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
+            _read_producers(folder) if description["format"] == FORMAT else {},
         )
     except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
@@ -148,8 +162,14 @@ def _read_table(path: Path) -> pa.Table:
 
 def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
     examples = tuple(ViolationExample(example["partition"], example["offset"]) for example in row["examples"])
-    violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"])
+    producers = dict(row.get("producers", ()))
+    violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"], producers)
     return _make_value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
+
+
+def _read_producers(folder: Path) -> dict[ProducerKey, ProducerCounts]:
+    rows = _read_table(folder / PRODUCERS).to_pylist()
+    return {_make_value(ProducerKey, row): _make_value(ProducerCounts, row) for row in rows}
 
 
 def _make_value(kind: type[Any], row: Mapping[str, Any]) -> Any:

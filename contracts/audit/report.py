@@ -25,12 +25,15 @@ __all__ = [
     "LineageField",
     "Part",
     "PartitionCounts",
+    "ProducerKind",
+    "ProducerUse",
     "RecordPosition",
     "SchemaUse",
     "SeriesPoint",
     "StrategyUse",
     "Thresholds",
     "TopicPart",
+    "ViolatingProducer",
     "ViolationLine",
 ]
 
@@ -41,6 +44,7 @@ FAIL_UNDER: Final = 1.0  #: conformance below this makes an audit exit with code
 AuditVerdict = Literal["passing", "degraded", "failing", "unknown"]
 FORMER_VERDICTS: Final[Mapping[str, AuditVerdict]] = MappingProxyType({"keeps": "passing", "broken": "failing"})
 #: verdicts of earlier reports, still accepted
+ProducerKind = Literal["named", "others", "none"]  # ``others``: those beyond a limit; ``none``: no header names one
 Part = Literal["key", "value"]
 PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in display order
 
@@ -85,6 +89,22 @@ class RecordPosition(TypedDict):
     offset: int
 
 
+class ViolatingProducer(TypedDict):
+    """Records of a kind of violation that one producer wrote."""
+
+    producer: str | None  # None unless ``kind`` is ``named``
+    kind: ProducerKind
+    records: int
+
+
+class ProducerUse(ViolatingProducer):
+    """Records of a part that one producer wrote."""
+
+    violating: int
+    first_seen: str  # empty if unknown
+    last_seen: str
+
+
 class ViolationLine(TypedDict):
     """A group of records that broke their contract in the same way."""
 
@@ -96,6 +116,7 @@ class ViolationLine(TypedDict):
     detail: str
     first_seen: str
     last_seen: str
+    producers: list[ViolatingProducer]  # empty if no record of the part names a producer
     examples: list[RecordPosition]
 
 
@@ -134,6 +155,7 @@ class TopicPart(AuditedPart):
     strategy: StrategyUse | None  # None if the part has no subject and was not audited
     schemas: list[SchemaUse]
     violations: list[ViolationLine]
+    producers: list[ProducerUse]  # empty if no record names a producer
     series: list[SeriesPoint]
     fields: list[dict[str, object]]
     notes: list[str]  # sentences about what was not checked, and why
@@ -180,6 +202,7 @@ class AuditScope(TypedDict):
     """The parts of the audit besides conformance."""
 
     lineage: bool
+    producer_headers: list[str]  # headers that name a record's producer, the first that it has
     samples: bool  # True if the state has samples of values, which lineage needs
 
 

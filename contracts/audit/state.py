@@ -19,6 +19,13 @@ from heapq import nsmallest
 from typing import Final, TypeVar
 
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import (
+    ProducerCounts,
+    ProducerKey,
+    limit_producers,
+    lowest_producers,
+    pool_producers,
+)
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 
 __all__ = [
@@ -119,16 +126,21 @@ class ViolationCounts:
     last_seen: int
     examples: tuple[ViolationExample, ...]  #: ascending; the lowest ``MAX_EXAMPLES``, which makes merging exact
     detail: str = ""  #: for people; taken from the lowest example
+    producers: dict[str, int] = field(default_factory=dict)  #: records by producer, of those that name one
 
     def merge(self, other: ViolationCounts) -> ViolationCounts:
         """Return the counts of both combined."""
         lowest = min(self, other, key=lambda violation: violation.examples[:1])
+        producers = dict(self.producers)
+        for name, records in other.producers.items():
+            producers[name] = producers.get(name, 0) + records
         return ViolationCounts(
             self.records + other.records,
             min(self.first_seen, other.first_seen),
             max(self.last_seen, other.last_seen),
             tuple(nsmallest(MAX_EXAMPLES, {*self.examples, *other.examples})),
             lowest.detail,
+            producers,
         )
 
 
@@ -143,6 +155,7 @@ class AuditState:
     unsampled: frozenset[tuple[str, str, str]] = (
         frozenset()
     )  #: fields whose samples were omitted, see ``limit_samples``
+    producers: dict[ProducerKey, ProducerCounts] = field(default_factory=dict)
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -152,6 +165,7 @@ class AuditState:
             _merge_values(self.violations, other.violations, ViolationCounts.merge),
             _merge_values(self.samples, other.samples, merge_samples),
             self.unsampled | other.unsampled,
+            _merge_values(self.producers, other.producers, ProducerCounts.merge),
         )
 
     def without(self, topics: Collection[str]) -> AuditState:
@@ -162,6 +176,7 @@ class AuditState:
             {key: violation for key, violation in self.violations.items() if key.topic not in topics},
             {key: sample for key, sample in self.samples.items() if key[0] not in topics},
             frozenset(key for key in self.unsampled if key[0] not in topics),
+            {key: counts for key, counts in self.producers.items() if key.topic not in topics},
         )
 
 
@@ -196,17 +211,23 @@ def limit_state(state: AuditState) -> AuditState:
     }
     paths = _counted_paths(renamed.values())
     violations: dict[ViolationKey, ViolationCounts] = {}
+    producers = lowest_producers(state.producers)
     for line, violation in state.violations.items():
         named = renamed[line]
         if (named.path, named.field) not in paths[_without_path(named)]:
             named = _without_path(named)
         violations[named] = violations[named].merge(violation) if named in violations else violation
+    for line, violation in violations.items():
+        if violation.producers:
+            pooled = pool_producers(violation.producers, producers.get((line.topic, line.part), frozenset()))
+            violations[line] = replace(violation, producers=pooled)
     whole = state.samples.keys() - state.unsampled
     fields = _lowest_fields(whole, MAX_FIELDS)
     samples = {name: sample for name, sample in state.samples.items() if name in whole and name[2] in fields[name[:2]]}
     left_out = _lowest_fields(state.unsampled | (state.samples.keys() - samples.keys()), MAX_UNSAMPLED)
     unsampled = frozenset((*part_key, name) for part_key, names in left_out.items() for name in names)
-    return AuditState(state.coverage, cells, violations, samples, unsampled)
+    counted_producers = limit_producers(state.producers, producers)
+    return AuditState(state.coverage, cells, violations, samples, unsampled, counted_producers)
 
 
 def limit_samples(state: AuditState, maximum: int = MAX_SAMPLED_VALUES) -> AuditState:

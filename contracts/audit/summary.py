@@ -14,16 +14,19 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
 from contractlog.contracts.audit.report import (
     PARTS,
     THRESHOLD,
     AuditVerdict,
     Part,
     PartitionCounts,
+    ProducerUse,
     SchemaUse,
     SeriesPoint,
     StrategyUse,
     TopicPart,
+    ViolatingProducer,
     ViolationLine,
 )
 from contractlog.contracts.audit.state import (
@@ -160,7 +163,11 @@ def _entry(
         "absent": sum(partition["absent"] for partition in partitions),
         "partitions": partitions,
         "schemas": schemas,
-        "violations": [_violation(key, violation) for key, violation in sorted(observed.violations, key=_by_weight)],
+        "violations": [
+            _violation(key, violation, producers_named=bool(observed.producers))
+            for key, violation in sorted(observed.violations, key=_by_weight)
+        ],
+        "producers": _producers(observed, total),
         "series": _series(observed),
         "fields": [],
         "notes": sentences,
@@ -265,7 +272,43 @@ def _by_weight(item: tuple[ViolationKey, ViolationCounts]) -> tuple[int, Violati
     return -item[1].records, item[0]
 
 
-def _violation(key: ViolationKey, violation: ViolationCounts) -> ViolationLine:
+def _producers(observed: PartState, total: RecordTotals) -> list[ProducerUse]:
+    """Return the producers of a part, those with the most violations first."""
+    if not observed.producers:
+        return []
+    uses: list[ProducerUse] = [
+        {
+            **_violating_producer(key.producer, counts.records),
+            "violating": counts.violating,
+            "first_seen": format_timestamp(counts.first_seen),
+            "last_seen": format_timestamp(counts.last_seen),
+        }
+        for key, counts in observed.producers
+    ]
+    records = total.records - sum(counts.records for _, counts in observed.producers)
+    violating = total.violating - sum(counts.violating for _, counts in observed.producers)
+    if records:
+        unnamed: ViolatingProducer = {"producer": None, "kind": "none", "records": records}
+        uses.append({**unnamed, "violating": violating, "first_seen": "", "last_seen": ""})
+    return sorted(uses, key=lambda use: (-use["violating"], -use["records"], use["kind"], use["producer"] or ""))
+
+
+def _violating_producers(violation: ViolationCounts) -> list[ViolatingProducer]:
+    """Return the producers of a kind of violation, those with the most records first."""
+    producers = [_violating_producer(name, records) for name, records in violation.producers.items()]
+    unnamed = violation.records - sum(violation.producers.values())
+    if unnamed:
+        producers.append({"producer": None, "kind": "none", "records": unnamed})
+    return sorted(producers, key=lambda use: (-use["records"], use["kind"], use["producer"] or ""))
+
+
+def _violating_producer(name: str, records: int) -> ViolatingProducer:
+    if name == OTHER_PRODUCERS:
+        return {"producer": None, "kind": "others", "records": records}
+    return {"producer": name, "kind": "named", "records": records}
+
+
+def _violation(key: ViolationKey, violation: ViolationCounts, *, producers_named: bool) -> ViolationLine:
     return {
         "code": key.outcome.name,
         "records": violation.records,
@@ -275,6 +318,7 @@ def _violation(key: ViolationKey, violation: ViolationCounts) -> ViolationLine:
         "detail": violation.detail,
         "first_seen": format_timestamp(violation.first_seen),
         "last_seen": format_timestamp(violation.last_seen),
+        "producers": _violating_producers(violation) if producers_named else [],
         "examples": [
             {"partition": example.partition, "offset": example.offset} for example in sorted(violation.examples)
         ],
@@ -300,6 +344,7 @@ class PartState:
     coverage: list[Coverage] = field(default_factory=list)
     cells: list[tuple[CellKey, Cell]] = field(default_factory=list)
     violations: list[tuple[ViolationKey, ViolationCounts]] = field(default_factory=list)
+    producers: list[tuple[ProducerKey, ProducerCounts]] = field(default_factory=list)
 
 
 def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
@@ -312,6 +357,8 @@ def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
         observed[key.topic, key.part].cells.append((key, cell))
     for violated, violation in state.violations.items():
         observed[violated.topic, violated.part].violations.append((violated, violation))
+    for producer, records in sorted(state.producers.items(), key=lambda item: item[0]):
+        observed[producer.topic, producer.part].producers.append((producer, records))
     return observed
 
 
@@ -321,7 +368,8 @@ def mark_unaudited(observed: PartState) -> PartState:
         (replace(key, schema_id=0), Cell(_unaudited_counts(cell), cell.first_seen, cell.last_seen))
         for key, cell in observed.cells
     ]
-    return PartState(observed.coverage, cells)
+    producers = [(key, replace(counts, violating=0)) for key, counts in observed.producers]
+    return PartState(observed.coverage, cells, producers=producers)
 
 
 def _unaudited_counts(cell: Cell) -> dict[Outcome, int]:

@@ -13,9 +13,11 @@ from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
 from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditReport
 
 if TYPE_CHECKING:
+    from contractlog.spark_validation.evidence_options import EvidenceOptions
     from contractlog.spark_validation.sources.source import RecordSource
 
 __all__ = ["add_read_options", "add_source_options", "add_timestamp_unit", "audit", "make_source"]
@@ -57,6 +59,14 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--no-samples",
         action="store_true",
         help="store no samples of values in the state; lineage needs them (default: limited samples)",
+    )
+    parser.add_argument(
+        "--producer-header",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="header that names the producer of a record; may be repeated, the first that a record has counts "
+        f"(default: {', '.join(DEFAULT_PRODUCER_HEADERS)})",
     )
     parser.add_argument("--strict", action="store_true", help="also count booleans other than 0 and 1 as violations")
     parser.add_argument(
@@ -156,6 +166,7 @@ def _run(options: Namespace) -> int:
                 fail_under=options.fail_under,
                 samples=not options.no_samples,
                 lineage=options.lineage,
+                evidence=_parse_evidence(options),
             ),
             options.out,
             print_line=print_message,
@@ -171,6 +182,13 @@ def _run(options: Namespace) -> int:
     code = FINDINGS if parts_below_limit(report) else CLEAN
     print_message(format_last_line(report, code))
     return code
+
+
+def _parse_evidence(options: Namespace) -> EvidenceOptions:
+    from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
+
+    headers = tuple(dict.fromkeys(options.producer_header))
+    return EvidenceOptions(producer_headers=headers or DEFAULT_PRODUCER_HEADERS)
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:

@@ -23,6 +23,7 @@ from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, Au
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.jobs.progress import ProgressLine
@@ -64,6 +65,7 @@ class AuditRequest:
     fail_under: float = FAIL_UNDER  #: shown in the report; determines the exit code
     samples: bool = True  #: whether values are sampled, for lineage
     lineage: bool = False  #: whether lineage is inferred from the samples
+    evidence: EvidenceOptions = EvidenceOptions()  # noqa: RUF009 - frozen
 
 
 def audit_to_folder(
@@ -94,7 +96,11 @@ def audit_to_folder(
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "source": request.source.body() | {"registry": request.registry.url},
             "thresholds": {"verdict": request.threshold, "fail_under": request.fail_under},
-            "scope": {"lineage": request.lineage, "samples": request.samples},
+            "scope": {
+                "lineage": request.lineage,
+                "samples": request.samples,
+                "producer_headers": list(request.evidence.producer_headers),
+            },
             "topics": summarize(
                 state,
                 expectations.uses,
@@ -155,7 +161,14 @@ def _audit(
                 progress.start(size)
             try:
                 return audit_ranges(
-                    session, request.source, cut, expectations, violations, cap=request.cap, progress=progress
+                    session,
+                    request.source,
+                    cut,
+                    expectations,
+                    violations,
+                    cap=request.cap,
+                    evidence=request.evidence,
+                    progress=progress,
                 )
             finally:
                 if progress is not None:

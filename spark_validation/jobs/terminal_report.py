@@ -9,7 +9,7 @@ from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart
 from contractlog.spark_validation.report.formatters import format_percent, format_plural, format_share
-from contractlog.spark_validation.report.sentences import VERDICT_ORDER
+from contractlog.spark_validation.report.sentences import VERDICT_ORDER, only_producer
 
 __all__ = ["format_last_line", "format_report", "parts_below_limit"]
 
@@ -76,6 +76,8 @@ def _describe_part(part: TopicPart) -> str:
         result = f"all {format_plural(audited, 'record')} conform" if audited > 1 else "its one record conforms"
     else:
         result = f"{format_share(part['violating'], audited)} records violate: {_format_codes(part)}"
+        producer = only_producer(part["violations"])
+        result += f"; all from producer {escape_line(producer)}" if producer else ""
     rest = [
         (part["missed"] == ["newest version"], f"the newest version is below {format_percent(part['threshold'])}"),
         (part["tombstones"], format_plural(part["tombstones"], "tombstone")),

@@ -32,12 +32,14 @@ from contractlog.spark_validation.report.sentences import (
     consume_command,
     describe_counts,
     describe_exit_code,
+    describe_producers,
     describe_result,
     describe_strategy,
     describe_verdict,
     describe_verdict_rule,
     format_conformance,
     group_by_code,
+    name_producer,
     summarize_verdict,
 )
 
@@ -51,6 +53,7 @@ MAX_FOLDED_TODO: Final = 40
 MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
 MAX_LINES: Final = 20  #: lines per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
+MAX_PRODUCERS: Final = 20  #: rows of a table; the rest is in report.json
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
 
@@ -128,6 +131,8 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             exit_line=describe_exit_code(report),
             lineage_scope=_lineage_scope(report),
             max_partitions=MAX_BARS,
+            max_producers=MAX_PRODUCERS,
+            producer_headers=" or ".join(f"`{name}`" for name in report["scope"]["producer_headers"]),
             graph=draw_lineage(report["lineage"]),
             lineage_headline=_lineage_headline(report),
             offsets=sum(row["to_offset"] - row["from_offset"] for part in values for row in part["partitions"]),
@@ -311,6 +316,8 @@ def _make_environment() -> Environment:
         "count": formatters.format_count,
         "plural": formatters.format_plural,
         "moment": formatters.format_time,
+        "producer": name_producer,
+        "producers": describe_producers,
         "day": formatters.format_day,
         "conforms": format_conformance,
         "part_line": describe_counts,

@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.compatibility.terminal_text import quote_word
-from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolationLine
+from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolatingProducer, ViolationLine
 from contractlog.contracts.audit.summary import newest_audited, newest_in_use
 from contractlog.spark_validation.report.formatters import (
     format_count,
@@ -23,16 +23,20 @@ __all__ = [
     "consume_command",
     "describe_counts",
     "describe_exit_code",
+    "describe_producers",
     "describe_result",
     "describe_strategy",
     "describe_verdict",
     "describe_verdict_rule",
     "format_conformance",
     "group_by_code",
+    "name_producer",
+    "only_producer",
     "summarize_verdict",
 ]
 
 VERDICT_ORDER: Final[tuple[AuditVerdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
+MAX_PRODUCERS: Final = 3  #: in a sentence
 
 
 def describe_result(report: AuditReport) -> Markup:
@@ -75,9 +79,40 @@ def _describe_worst(part: TopicPart, failing: int) -> Markup:
     where = Markup("<code>{}</code>{}").format(part["topic"], "" if part["part"] == "value" else " (key)")
     lead = Markup("{} does not").format(where) if failing == 1 else Markup("Most violations are in {}").format(where)
     since = f", the first of {format_time(first)}" if first else ""
-    source = f", all from schema id {next(iter(ids))}" if len(ids) == 1 and None not in ids else ""
+    source = f", all with schema id {next(iter(ids))}" if len(ids) == 1 and None not in ids else ""
+    producer = only_producer(part["violations"])
+    writer = Markup(", all from the producer <code>{}</code>").format(producer) if producer else ""
     records = part["conforming"] + part["violating"]
-    return Markup("{}: {} records{}{}.").format(lead, format_share(part["violating"], records), since, source)
+    return Markup("{}: {} records{}{}{}.").format(lead, format_share(part["violating"], records), since, source, writer)
+
+
+def only_producer(lines: Sequence[ViolationLine]) -> str | None:
+    """Return the producer of all violating records; None if there are several, or headers do not name it."""
+    producers = {(use["kind"], use["producer"]) for line in lines for use in line["producers"]}
+    if len(producers) != 1 or not all(line["producers"] for line in lines):
+        return None
+    ((kind, name),) = producers
+    return name if kind == "named" else None
+
+
+def name_producer(use: ViolatingProducer) -> str:
+    """Return the name of a producer, or words for those that are counted together."""
+    match use["kind"]:
+        case "named":
+            return f"`{use['producer']}`"
+        case "others":
+            return "other producers"
+        case _:
+            return "no producer header"
+
+
+def describe_producers(producers: Sequence[ViolatingProducer]) -> str:
+    """Return the producers with the most records, with their counts unless there is only one."""
+    if len(producers) == 1:
+        return name_producer(producers[0])
+    words = [f"{name_producer(use)} ({format_count(use['records'])})" for use in producers[:MAX_PRODUCERS]]
+    more = len(producers) - MAX_PRODUCERS
+    return ", ".join([*words, *([f"{more} more"] if more > 0 else [])])
 
 
 def format_conformance(part: TopicPart) -> str:

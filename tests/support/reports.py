@@ -22,6 +22,7 @@ def violation(
         "detail": "the string of 12 bytes ends after 3",
         "first_seen": "2013-07-01T04:12:00Z",
         "last_seen": "2013-12-31T23:59:00Z",
+        "producers": [],
         "examples": [{"partition": 0, "offset": offset} for offset in (42, 99, 12345)],
     }
 
@@ -98,6 +99,7 @@ def part(
         if records
         else [],
         "violations": lines,
+        "producers": [],
         "series": series if records else [],
         "fields": [],
         "notes": [] if records else ["The topic contains no records."],
@@ -124,7 +126,7 @@ def report(*parts: TopicPart, edges: list[LineageEdge] | None = None) -> AuditRe
         "audited_at": "2026-11-21T08:00:00Z",
         "source": {"kind": "kafka", "bootstrap_servers": "127.0.0.1:9092"},
         "thresholds": {"verdict": 0.999, "fail_under": 1.0},
-        "scope": {"lineage": bool(edges), "samples": True},
+        "scope": {"lineage": bool(edges), "samples": True, "producer_headers": ["producer", "service"]},
         "topics": list(parts),
         "lineage": edges or [],
     }

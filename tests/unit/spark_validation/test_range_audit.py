@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
     MAX_FIELDS,
     AuditState,
@@ -23,6 +24,7 @@ from contractlog.contracts.audit.state import (
     merge_states,
 )
 from contractlog.spark_validation import state_files
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
@@ -66,7 +68,8 @@ def log_of(cases: list[tuple[Outcome, int, int | None]]) -> list[Record]:
     records, offset = [], 0
     for outcome, gap, timestamp in cases:
         offset += gap
-        records.append(Record(offset, key=b"k", value=BODIES[outcome], timestamp=timestamp))
+        headers = [("producer", b"p%d" % (offset % 3))] if offset % 4 else None
+        records.append(Record(offset, key=b"k", value=BODIES[outcome], timestamp=timestamp, headers=headers))
     return records
 
 
@@ -89,7 +92,7 @@ def counts_of(state: AuditState, part: str = "value") -> dict[Outcome, int]:
 
 def without_coverage(state: AuditState) -> AuditState:
     """Leave out how the range was cut."""
-    return AuditState(frozenset(), state.cells, state.violations, state.samples)
+    return replace(state, coverage=frozenset())
 
 
 @QUICK
@@ -141,6 +144,21 @@ def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -
     assert violation.records == 30
     assert violation.examples == tuple(ViolationExample(0, at) for at in range(30, 40))
     assert violation.detail
+
+
+def test_violations_name_their_producers(tmp_path: Path) -> None:
+    values = [encode_order(), b"bad", b"bad", b"bad"]
+    headers = [[("app", b"gate")], [("app", b"gate")], [("app", b"desk"), ("producer", b"x")], None]
+    records = [Record(at, value=values[at], timestamp=at, headers=headers[at]) for at in range(4)]
+    write_topic(tmp_path, TOPIC, records)
+    evidence = EvidenceOptions(producer_headers=("app",))
+    state = audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 4), EXPECTATIONS, evidence=evidence)
+    (violation,) = state.violations.values()
+    assert violation.producers == {"desk": 1, "gate": 1}
+    assert state.producers == {
+        ProducerKey(TOPIC, "value", "desk"): ProducerCounts(1, 1, 2, 2),
+        ProducerKey(TOPIC, "value", "gate"): ProducerCounts(2, 1, 0, 1),
+    }
 
 
 def test_every_violating_record_is_written_once_even_when_its_range_is_read_again(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
 from contractlog.contracts.audit.report import AuditVerdict, TopicPart
 from contractlog.contracts.audit.state import (
     AuditState,
@@ -215,3 +218,29 @@ def test_times_are_iso_in_utc_and_impossible_ones_are_empty() -> None:
     assert format_timestamp(1_372_651_920_000) == "2013-07-01T04:12:00Z"
     assert format_timestamp(1_372_651_920_001) == "2013-07-01T04:12:00.001Z"
     assert (format_timestamp(2**63 - 1), format_timestamp(-(2**63))) == ("", "")
+
+
+def test_producers_are_named_with_their_counts_and_records_without_one_are_counted() -> None:
+    state = state_of({(0, 1, Outcome.CONFORMS): 90, (0, 1, Outcome.TRUNCATED): 10})
+    ((line, violation),) = state.violations.items()
+    assert entry_of(state)["producers"] == entry_of(state)["violations"][0]["producers"] == []
+    state = replace(
+        state,
+        violations={line: replace(violation, producers={"gate": 7, OTHER_PRODUCERS: 1})},
+        producers={
+            ProducerKey("t", "value", "gate"): ProducerCounts(20, 7, 1_000, 2_000),
+            ProducerKey("t", "value", OTHER_PRODUCERS): ProducerCounts(60, 1, 1_000, 2_000),
+        },
+    )
+    entry = entry_of(state)
+    assert entry["violations"][0]["producers"] == [
+        {"producer": "gate", "kind": "named", "records": 7},
+        {"producer": None, "kind": "none", "records": 2},
+        {"producer": None, "kind": "others", "records": 1},
+    ]
+    assert [(use["producer"], use["kind"], use["records"], use["violating"]) for use in entry["producers"]] == [
+        ("gate", "named", 20, 7),
+        (None, "none", 20, 2),
+        (None, "others", 60, 1),
+    ]
+    assert entry["producers"][0]["first_seen"] == "1970-01-01T00:00:01Z"

@@ -45,7 +45,7 @@ def test_the_first_words_are_the_answer() -> None:
     assert answer is not None
     assert answer[1].startswith("2 of 5 topics conform to their schemas.")
     assert "<code>flights.delayed</code>: 400 of 60,000 (0.667 %) records" in answer[1]
-    assert "all from schema id 7" in answer[1]
+    assert "all with schema id 7" in answer[1]
 
 
 def test_problems_come_first() -> None:
@@ -195,7 +195,7 @@ def test_only_versions_of_the_topic_s_subjects_have_rows_of_their_own_in_the_tim
     ],
 )
 def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:
-    assert sentence in Page(render(report(part("t")) | {"scope": scope})).text  # type: ignore[arg-type]
+    assert sentence in Page(render(report(part("t")) | {"scope": {"producer_headers": [], **scope}})).text  # type: ignore[arg-type]
 
 
 def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:
@@ -217,3 +217,30 @@ def test_unprintable_characters_of_names_are_escaped_everywhere(character: str) 
     text = render(report(one, edges=[edge(name, "other", name)]))
     assert character not in text
     assert text.count(escape_line(name)) > 5
+
+
+def test_producers_are_named_beside_what_they_broke() -> None:
+    line = violation("TRUNCATED", 168)
+    line["producers"] = [{"producer": "boarding-2", "kind": "named", "records": 168}]
+    one = part("t", violations=[line])
+    one["producers"] = [
+        {
+            "producer": "boarding-2",
+            "kind": "named",
+            "records": 200,
+            "violating": 168,
+            "first_seen": "2013-01-01T00:00:00Z",
+            "last_seen": "2013-07-01T00:00:00Z",
+        },
+        {"producer": None, "kind": "none", "records": 5, "violating": 0, "first_seen": "", "last_seen": ""},
+    ]
+    text = render(report(one))
+    assert "all with schema id 7, all from the producer <code>boarding-2</code>." in text
+    assert text.count('<td class="name"><code>boarding-2</code></td>') == 2
+    assert '<td class="name">no producer header</td>' in text
+    assert "Producers, named by <code>producer</code> or <code>service</code>" in text
+    line["producers"].append({"producer": None, "kind": "others", "records": 3})
+    text = render(report(one))
+    assert "<code>boarding-2</code> (168), other producers (3)" in text
+    assert "all from the producer" not in text
+    assert "Producers, named by" not in render(flights())

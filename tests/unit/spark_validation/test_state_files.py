@@ -1,0 +1,51 @@
+"""States written by earlier versions of the format are read with everything that they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.state import AuditState, CellKey, Coverage, ViolationExample, ViolationKey
+from contractlog.spark_validation.state_files import read_state
+
+GOLDEN = Path(__file__).parent / "golden"
+
+COUNTS = {
+    Outcome.CONFORMS: 5,
+    Outcome.TOMBSTONE: 5,
+    Outcome.NOT_FRAMED: 5,
+    Outcome.UNKNOWN_SCHEMA_ID: 5,
+    Outcome.WRONG_SUBJECT: 5,
+    Outcome.TRUNCATED: 5,
+    Outcome.TRAILING_BYTES: 5,
+    Outcome.BAD_UTF8: 5,
+}
+
+
+def count_outcomes(state: AuditState) -> dict[Outcome, int]:
+    """Add up the outcomes of the values."""
+    counts: dict[Outcome, int] = {}
+    for key, cell in state.cells.items():
+        for outcome, records in cell.counts.items() if key.part == "value" else ():
+            counts[outcome] = counts.get(outcome, 0) + records
+    return counts
+
+
+def test_a_state_of_format_1_is_read() -> None:
+    """Forty records in two partitions over four days, one of them without a time."""
+    state = read_state(GOLDEN / "state_1")
+    assert state.coverage == {Coverage("orders", 0, 0, 77, 20), Coverage("orders", 1, 0, 79, 20)}
+    assert count_outcomes(state) == COUNTS
+    windows = {key.window for key in state.cells}
+    assert windows == {"", "1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"}
+    cell = state.cells[CellKey("orders", "value", 0, "1970-01-01", 1)]
+    assert (cell.counts, cell.first_seen) == ({Outcome.CONFORMS: 2, Outcome.TRAILING_BYTES: 1}, 0)
+    violation = state.violations[ViolationKey("orders", "value", Outcome.BAD_UTF8, 1, "/fields/1/type", "note")]
+    assert (violation.records, violation.first_seen, violation.last_seen) == (5, 60_480_000, 336_960_000)
+    assert [(example.partition, example.offset) for example in violation.examples] == [
+        (1, offset) for offset in (14, 30, 46, 62, 78)
+    ]
+    assert violation.examples[0] == ViolationExample(1, 14)
+    assert violation.detail == "`note` (string) is not UTF-8 (byte 2 of the body)"
+    assert len(state.samples["orders", "value", "total"].values) == 5
+    assert state.unsampled == {("orders", "value", "wide")}
