@@ -31,9 +31,9 @@ from contractlog.spark_validation.columnar.read_failures import ReadFailures, Un
 from contractlog.spark_validation.columnar.readability import Readability, make_readability
 from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
-from contractlog.spark_validation.range_audit import NO_TIME, to_milliseconds
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.timestamps import NO_TIME, to_milliseconds
 
 __all__ = ["BacktestPlan", "PreparedBacktest", "backtest_range"]
 
