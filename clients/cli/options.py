@@ -9,6 +9,7 @@ from typing import Final
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.credentials import select_security
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.output_files import find_output_problem
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import (
@@ -35,6 +36,7 @@ __all__ = [
     "connect",
     "format_reference",
     "parse_level",
+    "parse_output_path",
     "parse_reference",
     "parse_version_name",
     "select_context",
@@ -231,6 +233,18 @@ def parse_version_name(text: str) -> tuple[str, VersionLike] | None:
     return (subject, int(number)) if number.isascii() and number.isdigit() and int(number[:18]) else None
 
 
+def parse_output_path(text: str) -> Path:
+    """Parse the path of a file to write, as an argument type.
+
+    Raises:
+        ArgumentTypeError: it cannot be written.
+    """
+    problem = find_output_problem(Path(text))
+    if problem is not None:
+        raise ArgumentTypeError(f"`{text}` cannot be written: {problem}")
+    return Path(text)
+
+
 def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -264,10 +278,9 @@ def _parse_report(text: str) -> tuple[str, Path]:
         raise ArgumentTypeError(f"`{text}` names no file: write {format_name}=FILE")
     if format_name not in REPORT_FORMATS or not equals:
         raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(REPORT_FORMATS)}")
-    if not path.parent.is_dir():
-        raise ArgumentTypeError(f"`{path}` cannot be written: there is no folder `{path.parent}`")
-    if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout must not be replaced
-        raise ArgumentTypeError(f"`{path}` is not a regular file; --format {format_name} prints the report")
+    problem = find_output_problem(path)
+    if problem is not None:
+        raise ArgumentTypeError(f"`{path}` cannot be written: {problem}; --format {format_name} prints the report")
     return format_name, path
 
 
