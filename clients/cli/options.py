@@ -14,6 +14,7 @@ from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import (
     DEFAULT_TIMEOUT,
+    DEFAULT_URL,
     URL_VARIABLES,
     Security,
     registry_url,
@@ -52,14 +53,25 @@ REPORT_FORMATS: Final = (
 )  #: rendered by `report_formats.report_output`
 
 
-def add_registry(parser: ArgumentParser) -> None:
-    """Add ``--registry`` and ``--timeout``; ``connect`` reads them."""
+def add_registry(parser: ArgumentParser, *, environments: bool = True) -> None:
+    """Add ``--registry`` and ``--timeout``; ``connect`` reads them.
+
+    Args:
+        parser: of the command.
+        environments: whether the command has the environments of the manifest.
+    """
+    variables = ", ".join(URL_VARIABLES)
+    others = (
+        f"that of --environment, {variables}, the manifest's environment `default`, or without environments "
+        f"{DEFAULT_URL}"
+        if environments
+        else f"{variables}, {DEFAULT_URL}"
+    )
     parser.add_argument(
         "--registry",
         metavar="URL",
-        help="the registry (else that of --environment, CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, the manifest's "
-        "environment `default`, or without environments http://127.0.0.1:8081); credentials: CONTRACTLOG_REGISTRY_USER "
-        "and _PASSWORD, or _TOKEN, or _CERTIFICATE and _KEY; trusted CA: _CA; for one environment: …_NAME",
+        help=f"the registry (else {others}); credentials: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _TOKEN, or "
+        f"_CERTIFICATE and _KEY; trusted CA: _CA{'; for one environment: …_NAME' if environments else ''}",
     )
     add_timeout(parser)
 
