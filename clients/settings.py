@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first one that is set is used
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: the default address of ``contractlog serve``
+_MAX_CERTIFICATE_BYTES: Final = 16 * 1024 * 1024
 _VARIABLE_PREFIX: Final = "CONTRACTLOG_REGISTRY_"
 DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting and retrying
 
@@ -152,6 +154,7 @@ class Security:
         import ssl  # noqa: PLC0415 - imported only if needed
 
         try:
+            self._require_readable_files()
             context = ssl.create_default_context(**_ca_argument(self.ca or None))
             if self.ca is False:
                 context.check_hostname = False
@@ -164,19 +167,38 @@ class Security:
                     f"`{self.certificate}` is a certificate without its key: name the file of the key too, "
                     "by CONTRACTLOG_REGISTRY_KEY, Security(key=…) or --source-key"
                 ) from None
-            key = self.key and (self.key if Path(self.key).exists() else "the key")  # else it may be anything
-            files = ", ".join(file for file in (self.ca, self.certificate, key) if file)
+            key = self.key and (self.key if _is_existing(self.key) else "the key")  # else it may be anything
+            certificate = self.certificate and ("the certificate" if "\n" in self.certificate else self.certificate)
+            files = ", ".join(file for file in (self.ca, certificate, key) if file)
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
+
+    def _require_readable_files(self) -> None:
+        """Require regular files of a bounded size: OpenSSL would read a device or a pipe to its end.
+
+        Raises:
+            OSError: a file is neither regular nor small, or cannot be read.
+        """
+        for name in (self.ca, self.certificate, self.key):
+            if name and not Path(name).is_dir():
+                read_bounded_file(Path(name), _MAX_CERTIFICATE_BYTES)
 
     def _lacks_key(self) -> bool:
         """Return whether there is a certificate without a key: none was given, and its file has none."""
         if self.certificate is None or self.key is not None:
             return False
         try:
-            return b"PRIVATE KEY" not in Path(self.certificate).read_bytes()
+            return b"PRIVATE KEY" not in read_bounded_file(Path(self.certificate), _MAX_CERTIFICATE_BYTES)
         except OSError:
             return False
+
+
+def _is_existing(path: str) -> bool:
+    """Return whether a path exists; the content of a file in its place, which may be too long for a name, does not."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
 
 
 def _ca_argument(ca: str | None) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import asyncio
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, fields, is_dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -42,6 +42,8 @@ __all__ = [
     "schema_registry_client",
     "schema_registry_settings",
 ]
+
+_OPTION: Final = "--contractlog-registry"
 
 
 class Registries:
@@ -221,7 +223,7 @@ def _model_to_json(event: Any, context: Any) -> Any:  # noqa: ARG001 - as serial
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the setting that name the registry of ``schema_gate``."""
     purpose = "URL of the registry that the fixture schema_gate reads"
-    parser.getgroup("contractlog").addoption("--contractlog-registry", metavar="URL", help=purpose)
+    parser.getgroup("contractlog").addoption(_OPTION, metavar="URL", help=purpose)
     parser.addini("contractlog_registry", purpose, default="")
 
 
@@ -230,18 +232,34 @@ def schema_gate(request: pytest.FixtureRequest) -> Iterator[SchemaGate]:
     """Assertions about your schema files and events.
 
     The registry is that of ``--contractlog-registry``, of the setting ``contractlog_registry``, or of the environment
-    variable CONTRACTLOG_REGISTRY_URL; if none is given, the test's own (``schema_registry``).
+    variable CONTRACTLOG_REGISTRY_URL; if none is given, the test's own (``schema_registry``). Credentials are not sent
+    to a registry that only pytest's configuration names while a variable names another one.
     """
     config = request.config
-    url = config.getoption("--contractlog-registry") or config.getini("contractlog_registry")
+    url = config.getoption(_OPTION) or config.getini("contractlog_registry")
+    is_configured = bool(url) and not _is_named_by_arguments(config.invocation_params.args)
     url = url or os.environ.get("CONTRACTLOG_REGISTRY_URL")
     if not url:
         yield SchemaGate(request.getfixturevalue("schema_registry"))
         return
     from contractlog.clients import Registry, Security  # noqa: PLC0415
+    from contractlog.clients.cli.credential_selection import select_security_of_config  # noqa: PLC0415
+    from contractlog.compatibility.errors import UsageError  # noqa: PLC0415
 
-    with Registry(url, security=Security.from_environment()) as registry:
+    security = Security.from_environment()
+    if is_configured:
+        try:
+            security = select_security_of_config(url, "configuration of pytest", f"pass {_OPTION}")
+        except UsageError as error:
+            pytest.fail(str(error), pytrace=False)
+    with Registry(url, security=security) as registry:
         yield SchemaGate(registry)
+
+
+def _is_named_by_arguments(arguments: Sequence[object]) -> bool:
+    """Return whether the user names the registry: the option may also be in ``addopts`` of the configuration."""
+    words = [str(argument) for argument in arguments] + os.environ.get("PYTEST_ADDOPTS", "").split()
+    return any(word.partition("=")[0] == _OPTION for word in words)
 
 
 @pytest.fixture(scope="session")

@@ -119,9 +119,9 @@ def read_state(folder: Path) -> AuditState:
         UsageError: the folder contains no state, or one of another format.
     """
     try:
-        description = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
+        description = _read_description(folder)
         if description.get("format") not in _READABLE:
-            raise UsageError(f"{folder} has a state of another format: {description.get('format')}")
+            raise UsageError(f"{folder} has a state of another format: {str(description.get('format'))[:100]}")
         cells: dict[CellKey, Cell] = {}
         for row in _read_table(folder / CELLS).to_pylist():
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
@@ -132,11 +132,32 @@ def read_state(folder: Path) -> AuditState:
             cells,
             dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
-            frozenset((topic, part, field) for topic, part, field in description.get("unsampled", ())),
+            frozenset(map(tuple, description.get("unsampled", ()))),
             _read_producers(folder) if description["format"] == FORMAT else {},
         )
-    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError, RecursionError) as error:
+    except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
+    except (LookupError, ValueError, AttributeError, TypeError) as error:
+        raise UsageError(
+            f"{folder} has no readable state of an audit: a table has other columns or values than audits write"
+        ) from error
+
+
+def _read_description(folder: Path) -> dict[str, Any]:
+    """Read ``state.json``, and require the types of its members."""
+    try:
+        description = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
+    except (ValueError, RecursionError):
+        description = None
+    unsampled = description.get("unsampled", []) if isinstance(description, dict) else None
+    if not isinstance(unsampled, list) or not all(
+        isinstance(each, list) and list(map(type, each)) == [str] * 3 for each in unsampled
+    ):
+        raise UsageError(
+            f"{folder} has no readable state of an audit: `{STATE}` is not a JSON object as audits write it, with"
+            " `format` and a list `unsampled` of topic, part and field"
+        )
+    return description
 
 
 def _read_table(path: Path) -> pa.Table:

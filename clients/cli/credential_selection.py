@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from contractlog.clients.settings import (
+    URL_VARIABLES,
     RegistryAddress,
     Security,
     environment_variable,
@@ -20,7 +21,14 @@ from contractlog.clients.settings import (
 )
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["has_credentials", "list_urls", "select_security", "use_manifest_registry", "uses_manifest_registry"]
+__all__ = [
+    "has_credentials",
+    "list_urls",
+    "select_security",
+    "select_security_of_config",
+    "use_manifest_registry",
+    "uses_manifest_registry",
+]
 
 
 def use_manifest_registry(options: Namespace, url: str) -> None:
@@ -31,7 +39,7 @@ def use_manifest_registry(options: Namespace, url: str) -> None:
 def uses_manifest_registry(options: Namespace) -> bool:
     """Return whether neither an argument nor a variable names the registry, but a manifest."""
     url = getattr(options, "manifest_url", None)
-    return url is not None and url == options.registry and not _list_named_urls().issuperset(list_urls(url))
+    return url is not None and url == options.registry and not _is_named_by_variable(url)
 
 
 def select_security(options: Namespace) -> Security:
@@ -50,14 +58,37 @@ def select_security(options: Namespace) -> Security:
         return security
     suffixed = replace(Security.from_environment(own), ca=security.ca)
     if has_credentials(security) and not has_credentials(suffixed):
-        url = ", ".join(list_urls(options.registry))
         variable = "the registry" if name is None else environment_variable(name)
-        raise UsageError(
-            f"only the manifest names the registry {url}, and {_describe_named()} another one, so that "
-            f"credentials of variables without the ending of an environment are not sent to it: set {variable} to "
-            "the URL if it is meant, or add the name of their environment to the names of these variables"
+        raise _withheld_error(
+            "manifest", options.registry, variable, "add the name of their environment to the names of these variables"
         )
     return suffixed
+
+
+def select_security_of_config(url: str, config: str, other_way: str) -> Security:
+    """Return the credentials for a registry that only a configuration file names, which has no environments.
+
+    Args:
+        url: the registry.
+        config: the configuration, for the message.
+        other_way: to name the registry, for the message.
+
+    Raises:
+        UsageError: variables name other registries.
+    """
+    security = Security.from_environment()
+    if has_credentials(security) and find_url_variables() and not _is_named_by_variable(url):
+        raise _withheld_error(config, url, URL_VARIABLES[0], other_way)
+    return security
+
+
+def _withheld_error(config: str, registry: str, variable: str, other_way: str) -> UsageError:
+    url = ", ".join(list_urls(registry))
+    return UsageError(
+        f"only the {config} names the registry {url}, and {_describe_named()} another one, so that "
+        f"credentials of variables without the ending of an environment are not sent to it: set {variable} to "
+        f"the URL if it is meant, or {other_way}"
+    )
 
 
 def has_credentials(security: Security) -> bool:
@@ -70,13 +101,13 @@ def list_urls(text: str) -> list[str]:
     return [address.url for address in RegistryAddress.parse(text)]
 
 
-def _list_named_urls() -> set[str]:
-    """Return the URLs in variables, without credentials."""
+def _is_named_by_variable(text: str) -> bool:
+    """Return whether variables name all URLs of a registry."""
     urls: set[str] = set()
-    for text in find_url_variables().values():
+    for named in find_url_variables().values():
         with suppress(UsageError):  # of a registry that this command does not use
-            urls.update(list_urls(text))
-    return urls
+            urls.update(list_urls(named))
+    return urls.issuperset(list_urls(text))
 
 
 def _describe_named() -> str:

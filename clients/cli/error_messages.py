@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from contractlog.clients.cli.credential_selection import select_security, uses_manifest_registry
 from contractlog.clients.settings import (
     URL_VARIABLES,
     RegistryAddress,
     Security,
     environment_variable,
     environment_variables,
+    find_url_variables,
     registry_url,
 )
 from contractlog.compatibility.errors import (
@@ -87,22 +89,40 @@ class _RegistrySource:
         variable = environment_variable(self.environment)
         return f"the URL of the environment `{self.environment}` in the manifest, which {variable} replaces"
 
-    def name_variable(self, name: str) -> str:
-        """Return the variable with a part of the credentials: that of the environment if it is set."""
+    @property
+    def suffix(self) -> str:
+        """The ending of the environment's variables; empty without an environment."""
+        return "" if self.environment is None else environment_variable(self.environment).removeprefix(URL_VARIABLES[0])
+
+    def name_variable(self, name: str, *, beside: str | None = None) -> str:
+        """Return the variable with a part of the credentials: that of the environment if it is set.
+
+        ``beside`` is the part that is looked for, if it is another one.
+        """
         plain = f"CONTRACTLOG_REGISTRY_{name}"
-        if self.environment is None or plain not in environment_variables(self.environment):
-            return plain
-        return plain + environment_variable(self.environment).removeprefix(URL_VARIABLES[0])
+        own = {} if self.environment is None else environment_variables(self.environment)
+        return plain + (self.suffix if f"CONTRACTLOG_REGISTRY_{beside or name}" in own else "")
 
     def find_user(self, url: str) -> str | None:
         """Return the user in the URL that was given, or None."""
         texts = self.arguments if self.environment is not None else (*self.arguments, registry_url())
         return next(_users_of_url(url, texts), None)
 
-    def read_security(self) -> Security:
-        """Return the credentials in variables."""
-        own = {} if self.environment is None else environment_variables(self.environment)
-        return Security.from_environment({**os.environ, **own})
+    def read_security(self, url: str) -> Security:
+        """Return the credentials in variables, as far as they are sent to the registry."""
+        try:
+            return select_security(self._options(url))
+        except UsageError:
+            return Security()
+
+    def needs_own_variables(self, url: str) -> bool:
+        """Return whether only variables of the environment are sent to the registry."""
+        return uses_manifest_registry(self._options(url)) and bool(find_url_variables())
+
+    def _options(self, url: str) -> Namespace:
+        """Return the options that decide where credentials are sent."""
+        is_named = self.environment is None or any(word.partition("=")[0] == "--registry" for word in self.arguments)
+        return Namespace(registry=url, manifest_url=None if is_named else url, environment=self.environment)
 
 
 def interruption_message(error: BaseException, argv: Iterable[str]) -> str:
@@ -132,7 +152,7 @@ def _forbidden_message(error: Forbidden, url: str, source: _RegistrySource) -> s
     if denied is None:
         return str(error)
     operation, subjects = denied.groups()
-    user = source.find_user(url) or source.read_security().user
+    user = source.find_user(url) or source.read_security(url).user
     return (
         f"{'the user' if user is None else f'user `{user}`'} has no permission to {operation.lower()} "
         f"{_describe_subjects(subjects)}: ask an operator of the registry"
@@ -154,11 +174,11 @@ def _rejected_message(url: str, source: _RegistrySource) -> str:
     user = source.find_user(url)
     if user is not None:
         return f"the registry at {url} rejected user `{user}` and the password, both taken from the URL that was given"
-    security = source.read_security()
+    security = source.read_security(url)
     if security.user is not None and security.password is None:
         return (
             f"the registry at {url} rejected user `{security.user}`, for which no password was set: set "
-            "CONTRACTLOG_REGISTRY_PASSWORD"
+            f"{source.name_variable('PASSWORD', beside='USER')}"
         )
     if security.user is not None:
         return (
@@ -167,10 +187,11 @@ def _rejected_message(url: str, source: _RegistrySource) -> str:
         )
     if security.token is not None:
         return f"the registry at {url} rejected the token; check {source.name_variable('TOKEN')}"
-    needed = "CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD, or CONTRACTLOG_REGISTRY_TOKEN"
-    if source.environment is not None:
-        suffix = environment_variable(source.environment).removeprefix(URL_VARIABLES[0])
-        needed += f" (for the environment `{source.environment}` alone: with the ending {suffix})"
+    suffix = source.suffix if source.needs_own_variables(url) else ""
+    user, password, token = (f"CONTRACTLOG_REGISTRY_{name}{suffix}" for name in ("USER", "PASSWORD", "TOKEN"))
+    needed = f"{user} and {password}, or {token}"
+    if source.environment is not None and not suffix:
+        needed += f" (for the environment `{source.environment}` alone: with the ending {source.suffix})"
     return f"the registry at {url} needs credentials: set {needed}"
 
 

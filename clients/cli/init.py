@@ -43,7 +43,7 @@ def init(parser: ArgumentParser, argv: Sequence[str]) -> int:
         action="store_true",
         help="also write settings and associations of the registry's subjects",
     )
-    add_registry(parser)
+    add_registry(parser, environments=False)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     with apply_output_options(options):

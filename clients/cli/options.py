@@ -9,10 +9,12 @@ from typing import Final
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.credential_selection import select_security
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.output_files import find_output_problem
 from contractlog.clients.hooks import Exchange
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import (
     DEFAULT_TIMEOUT,
+    DEFAULT_URL,
     URL_VARIABLES,
     Security,
     registry_url,
@@ -35,6 +37,7 @@ __all__ = [
     "connect",
     "format_reference",
     "parse_level",
+    "parse_output_path",
     "parse_reference",
     "parse_version_name",
     "select_context",
@@ -50,14 +53,25 @@ REPORT_FORMATS: Final = (
 )  #: rendered by `report_formats.report_output`
 
 
-def add_registry(parser: ArgumentParser) -> None:
-    """Add ``--registry`` and ``--timeout``; ``connect`` reads them."""
+def add_registry(parser: ArgumentParser, *, environments: bool = True) -> None:
+    """Add ``--registry`` and ``--timeout``; ``connect`` reads them.
+
+    Args:
+        parser: of the command.
+        environments: whether the command has the environments of the manifest.
+    """
+    variables = ", ".join(URL_VARIABLES)
+    others = (
+        f"that of --environment, {variables}, the manifest's environment `default`, or without environments "
+        f"{DEFAULT_URL}"
+        if environments
+        else f"{variables}, {DEFAULT_URL}"
+    )
     parser.add_argument(
         "--registry",
         metavar="URL",
-        help="the registry (else that of --environment, CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, the manifest's "
-        "environment `default`, or without environments http://127.0.0.1:8081); credentials: CONTRACTLOG_REGISTRY_USER "
-        "and _PASSWORD, or _TOKEN, or _CERTIFICATE and _KEY; trusted CA: _CA; for one environment: …_NAME",
+        help=f"the registry (else {others}); credentials: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _TOKEN, or "
+        f"_CERTIFICATE and _KEY; trusted CA: _CA{'; for one environment: …_NAME' if environments else ''}",
     )
     add_timeout(parser)
 
@@ -231,6 +245,18 @@ def parse_version_name(text: str) -> tuple[str, VersionLike] | None:
     return (subject, int(number)) if number.isascii() and number.isdigit() and int(number[:18]) else None
 
 
+def parse_output_path(text: str) -> Path:
+    """Parse the path of a file to write, as an argument type.
+
+    Raises:
+        ArgumentTypeError: it cannot be written.
+    """
+    problem = find_output_problem(Path(text))
+    if problem is not None:
+        raise ArgumentTypeError(f"`{text}` cannot be written: {problem}")
+    return Path(text)
+
+
 def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -264,10 +290,9 @@ def _parse_report(text: str) -> tuple[str, Path]:
         raise ArgumentTypeError(f"`{text}` names no file: write {format_name}=FILE")
     if format_name not in REPORT_FORMATS or not equals:
         raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(REPORT_FORMATS)}")
-    if not path.parent.is_dir():
-        raise ArgumentTypeError(f"`{path}` cannot be written: there is no folder `{path.parent}`")
-    if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout must not be replaced
-        raise ArgumentTypeError(f"`{path}` is not a regular file; --format {format_name} prints the report")
+    problem = find_output_problem(path)
+    if problem is not None:
+        raise ArgumentTypeError(f"`{path}` cannot be written: {problem}; --format {format_name} prints the report")
     return format_name, path
 
 

@@ -25,7 +25,7 @@ __all__ = [
     "find_by_subjects",
     "find_owned_subjects",
     "insert_association",
-    "is_id_of_another_resource",
+    "is_known_resource",
     "update_association",
 ]
 
@@ -153,16 +153,17 @@ def find_owned_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> se
     return {Subject(row.context, row.subject) for row in snapshot.connection.execute(statement)}
 
 
-def is_id_of_another_resource(snapshot: Snapshot, resource: Resource) -> bool:
-    """Return whether a resource of another name, namespace or type has the id."""
-    if not resource.id:
-        return False
-    is_same = (
-        (_A.resource_name == resource.name)
-        & (_A.resource_namespace == resource.namespace)
-        & (_A.resource_type == resource.type)
+def is_known_resource(snapshot: Snapshot, resource: Resource) -> bool:
+    """Return whether a resource of this name and namespace has associations, whatever its id."""
+    statement = (
+        select(_A.guid)
+        .where(
+            _A.resource_name == resource.name,
+            _A.resource_namespace == resource.namespace,
+            _A.resource_type == resource.type,
+        )
+        .limit(1)
     )
-    statement = select(_A.guid).where(_A.resource_id == resource.id, ~is_same).limit(1)
     return snapshot.connection.execute(statement).first() is not None
 
 

@@ -43,7 +43,7 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     add_strategy(parser, "of the values; records of other subjects are errors (default: any strategy)")
     add_broker_options(parser)
-    add_registry(parser)
+    add_registry(parser, environments=False)
     parser.add_argument(
         "--format",
         choices=("text", "json", "avro"),

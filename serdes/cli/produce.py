@@ -74,7 +74,7 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help='the format of lines is {"key": …, "value": …, "headers": [{"key": …, "value": …}], "timestamp": ms}',
     )
     add_broker_options(parser)
-    add_registry(parser)
+    add_registry(parser, environments=False)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
     if options.references and options.schema is None:

@@ -77,7 +77,7 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
-    add_registry(parser)
+    add_registry(parser, environments=False)
     add_format(parser)
     options = parser.parse_args(argv)
     if options.lineage and options.no_samples:

@@ -51,7 +51,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
-    add_registry(parser)
+    add_registry(parser, environments=False)
     options = parser.parse_intermixed_args(argv)
     return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state))
 

@@ -44,6 +44,8 @@ def test_every_verb_explains_itself_with_an_example(verb: str, capsys: pytest.Ca
     assert told.out.startswith(f"usage: contractlog {verb} ")
     assert f"example:\n  {VERBS[verb].example}\n" in told.out
     assert told.err == ""
+    usage = told.out.partition("\n\n")[0]
+    assert ("that of --environment" in told.out) <= ("[--environment NAME]" in usage)
 
 
 @pytest.mark.parametrize("verb", ARGUMENTS)

@@ -13,6 +13,7 @@ from contractlog.clients.cli.options import (
     add_output,
     add_registry,
     add_reports,
+    parse_output_path,
 )
 from contractlog.clients.cli.output import apply_output_options
 
@@ -22,7 +23,9 @@ __all__ = ["apply", "plan"]
 def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Show what would change; exit code 1 or 4 if a file cannot be registered."""
     add_files(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan to a file, for `apply --plan`")
+    parser.add_argument(
+        "--out", type=parse_output_path, metavar="FILE", help="write the plan to a file, for `apply --plan`"
+    )
     _add_prune(parser)
     parser.add_argument("--exit-code", action="store_true", help="exit code 1 if something would change")
     add_registry(parser)

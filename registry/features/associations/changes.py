@@ -92,6 +92,7 @@ def apply_changes(
                 transaction, resource.id, (change.type or "",), cascade=change.cascade, permissions=permissions
             )
         else:
+            _reject_id_of_another_resource(transaction, resource, change, permissions)
             results.append(_change_association(transaction, resource, change, proposal, new_guid))
     return results
 
@@ -155,7 +156,7 @@ def _change_association(
         return _create_association(transaction, resource, change, proposal, new_guid)
     if change.operation is AssociationOperation.CREATE:
         if not _is_same_association(existing, resource, change):
-            raise _type_exists_error(existing, resource)
+            raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
     else:
         _reject_conflict(existing, resource, change)
     if proposal is None:
@@ -169,22 +170,29 @@ def _change_association(
 
 
 def _find_existing(transaction: Transaction, resource: Resource, change: AssociationChange) -> StoredAssociation | None:
-    """Find the association of this type, by the resource's name, else by its id: each identifies it."""
-    types = (change.type or "",)
-    by_name = AssociationFilter(name=resource.name, namespace=resource.namespace, types=types)
+    """Find the association of this type and resource."""
+    by_name = AssociationFilter(name=resource.name, namespace=resource.namespace, types=(change.type or "",))
     matches = associations.find_associations(transaction, by_name)
-    if not matches and resource.id:
-        matches = associations.find_associations(transaction, AssociationFilter(resource_id=resource.id, types=types))
     return matches[0] if matches else None
 
 
-def _type_exists_error(existing: StoredAssociation, resource: Resource) -> AssociationTypeExists:
-    """Return the error for a resource that has an association of the type.
+def _reject_id_of_another_resource(
+    transaction: Transaction, resource: Resource, change: AssociationChange, permissions: Permissions
+) -> None:
+    """Reject a new resource whose id another one has, before any error that depends on that one.
 
-    It names the resource by its id if only that is the same.
+    The message does not name that resource, and whether it has an association of the same type is told only to callers
+    who may read that association.
     """
-    named = (existing.resource.name, existing.resource.namespace) == (resource.name, resource.namespace)
-    return AssociationTypeExists(type=existing.association_type, resource=resource.name if named else resource.id)
+    if not resource.id or associations.is_known_resource(transaction, resource):
+        return
+    others = associations.find_associations(transaction, AssociationFilter(resource_id=resource.id))
+    for other in others:
+        is_readable = permissions.permits_association(other.subject, other.resource_name, other.association_type)
+        if other.association_type == change.type and is_readable:
+            raise AssociationTypeExists(type=other.association_type, resource=resource.id)
+    if others:
+        reject_member("resourceId", f"id '{resource.id}' belongs to another resource")
 
 
 def _is_same_association(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> bool:
@@ -205,7 +213,7 @@ def _is_same_resource(existing: Resource, requested: Resource) -> bool:
 def _reject_conflict(existing: StoredAssociation, resource: Resource, change: AssociationChange) -> None:
     """Reject an upsert that would change an existing association."""
     if not _is_same_resource(existing.resource, resource):
-        raise _type_exists_error(existing, resource)
+        raise AssociationTypeExists(type=existing.association_type, resource=resource.name)
     if change.subject not in {None, existing.subject}:
         reject_member("subject", "cannot be changed")
     if change.frozen not in {None, existing.frozen}:
@@ -278,9 +286,6 @@ def _reject_invalid_new(
         reject_member("frozen", "all associations for a resource must be consistently frozen or non-frozen")
     if not all(_is_same_resource(association.resource, resource) for association in siblings):
         reject_member("resourceId", f"resource '{resource.name}' has another id")
-    if not siblings and associations.is_id_of_another_resource(transaction, resource):
-        # The message does not name that resource: the caller may not be permitted to read it.
-        reject_member("resourceId", f"id '{resource.id}' belongs to another resource")
     others = associations.find_by_subject(transaction, subject)
     if any(association.lifecycle is Lifecycle.STRONG for association in others):
         raise StrongAssociationExists(subject=str(subject))

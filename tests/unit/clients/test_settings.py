@@ -62,8 +62,18 @@ def test_credentials_in_the_url_go_before_the_others() -> None:
         transport.close()
 
 
-def test_a_key_that_is_no_file_is_not_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("member", ["ca", "certificate", "key"])
+def test_a_device_is_no_certificate(tmp_path: Path, member: str) -> None:
+    (tmp_path / "me.pem").write_text("PRIVATE KEY")
+    files = {"certificate": str(tmp_path / "me.pem")} | {member: "/dev/zero"}
+    with pytest.raises(UsageError, match=r"cannot be used \(.*/dev/zero.*\): it is not a regular file"):
+        Security(**files).tls_context()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["hunter2", "-----BEGIN PRIVATE KEY-----\nhunter2\n" + 300 * "x"])
+def test_a_key_that_is_no_file_is_not_printed(tmp_path: Path, key: str) -> None:
     (tmp_path / "me.pem").touch()
-    with pytest.raises(UsageError) as error:
-        Security(certificate=str(tmp_path / "me.pem"), key="hunter2").tls_context()
-    assert "hunter2" not in str(error.value)
+    for security in (Security(certificate=str(tmp_path / "me.pem"), key=key), Security(certificate=f"\n{key}")):
+        with pytest.raises(UsageError) as error:
+            security.tls_context()
+        assert "hunter2" not in str(error.value)

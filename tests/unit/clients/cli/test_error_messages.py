@@ -81,6 +81,24 @@ def test_an_environment_is_named_with_its_url_and_its_variables(monkeypatch: pyt
     )
 
 
+def test_variables_that_are_not_sent_to_an_environment_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = Unauthorized(url=URL, environment="prod")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://another:8081")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "you")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_PASSWORD", "secret")
+    assert error_message(error, []).endswith(
+        "needs credentials: set CONTRACTLOG_REGISTRY_USER_PROD and CONTRACTLOG_REGISTRY_PASSWORD_PROD, or "
+        "CONTRACTLOG_REGISTRY_TOKEN_PROD"
+    )
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_TOKEN_PROD", "secret")
+    assert error_message(error, []).endswith("rejected the token; check CONTRACTLOG_REGISTRY_TOKEN_PROD")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER_PROD", "ana")
+    assert error_message(error, []).endswith(
+        "rejected user `ana`, for which no password was set: set CONTRACTLOG_REGISTRY_PASSWORD_PROD"
+    )
+    assert "user `ana`" in error_message(error, ["--registry", URL])
+
+
 @pytest.mark.parametrize(
     ("subject", "described"),
     [

@@ -249,6 +249,18 @@ def test_a_schema_of_an_association_is_not_judged_for_who_may_not_bind(shared: h
     assert told(shared.post("/associations", json=owned, auth=("admin", "p")))[1] == 42201
 
 
+def test_an_id_that_is_in_use_does_not_tell_what_else_is_bound(shared: httpx2.Client) -> None:
+    shared.post("/subjects/theirs/versions", json=STRING, auth=("admin", "p"))
+    assert shared.post("/associations", json=binding("key", subject="theirs"), auth=("admin", "p")).status_code == 200
+    for members in ({}, {"subject": "mine-none"}, {"lifecycle": "STRONG", "frozen": True, "subject": None}):
+        bodies = [binding(kind, **members) | {"resourceName": "mine"} for kind in ("key", "value")]
+        answers = {told(shared.put("/associations/resources/r1", json=body, auth=("mine", "p"))) for body in bodies}
+        assert answers == {(422, 42212, answers.copy().pop()[2])}
+        assert "id 'r1' belongs to another resource" in answers.pop()[2]
+    taken = binding("key") | {"resourceName": "mine"}
+    assert told(shared.post("/associations", json=taken, auth=("admin", "p")))[1] == 40903  # who may read the other
+
+
 def test_changing_or_removing_a_binding_needs_write_on_the_topics_own_subject(shared: httpx2.Client) -> None:
     shared.post("/associations", json=binding("value"), auth=("admin", "p"))
     shared.post("/associations", json=binding("key"), auth=("admin", "p"))

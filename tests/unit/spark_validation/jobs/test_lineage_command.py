@@ -128,9 +128,11 @@ def test_unreadable_or_unwritable_files_are_usage_errors(
     (audited / "state" / "samples.parquet").write_bytes(b"no table")
     assert main(["lineage", "--state", str(audited)]) == 2
     assert "has no readable state of an audit" in capsys.readouterr().err
-    (audited / "state" / "state.json").write_text("[" * 100_000)
-    assert main(["lineage", "--state", str(audited)]) == 2
-    assert "has no readable state of an audit" in capsys.readouterr().err
+    hostile = ("[" * 100_000, "[]", "\\", '{"unsampled": 3}', '{"unsampled": ["abc"]}', '{"unsampled": [["a", 1, []]]}')
+    for text in hostile:
+        (audited / "state" / "state.json").write_text(text)
+        assert main(["lineage", "--state", str(audited)]) == 2
+        assert "has no readable state of an audit: `state.json` is not a JSON object" in capsys.readouterr().err
 
 
 def test_without_a_state_or_a_place_to_audit_it_asks_for_one(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
