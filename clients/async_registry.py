@@ -102,6 +102,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     difference = async_endpoint(extensions.difference)
     graph = async_endpoint(extensions.graph)
     permissions = async_endpoint(extensions.permissions)
+    effective_settings = async_endpoint(extensions.effective_settings)
     lookup_many = async_endpoint(extensions.lookup_many)
     check_many = async_endpoint(extensions.check_many)
     fetches = async_endpoint(extensions.fetches)

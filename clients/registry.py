@@ -163,6 +163,7 @@ class Registry(RegistryBase[Transport]):
     difference = endpoint(extensions.difference)
     graph = endpoint(extensions.graph)
     permissions = endpoint(extensions.permissions)
+    effective_settings = endpoint(extensions.effective_settings)
     lookup_many = endpoint(extensions.lookup_many)
     check_many = endpoint(extensions.check_many)
     fetches = endpoint(extensions.fetches)

@@ -30,6 +30,7 @@ __all__ = [
     "difference",
     "each_change",
     "each_hit",
+    "effective_settings",
     "fetches",
     "graph",
     "lookup_many",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _EXTENSION_PATH: Final = ("contractlog", "v1")
+_GLOBAL_SETTINGS: Final = ":.:"
 
 
 def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]]:
@@ -151,6 +153,15 @@ def permissions(subject: SubjectLike) -> Call[ResponseBody]:
     return Call("GET", (*_EXTENSION_PATH, "permissions", PathParameter(subject)), _parse_permissions)
 
 
+def effective_settings(scope: SubjectLike = _GLOBAL_SETTINGS) -> Call[ResponseBody]:
+    """Return the config and the mode in force for a subject or context, and the scope of each setting.
+
+    The member ``sources`` has a scope by the name of the setting: the subject, ``:.eu:`` for a context, ``:.:`` for
+    the global settings, ``:.__GLOBAL:`` for those of every context, or None for the server's default.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "settings", PathParameter(scope)), _parse_settings)
+
+
 def lookup_many(
     schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
 ) -> Call[list[RegisteredSchema | RegistryError]]:
@@ -212,6 +223,14 @@ def _parse_page(member: str, body: Any) -> ResponseBody:
 def _parse_permissions(body: Any) -> ResponseBody:
     if not isinstance(body["user"], str) or not all(isinstance(body[name], bool) for name in ("read", "write")):
         raise TypeError("permissions have a name and two booleans")
+    return dict(body)
+
+
+def _parse_settings(body: Any) -> ResponseBody:
+    if not isinstance(body["config"], dict) or not isinstance(body["mode"], str):
+        raise TypeError("settings have a config and a mode")
+    if not all(source is None or isinstance(source, str) for source in body["sources"].values()):
+        raise TypeError("the source of a setting is a scope or null")
     return dict(body)
 
 

@@ -160,7 +160,7 @@ def _forbidden_message(error: Forbidden, url: str, source: _RegistrySource) -> s
 
 
 def _describe_subjects(name: str) -> str:
-    """Return a subject in backticks, or in words the subjects of a pattern with a star."""
+    """Return a subject, or in words those of a context or with a prefix (`prefix*`)."""
     if name in _EVERY_SUBJECT:
         return "all subjects"
     subject = Subject.parse(name)

@@ -79,5 +79,23 @@ def test_files_where_the_verb_takes_files(complete: Complete, url: str, tmp_path
     assert complete("contractlog check sch", url) == ["schemas/"]
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("contractlog check --environment ", ["dev", "prod"]),
+        ("contractlog check --environment p", ["prod"]),
+        ("contractlog show --environment=p", ["--environment=prod"]),
+        ("contractlog promote ", ["dev", "prod"]),
+        ("contractlog promote dev p", ["prod"]),
+    ],
+)
+def test_environments_of_the_manifest(
+    complete: Complete, url: str, tmp_path: Path, line: str, words: list[str]
+) -> None:
+    manifest = "".join(f'[environments.{name}]\nregistry = "{url}"\n' for name in ("dev", "prod"))
+    (tmp_path / "contractlog.toml").write_text(manifest)
+    assert complete(line, url) == words
+
+
 def test_nothing_when_the_registry_does_not_respond(complete: Complete) -> None:
     assert complete("contractlog show ord", "http://127.0.0.1:9") in ([], ["ord"])

@@ -47,6 +47,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "fetches": [extensions.fetches(1)],
     "graph": [extensions.graph("s")],
     "permissions": [extensions.permissions("s")],
+    "effective_settings": [extensions.effective_settings("s")],
     "ids_of_guid": [calls.ids_of_guid("g")],
     "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
     "level": [calls.level(), calls.level("s")],

@@ -1,13 +1,15 @@
-"""``contractlog completion``: scripts that complete verbs, options and subjects in bash, zsh and fish.
+"""``contractlog completion``: scripts that complete verbs, options, subjects and environments in bash, zsh and fish.
 
 A script contains the verbs only, so that loading it in a new shell takes no longer than ``contractlog --help``. It
-requests options and subjects when it needs them, so they are those of the installed release.
+requests options, subjects and environments when it needs them, so they are those of the installed release.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
@@ -34,6 +36,10 @@ _contractlog() {
     word="${words[${#words[@]}-1]}"
     if (( ${#words[@]} <= 2 )); then
         candidates=$'@VERBS@'
+    elif [[ ${words[${#words[@]}-2]} == --environment || $word == --environment=* ||
+            ( ${words[1]} == promote && ${#words[@]} -le 4 && $word != -* ) ]]; then
+        candidates="$(contractlog completion environments -- "${words[@]:1}" 2>/dev/null </dev/null)"
+        [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && prefix="${word%%=*}="
     elif [[ $word == -* ]]; then
         candidates="$(contractlog completion words -- "${words[@]:1:2}" 2>/dev/null </dev/null)"
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[1]} "* ]]; then
@@ -61,6 +67,9 @@ _contractlog() {
     [[ -n $compstate[quote] ]] || prefix="${(Q)PREFIX}"  # in quotes, it has no backslashes to remove
     if (( CURRENT <= 2 )); then
         candidates=(@VERB_WORDS@)
+    elif [[ ${words[CURRENT-1]} == --environment || ${words[CURRENT]} == --environment=* ||
+            ( ${words[2]} == promote && $CURRENT -le 4 && ${words[CURRENT]} != -* ) ]]; then
+        candidates=(${(f)"$(contractlog completion environments -- "${(@)words[2,CURRENT]}" 2>/dev/null </dev/null)"})
     elif [[ ${words[CURRENT]} == -* ]]; then
         candidates=(${(f)"$(contractlog completion words -- "${(@)words[2,3]}" 2>/dev/null </dev/null)"})
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[2]} "* ]]; then
@@ -93,6 +102,10 @@ function __contractlog_complete
     set -l candidates
     if test (count $words) -le 1
         set candidates (string split ' ' '@VERB_WORDS@')
+    else if test "$words[-1]" = --environment; or string match -q -- '--environment=*' $word
+        set candidates (contractlog completion environments -- $words[2..-1] "$word" 2>/dev/null </dev/null)
+    else if test "$words[2]" = promote; and test (count $words) -le 3; and not string match -q -- '-*' $word
+        set candidates (contractlog completion environments -- $words[2..-1] "$word" 2>/dev/null </dev/null)
     else if string match -q -- '-*' $word
         set candidates (contractlog completion words -- $words[2..3] 2>/dev/null </dev/null)
     else
@@ -131,8 +144,9 @@ class _ArgumentRecorder(VerbParser):
 
 
 def completion(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the script for a shell; scripts request ``words VERB`` and ``actions VERB``."""
-    parser.add_argument("shell", choices=(*_SCRIPTS, "words", "actions"), metavar="bash|zsh|fish", help="the shell")
+    """Print the script for a shell; scripts request ``words VERB``, ``actions VERB`` and ``environments WORDS``."""
+    requests = ("words", "actions", "environments")
+    parser.add_argument("shell", choices=(*_SCRIPTS, *requests), metavar="bash|zsh|fish", help="the shell")
     parser.add_argument("words", nargs="*", metavar="", help="what a script asks for")
     options = parser.parse_intermixed_args(argv)
     if options.shell in _SCRIPTS:
@@ -140,7 +154,7 @@ def completion(parser: ArgumentParser, argv: Sequence[str]) -> int:
             parser.error(f"unrecognized arguments: {' '.join(options.words)}")
         _print_script(_SCRIPTS[options.shell])
     else:
-        for word in _list_words(options):
+        for word in _list_environments(options.words) if options.shell == "environments" else _list_words(options):
             print_result(word)
     return exit_codes.CLEAN
 
@@ -155,6 +169,20 @@ def _print_script(script: str) -> None:
     for mark, value in values.items():
         script = script.replace(mark, value)
     print(script, end="")
+
+
+def _list_environments(words: Sequence[str]) -> list[str]:
+    """Return the environments of the manifest of an unfinished command line, whose last word is to be completed."""
+    from contractlog.clients.cli.schema_folder.manifest import find_manifest  # noqa: PLC0415 - not for the scripts
+
+    manifest: Path | None = None
+    for word, following in pairwise(words):
+        if word == "--manifest" or word.startswith("--manifest="):
+            manifest = Path(word.partition("=")[2] or following)
+    folders = [word for word in words[1:-1] if Path(word).is_dir()]
+    found = find_manifest(manifest, folders)
+    option = "--environment=" if words[-1:] and words[-1].startswith("--environment=") else ""
+    return [] if found is None else [option + name for name in found.environments]
 
 
 def _list_words(options: Namespace) -> list[str]:

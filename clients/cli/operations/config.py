@@ -15,7 +15,9 @@ from contractlog.clients.cli.operations.setting_scopes import (
     DEFAULT_SOURCE,
     add_action,
     describe_scope,
+    describe_source,
     distinguishes_inherited,
+    fetch_sources,
     list_scopes,
     read_own_setting,
     report_change,
@@ -109,7 +111,13 @@ def _listed_members(config: Config) -> dict[str, Any]:
 
 
 def _find_sources(registry: Registry, scope: str | None, effective: dict[str, Any]) -> dict[str, str]:
-    """Return the scope that each member in force comes from: the nearest whose own config has this value."""
+    """Return the scope that each member in force comes from.
+
+    If the registry does not show it, that is the nearest scope whose own config has this value.
+    """
+    fetched = fetch_sources(registry, scope)
+    if fetched is not None:
+        return _name_sources(fetched, effective)
     layers = []
     for name in list_scopes(scope):
         own = read_own_setting(lambda name=name: registry.config(name, inherited=False), name)  # type: ignore[misc]
@@ -132,6 +140,15 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
             above = _GLOBAL_OR_DEFAULT if above == describe_scope(None) else above
             sources[_LEVEL] = f"{layers[0][0]}, else {above}"
     return sources
+
+
+def _name_sources(fetched: dict[str, str | None], effective: dict[str, Any]) -> dict[str, str]:
+    """Return the kinds of the scopes that a registry has shown, under the names of the members in force."""
+    fetched = fetched | {_LEVEL: fetched.get("compatibilityLevel")}
+    deciding = next((name for name in reversed(_POLICY_MEMBERS) if name in fetched), None)
+    if deciding is not None:
+        fetched[_POLICY_MEMBERS[0]] = fetched[deciding]
+    return {member: describe_source(fetched.get(member)) for member in effective}
 
 
 def _set_config(registry: Registry, options: Namespace) -> int:

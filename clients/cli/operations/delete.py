@@ -14,6 +14,7 @@ from contractlog.clients.cli.operations.lookups import (
     add_version_name,
     fetch_deleted,
     fetch_if_supported,
+    list_existing,
     list_live,
     parse_subject_version,
 )
@@ -125,7 +126,7 @@ def _plan_deletion(registry: Registry, subject: str, version: int | str | None, 
         SubjectNotFound, VersionNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, VersionSoftDeleted,
         VersionNotSoftDeleted: they cannot be deleted so.
     """
-    existing = registry.versions(subject, deleted=True)
+    existing = list_existing(registry, subject)
     live = list_live(registry, subject)
     if version is None:
         number, name, versions = None, subject, existing if permanent else live

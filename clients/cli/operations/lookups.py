@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.options import parse_version_name
 from contractlog.clients.cli.suggested_commands import registry_command
+from contractlog.clients.cli.verb_parser import suggest_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
+    ContractlogError,
     MethodNotAllowed,
     NotFound,
     SubjectNotFound,
@@ -22,12 +25,14 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = [
+    "absent_subject_error",
     "add_limit",
     "add_version_name",
     "describe_time",
     "fetch_deleted",
     "fetch_if_supported",
     "format_time",
+    "list_existing",
     "list_live",
     "missing_versions_error",
     "parse_subject_version",
@@ -40,6 +45,7 @@ __all__ = [
 
 T = TypeVar("T")
 _MAX_LIMIT: Final = 1_000_000
+_MAX_COMPARED: Final = 10_000  #: subjects that a misspelled one is compared with
 
 
 def add_limit(parser: ArgumentParser, default: int, items: str) -> None:
@@ -114,6 +120,18 @@ def require_registry(registry: Registry) -> None:
             raise
 
 
+def list_existing(registry: Registry, subject: str) -> list[int]:
+    """Return the numbers of all versions of a subject, soft-deleted ones included.
+
+    Raises:
+        SubjectNotFound: it has none; the error names the nearest subject.
+    """
+    try:
+        return registry.versions(subject, deleted=True)
+    except SubjectNotFound as error:
+        raise absent_subject_error(registry, subject, error) from None
+
+
 def list_live(registry: Registry, subject: str) -> list[int]:
     """Return the numbers of the live versions of a subject, if it has any."""
     try:
@@ -122,12 +140,22 @@ def list_live(registry: Registry, subject: str) -> list[int]:
         return []
 
 
+def absent_subject_error(registry: Registry, subject: str, error: SubjectNotFound) -> SubjectNotFound:
+    """Return the error for a subject that does not exist, with the nearest one, or the command that lists them."""
+    names: list[str] = []
+    with suppress(ContractlogError):  # such as a missing permission: the error is about something else
+        names = registry.subjects(limit=_MAX_COMPARED)
+    nearest = suggest_name(subject, names).removeprefix("; ")
+    error.facts["details"] = [nearest or f"to list subjects: {registry_command('subjects')}"]
+    return error
+
+
 def missing_versions_error(registry: Registry, subject: str, error: SubjectNotFound) -> SubjectNotFound:
-    """Return the error for a subject without live versions; it names the soft-deleted ones, if any."""
+    """Return the error for a subject without live versions; it names those that are soft-deleted."""
     try:
-        number = len(registry.versions(subject, deleted=True))
-    except SubjectNotFound:
-        return error
+        number = len(list_existing(registry, subject))
+    except SubjectNotFound as absent:
+        return absent
     every = "its only version is" if number == 1 else f"all its {number:,} versions are"
     command = registry_command("versions --deleted", subject)
     return SubjectNotFound(f"{str(error).rstrip('.')}: {every} soft-deleted; list them: {command}", subject=subject)

@@ -13,7 +13,9 @@ from contractlog.clients.cli.operations.setting_scopes import (
     MODE_FORMAT,
     add_action,
     describe_scope,
+    describe_source,
     distinguishes_inherited,
+    fetch_sources,
     list_scopes,
     read_own_setting,
     report_change,
@@ -47,6 +49,17 @@ def mode(parser: ArgumentParser, argv: Sequence[str]) -> int:
 def _get_mode(registry: Registry, options: Namespace) -> int:
     scope = options.subject
     effective = require_supported(registry, lambda: registry.mode(scope), "has no modes")
+    fetched = fetch_sources(registry, scope)
+    source = _find_source(registry, scope, effective) if fetched is None else describe_source(fetched.get("mode"))
+    if options.format == "json":
+        print_json({"format": MODE_FORMAT, "subject": scope, "mode": effective.value, "source": source})
+    else:
+        print_table(("MODE", "FROM"), [(effective.value, source)])
+    return exit_codes.CLEAN
+
+
+def _find_source(registry: Registry, scope: str | None, effective: Mode) -> str:
+    """Return where the mode in force comes from, as far as the reference's API shows it."""
     source = DEFAULT_SOURCE
     chain = list_scopes(scope)
     for name in chain:
@@ -63,11 +76,7 @@ def _get_mode(registry: Registry, options: Namespace) -> int:
         source = f"{source} or inherited" if inherited else source
     if source == describe_scope(None) and effective is Mode.READWRITE:
         source = f"{source} or {DEFAULT_SOURCE}"
-    if options.format == "json":
-        print_json({"format": MODE_FORMAT, "subject": scope, "mode": effective.value, "source": source})
-    else:
-        print_table(("MODE", "FROM"), [(effective.value, source)])
-    return exit_codes.CLEAN
+    return source
 
 
 def _set_mode(registry: Registry, options: Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, select_context
 from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.clients.cli.suggested_commands import registry_command
@@ -24,7 +25,9 @@ __all__ = [
     "MODE_FORMAT",
     "add_action",
     "describe_scope",
+    "describe_source",
     "distinguishes_inherited",
+    "fetch_sources",
     "list_scopes",
     "read_own_setting",
     "report_change",
@@ -34,6 +37,7 @@ __all__ = [
 CONFIG_FORMAT: Final = "contractlog.config/1"
 MODE_FORMAT: Final = "contractlog.mode/1"
 DEFAULT_SOURCE: Final = "the server's default"
+_GLOBAL_SETTINGS: Final = f":{DEFAULT_CONTEXT}:"
 _GLOBAL_SCOPE: Final = f":{GLOBAL_CONTEXT}:"
 
 T = TypeVar("T")
@@ -72,8 +76,8 @@ def add_action(actions: Any, name: str, summary: str, example: str) -> ArgumentP
 
 def list_scopes(scope: str | None) -> tuple[str | None, ...]:
     """Return the scopes that a setting may come from, nearest first; None is the global one."""
-    if scope is None or scope == _GLOBAL_SCOPE:
-        return (scope,) if scope else (None, _GLOBAL_SCOPE)
+    if scope is None or scope in {_GLOBAL_SETTINGS, _GLOBAL_SCOPE}:
+        return (scope,) if scope == _GLOBAL_SCOPE else (None, _GLOBAL_SCOPE)
     subject = Subject.parse(scope)
     context = None if subject.context == DEFAULT_CONTEXT else f":{subject.context}:"
     return tuple(dict.fromkeys((scope, context, _GLOBAL_SCOPE, None)))
@@ -81,12 +85,26 @@ def list_scopes(scope: str | None) -> tuple[str | None, ...]:
 
 def describe_scope(scope: str | None) -> str:
     """Return the kind of a scope: ``subject``, ``context .eu``, ``every context`` or ``global``."""
-    if scope is None:
+    if scope is None or scope == _GLOBAL_SETTINGS:
         return "global"
     if scope == _GLOBAL_SCOPE:
         return "every context"
     subject = Subject.parse(scope)
     return "subject" if subject.name else f"context {subject.context}"
+
+
+def describe_source(source: str | None) -> str:
+    """Return the kind of the scope that a setting is from; None is the server's default."""
+    return DEFAULT_SOURCE if source is None else describe_scope(source)
+
+
+def fetch_sources(registry: Registry, scope: str | None) -> dict[str, str | None] | None:
+    """Return the scope of each setting in force by its name; None if the registry does not show it."""
+    try:
+        settings = fetch_if_supported(lambda: registry.effective_settings(scope or _GLOBAL_SETTINGS))
+    except Forbidden:  # of the global settings, for callers who may read some subjects only
+        return None
+    return None if settings is None else settings["sources"]
 
 
 def read_own_setting(read: Callable[[], T], scope: str | None) -> T | None:

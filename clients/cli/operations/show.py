@@ -29,8 +29,9 @@ from contractlog.clients.cli.options import (
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
 from contractlog.clients.cli.pull.pulled_text import format_text
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError
+from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError, VersionNotFound
 from contractlog.compatibility.identifiers import MAX_ID, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema
 
@@ -84,6 +85,9 @@ def _fetch_version(registry: Registry, options: Namespace) -> tuple[RegisteredSc
         schema = registry.version(subject, version or "latest", deleted=version is not None)
     except SubjectNotFound as error:
         raise missing_versions_error(registry, subject, error) from None
+    except VersionNotFound as error:
+        error.facts["details"] = [f"to list its versions: {registry_command('versions', subject)}"]
+        raise
     if schema.timestamp is None and schema.version not in list_live(
         registry, str(schema.subject or subject)
     ):  # before release 8

@@ -12,6 +12,7 @@ from contractlog.clients.cli.operations.lookups import (
     add_version_name,
     fetch_deleted,
     fetch_if_supported,
+    list_existing,
     list_live,
     parse_subject_version,
     require_supported,
@@ -78,7 +79,7 @@ def _list_deleted(registry: Registry, subject: str, number: int | None) -> list[
         SubjectNotFound, VersionNotFound: there is no such version.
         UsageError: the registry lists a version that it does not show.
     """
-    numbers = registry.versions(subject, deleted=True)
+    numbers = list_existing(registry, subject)
     if number is not None and number not in numbers:
         raise VersionNotFound(version=number)
     live = set(list_live(registry, subject))

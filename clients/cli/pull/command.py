@@ -6,7 +6,14 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 
-from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry
+from contractlog.clients.cli.options import (
+    REPORT_FORMATS,
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    add_reports,
+)
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.errors import UsageError
 
@@ -22,7 +29,8 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=_parse_folder, required=True, metavar="DIR", help="the folder to write")
     add_environment(parser)
     add_registry(parser)
-    add_format(parser)
+    add_format(parser, *REPORT_FORMATS)
+    add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
     if bool(options.subjects) == options.all:
@@ -30,7 +38,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with apply_output_options(options):
         from contractlog.clients.cli.pull.runner import run  # noqa: PLC0415 - slow to import
 
-        return run(options)
+        return run(options, argv)
 
 
 def _parse_folder(text: str) -> Path:

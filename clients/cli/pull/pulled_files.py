@@ -25,7 +25,7 @@ from contractlog.clients.lock_file import file_digests
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["PullFolder", "PulledFile", "SharedFileError"]
+__all__ = ["MissingSubject", "PullFolder", "PulledFile", "SharedFileError"]
 
 PullOutcome = Literal["new", "changed", "unchanged", "edited"]
 FindVersion = Callable[[str], int | None]
@@ -35,6 +35,14 @@ _UNREGISTERED: Final = "it was edited locally (its content is not a registered v
 
 class SharedFileError(UsageError):
     """Two subjects have the same file, and different schemas."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSubject:
+    """A listed subject that was not pulled, as it was deleted or has an alias."""
+
+    subject: str
+    message: str  #: the registry's
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,26 +7,29 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.operations.lookups import absent_subject_error
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
     count_noun,
     is_quiet,
     print_error,
-    print_json,
     print_message,
     print_result,
     with_tone,
 )
 from contractlog.clients.cli.pull.lock_writer import remove_context, write_lock
 from contractlog.clients.cli.pull.manifest_import import import_associations, import_subject_rules
-from contractlog.clients.cli.pull.pulled_files import PulledFile, PullFolder, SharedFileError
+from contractlog.clients.cli.pull.pulled_files import MissingSubject, PulledFile, PullFolder, SharedFileError
 from contractlog.clients.cli.pull.pulled_text import format_file_text
+from contractlog.clients.cli.report_formats.pull_report import pull_report
+from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.file_names import file_name, has_subject_in_name
 from contractlog.clients.cli.schema_folder.file_rules import FileRule
@@ -61,17 +64,14 @@ class OtherContextError(UsageError):
     """The registry answered with a version of a subject of another context."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingSubject:
-    """A listed subject that was not pulled, as it was deleted or has an alias."""
-
-    subject: str
-    message: str  #: the registry's
-
-
-def run(options: Namespace) -> int:
+def run(options: Namespace, argv: Sequence[str]) -> int:
     """Write versions of subjects to files, and return the exit code."""
     options.files, options.context = [str(options.out)], ""
+    with reported_failures(options, "pull", argv):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
     if options.environment is not None or find_manifest(options.manifest, options.files) is not None:
         select_environment(options)
     _require_context(options.out, options.context)
@@ -89,10 +89,10 @@ def run(options: Namespace) -> int:
         write_lock(registry, pulled, options.out, options.context)
         if options.manifest is None:
             _write_manifest(registry, pulled, options)
-    if options.format == "json":
-        left_out = [asdict(each) for each in missing]
-        print_json({"format": FORMAT, "files": [written.body() for written in pulled], "left_out": left_out})
-    else:
+    left_out = [asdict(each) for each in missing]
+    output_json(options, {"format": FORMAT, "files": [written.body() for written in pulled], "left_out": left_out})
+    output_report(options, partial(pull_report, pulled, missing, lock_path(options.out)))
+    if options.format != "json":
         _print_summary(pulled, options)
     edited = any(written.outcome == "edited" for written in pulled)
     return exit_codes.FINDINGS if edited or missing else exit_codes.CLEAN
@@ -140,6 +140,8 @@ def _pull_subjects(
             for schema in _fetch_versions(registry, subject, history=options.history):
                 yield _write_version(registry, folder, subject, schema, options)
         except (SubjectNotFound, OtherContextError) as error:
+            if isinstance(error, SubjectNotFound) and not options.all:
+                raise absent_subject_error(registry, subject, error) from None
             if not options.all:
                 raise
             yield MissingSubject(subject, str(error))

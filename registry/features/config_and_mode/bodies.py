@@ -10,14 +10,16 @@ from functools import partial
 from typing import Any, Final, Self
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import fields as msgspec_fields
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import Unprocessable
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.registry.http.request_bodies import MetadataBody, RuleSetBody, parse_metadata, parse_rule_set
 from contractlog.registry.storage.store_values import ScopeSettings
 
-__all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
+__all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest", "SettingsBody"]
 
 _POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: policies that clients know
 _MAX_GROUP_LENGTH: Final = 255
@@ -147,3 +149,30 @@ class ModeBody(Struct, omit_defaults=True):
     """The mode of a subject, a context or the registry."""
 
     mode: str | None = None
+
+
+def _scope_name(scope: Subject) -> str:
+    return str(scope) or f":{scope.context}:"  # the default context has no name in a subject
+
+
+class SettingsBody(Struct):
+    """The config and the mode in force, and the scope that each is set for; null: the server's default."""
+
+    subject: str
+    config: ConfigBody
+    mode: str
+    sources: dict[str, str | None]
+
+    @classmethod
+    def of(cls, scope: Subject, effective: ScopeSettings, sources: Mapping[str, Subject | None]) -> Self:
+        """Build the response; ``sources`` has the scopes by the names of the settings."""
+        members = {member.name: member.encode_name for member in msgspec_fields(ConfigBody)}
+        return cls(
+            subject=_scope_name(scope),
+            config=ConfigBody.of(effective),
+            mode=str(effective.mode),
+            sources={
+                members.get(_MEMBERS.get(name, name), name): None if source is None else _scope_name(source)
+                for name, source in sources.items()
+            },
+        )

@@ -11,6 +11,7 @@ from contractlog.compatibility.errors import (
     BadRequest,
     InvalidLevel,
     InvalidMode,
+    InvalidQuery,
     InvalidRuleSet,
     InvalidSubject,
     LevelNotConfigured,
@@ -22,8 +23,15 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
-from contractlog.registry.features.config_and_mode.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
+from contractlog.registry.features.config_and_mode.bodies import (
+    ConfigBody,
+    ConfigRequest,
+    ModeBody,
+    ModeRequest,
+    SettingsBody,
+)
 from contractlog.registry.http.api_response import ApiResponse
+from contractlog.registry.http.extension_parameters import RejectUnknownParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
@@ -152,6 +160,21 @@ async def delete_subject_mode(
 ) -> ApiResponse:
     """Delete a subject's mode; with ``recursive`` also those of all subjects in a context."""
     return ApiResponse(ModeBody(await levels.delete_mode(subject, recursive=recursive)))
+
+
+@router.get(
+    "/contractlog/v1/settings/{subject}",
+    tags=_CONFIG,
+    dependencies=[RejectUnknownParameters],
+    **describe_route(SettingsBody, InvalidQuery, InvalidSubject),
+)
+@requires(READ_SUBJECT)
+async def get_settings(subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
+    """Return the config and the mode in force for a subject, and the scope of each setting.
+
+    The subject need not exist. It may be a context: `:.eu:`, `:.:` for the global settings, `:.__GLOBAL:` for those of every context.
+    """
+    return ApiResponse(SettingsBody.of(subject, *await levels.effective_settings(subject)))
 
 
 async def _set_config(request: Request, levels: ConfigDependency, scope: Subject) -> ApiResponse:

@@ -37,6 +37,7 @@ __all__ = ["ConfigService"]
 T = TypeVar("T")
 
 _DEFAULT_MODE: Final = Mode.READWRITE
+_DEFAULTED: Final = frozenset({"level", "mode"})  #: settings that always have a value
 _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 _GLOBAL_SCOPE: Final = Subject(GLOBAL_CONTEXT, "")
 
@@ -64,6 +65,18 @@ class ConfigService(ReadService):
         if own.empty:
             raise LevelNotConfigured(subject=str(scope))
         return own if own.level is not None else replace(own, level=self._effective_config(chain).level)
+
+    async def effective_settings(self, scope: Subject) -> tuple[ScopeSettings, dict[str, Subject | None]]:
+        """Return the settings in force for a scope, and the scope that each is set for; None: the default."""
+        chain = await self._query(Snapshot.read_settings, scope_chain(scope))
+        merged = ScopeSettings.merge(chain.values())
+        sources = {
+            name: next((each for each, settings in chain.items() if getattr(settings, name) is not None), None)
+            for name, value in merged.members().items()
+            if value is not None or name in _DEFAULTED
+        }
+        effective = self._with_default(merged)
+        return replace(effective, mode=effective.mode or _DEFAULT_MODE), sources
 
     async def set_config(self, scope: Subject, patch: Mapping[str, Any]) -> ScopeSettings:
         """Change the members in the patch (None clears one), and return the scope's settings after that.

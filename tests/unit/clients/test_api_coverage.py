@@ -100,6 +100,7 @@ def test_a_route_tells_no_names() -> None:
         calls.conformance(secret),
         extensions.graph(secret),
         extensions.permissions(secret),
+        extensions.effective_settings(secret),
         calls.associations_by_resource_name(secret, namespace=secret),
         calls.delete_context(secret),
         calls.register("s", DRAFT).within(secret),

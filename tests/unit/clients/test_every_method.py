@@ -137,6 +137,8 @@ JOURNEY: list[Step] = [
     ask("difference", ("orders", 1), THIRD),
     ask("graph", "lines"),
     ask("permissions", "lines"),
+    ask("effective_settings", "lines"),
+    ask("effective_settings"),
     ask("search", field="a"),
     ask("each_hit", field="a"),
     ask("changes", limit=1),

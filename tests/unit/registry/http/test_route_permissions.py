@@ -42,6 +42,7 @@ ALLOWED = [
     ("POST", "/contractlog/v1/conformance/pay"),
     ("GET", "/contractlog/v1/graph/orders-value"),
     ("GET", "/contractlog/v1/permissions/orders-value"),
+    ("GET", "/contractlog/v1/settings/orders-value"),
 ]
 REFUSED = [
     ("GET", "/subjects", ":*:*"),
@@ -55,6 +56,8 @@ REFUSED = [
     ("POST", "/subjects/orders-value/versions", "orders-value"),
     ("DELETE", "/subjects/orders-value/versions/1", "orders-value"),
     ("POST", "/compatibility/subjects/users-value/versions", "users-value"),
+    ("GET", "/contractlog/v1/settings/users-value", "users-value"),
+    ("GET", "/contractlog/v1/settings/%3A.eu%3A", ":.eu:"),
     ("PUT", "/config", "*"),
     ("PUT", "/config/orders-value", "orders-value"),
     ("PUT", "/mode/%3A.eu%3A", ":.eu:"),

@@ -79,6 +79,24 @@ def test_bash_completes_subjects(folder: Path) -> None:
     assert "--limit 500 -- orders-" in (folder / "calls").read_text()
 
 
+def test_bash_completes_environments_of_the_manifest(folder: Path) -> None:
+    manifest = '[environments.dev]\nregistry = "http://dev"\n[environments.prod]\nregistry = "http://prod"\n'
+    (folder / "schemas").mkdir()
+    (folder / "schemas" / "contractlog.toml").write_text(manifest)
+    assert complete(folder, "contractlog check schemas/ --environment ") == ["dev", "prod"]
+    assert complete(folder, "contractlog show --environment p") == []  # no manifest in the working directory
+    assert complete(folder, "contractlog show --manifest schemas/contractlog.toml --environment p") == ["prod"]
+    (folder / "schemas" / "contractlog.toml").rename(folder / "contractlog.toml")
+    assert complete(folder, "contractlog check --environment=") == ["dev", "prod"]
+    assert complete(folder, "contractlog config get --environment=p") == ["prod"]
+    assert complete(folder, "contractlog promote ") == complete(folder, "contractlog promote dev ") == ["dev", "prod"]
+    assert complete(folder, "contractlog promote dev p") == ["prod"]
+    assert complete(folder, "contractlog promote dev prod ") == []  # files follow
+    assert complete(folder, "contractlog promote --app") == ["--apply"]
+    (folder / "contractlog.toml").write_text("[environments")
+    assert complete(folder, "contractlog promote ") == []
+
+
 def test_bash_completes_a_word_with_backslashes(folder: Path) -> None:
     assert complete(folder, r"contractlog show a\ ") == complete(folder, r"contractlog show a\ b") == [r"a\ b"]
     assert complete(folder, r"contractlog show \$\(t") == [r"\$\(touch\ hacked\)"]

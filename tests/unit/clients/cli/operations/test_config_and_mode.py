@@ -16,7 +16,8 @@ from contractlog.compatibility.mode import Mode
 
 from support.operations import Run
 
-DEFAULT = "global or the server's default"
+DEFAULT = "the server's default"
+GLOBAL_OR_DEFAULT = f"global or {DEFAULT}"  #: of a registry that does not show where a setting comes from
 
 
 def rows(run: Run, *arguments: str) -> dict[str, tuple[str, ...]]:
@@ -39,8 +40,9 @@ def test_a_subject_without_config_shows_what_is_in_force(orders: Registry, run: 
     }
 
 
-def test_each_setting_says_where_it_comes_from(orders: Registry, run_anywhere: Run) -> None:
-    run = run_anywhere
+@pytest.mark.parametrize("is_own", [True, False])
+def test_each_setting_says_where_it_comes_from(orders: Registry, run: Run, run_plain: Run, *, is_own: bool) -> None:
+    run = run if is_own else run_plain
     orders.set_config(Config(level=Level.FULL, normalize=True, group="major"), ":.eu:")
     orders.set_config(Config(policy=Policy.LENIENT), ":.__GLOBAL:")
     orders.set_config(Config(level=Level.NONE, own_policy=Policy.EXACT), ":.eu:orders-value")
@@ -59,13 +61,37 @@ def test_each_setting_says_where_it_comes_from(orders: Registry, run_anywhere: R
         "format": "contractlog.config/1",
         "subject": "orders-value",
         "config": {"compatibility": "BACKWARD", "compatibilityPolicy": "LENIENT"},
-        "sources": {"compatibility": DEFAULT, "compatibilityPolicy": "every context"},
+        "sources": {
+            "compatibility": DEFAULT if is_own else GLOBAL_OR_DEFAULT,
+            "compatibilityPolicy": "every context",
+        },
     }
 
 
-def test_a_level_that_the_server_may_have_added_has_both_origins(registry: Registry, run: Run) -> None:
+def test_an_inherited_level_and_mode_have_the_scope_that_they_are_set_for(registry: Registry, run: Run) -> None:
     registry.set_config(Config(normalize=True), "s")
-    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", f"subject, else {DEFAULT}")
+    registry.set_config(Config(normalize=True), ":.eu:s")
+    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", DEFAULT)
+    assert rows(run, "config", "get")["level"] == ("BACKWARD", DEFAULT)
+    assert rows(run, "config", "get", ":.eu:s")["level"] == ("BACKWARD", DEFAULT)
+    registry.set_level(Level.BACKWARD)
+    registry.set_mode(Mode.READWRITE)
+    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", "global")
+    assert rows(run, "config", "get")["level"] == ("BACKWARD", "global")
+    assert rows(run, "config", "get", ":.:")["level"] == ("BACKWARD", "global")
+    assert rows(run, "config", "get", ":.eu:s")["level"] == ("BACKWARD", DEFAULT)
+    assert rows(run, "mode", "get", "s") == {"READWRITE": ("global",)}
+    assert rows(run, "mode", "get", ":.eu:s") == {"READWRITE": (DEFAULT,)}
+    registry.set_level(Level.BACKWARD, ":.eu:")
+    assert rows(run, "config", "get", ":.eu:s")["level"] == ("BACKWARD", "context .eu")
+    assert rows(run, "config", "get", ":.eu:s")["normalize"] == ("true", "subject")
+
+
+def test_a_level_that_another_registry_may_have_added_has_both_origins(registry: Registry, run_plain: Run) -> None:
+    run = run_plain
+    assert rows(run, "config", "get", "t")["level"] == ("BACKWARD", GLOBAL_OR_DEFAULT)
+    registry.set_config(Config(normalize=True), "s")
+    assert rows(run, "config", "get", "s")["level"] == ("BACKWARD", f"subject, else {GLOBAL_OR_DEFAULT}")
     registry.set_config(Config(normalize=True), ":.eu:s")
     registry.set_config(Config(level=Level.FULL), ":.eu:")
     assert rows(run, "config", "get", ":.eu:s")["level"] == ("FULL", "subject, else context .eu")
@@ -135,6 +161,7 @@ def test_wrong_arguments_are_usage(run: Run, arguments: list[str]) -> None:
 
 def test_modes_are_shown_set_and_unset(orders: Registry, run: Run, run_plain: Run) -> None:
     assert run("mode", "get", "orders-value").out.splitlines() == ["MODE       FROM", f"READWRITE  {DEFAULT}"]
+    assert rows(run_plain, "mode", "get", "orders-value") == {"READWRITE": (GLOBAL_OR_DEFAULT,)}
     assert run("mode", "set", ":.eu:", "readonly").out == "`:.eu:`: set mode READONLY\n"
     assert rows(run_plain, "mode", "get", ":.eu:orders-value") == {"READONLY": ("context .eu",)}
     assert orders.mode(":.eu:orders-value") is Mode.READONLY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +107,24 @@ def test_versions_are_listed_with_id_guid_state_and_time(orders: Registry, run: 
         assert rows[1].split() == ["2", "2", second["guid"], "AVRO", "deleted", second["registered_at"]]
 
 
+@pytest.mark.parametrize(
+    "arguments", [["versions"], ["show"], ["delete"], ["delete", "--permanent"], ["undelete"], ["pull", "--out", "d"]]
+)
+def test_a_misspelled_subject_names_the_nearest(
+    orders: Registry, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb, *options = arguments
+    ran = run(verb, "orders-valeu", *options)
+    assert (ran.code, ran.out) == (exit_codes.USAGE, "")
+    assert ran.err == "contractlog: Subject 'orders-valeu' not found.\ndid you mean `orders-value`?\n"
+
+
+def test_a_missing_version_has_the_command_that_lists_the_others(orders: Registry, run: Run) -> None:
+    ran = run("show", "orders-value:9")
+    assert ran.err == "contractlog: Version 9 not found.\nto list its versions: contractlog versions orders-value\n"
+
+
 def test_the_newest_versions_are_listed_and_the_others_counted(registry: Registry, run: Run) -> None:
     registry.set_level("NONE", "s")
     for number in range(5):
@@ -120,7 +139,8 @@ def test_soft_deleted_versions_are_pointed_to(orders: Registry, run: Run) -> Non
     ran = run("versions", "lines-value")
     assert ran.code == exit_codes.USAGE
     assert "its only version is soft-deleted; list them: contractlog versions --deleted lines-value" in ran.err
-    assert run("versions", "nothing").err == "contractlog: Subject 'nothing' not found.\n"
+    way_out = "to list subjects: contractlog subjects"
+    assert run("versions", "nothing").err == f"contractlog: Subject 'nothing' not found.\n{way_out}\n"
 
 
 def test_contexts_are_listed(orders: Registry, run: Run) -> None:

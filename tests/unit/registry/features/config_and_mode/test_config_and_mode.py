@@ -101,6 +101,35 @@ def test_a_subject_inherits_missing_settings_from_its_own_context(http: httpx2.C
     assert shown == {"normalize": True, "validateFields": True, "compatibilityLevel": "FULL"}
 
 
+def test_settings_in_force_have_the_scope_that_each_is_set_for(http: httpx2.Client) -> None:
+    default = {"config": {"compatibilityLevel": "BACKWARD"}, "mode": "READWRITE"}
+    sources: dict[str, str | None] = {"compatibilityLevel": None, "mode": None}
+    for scope in ("s", ":.eu:s", ":.eu:", ":.:", ":.__GLOBAL:"):
+        assert http.get(f"/contractlog/v1/settings/{scope}").json() == {"subject": scope, **default, "sources": sources}
+    http.put("/config", json={"compatibility": "BACKWARD", "alias": "not-inherited"})
+    http.put("/config/:.__GLOBAL:", json={"normalize": True, "compatibility": "FULL"})
+    http.put("/config/:.eu:", json={"contractlogPolicy": "EXACT", "defaultMetadata": FULL["defaultMetadata"]})
+    http.put("/mode/:.eu:s", json={"mode": "READONLY"})
+    assert http.get("/contractlog/v1/settings/s").json()["sources"] == {
+        "compatibilityLevel": ":.:",
+        "normalize": ":.__GLOBAL:",
+        "mode": None,
+    }
+    assert http.get("/contractlog/v1/settings/:.:").json()["sources"]["alias"] == ":.:"
+    shown = http.get("/contractlog/v1/settings/:.eu:s").json()
+    assert shown["sources"] == {
+        "compatibilityLevel": ":.__GLOBAL:",
+        "normalize": ":.__GLOBAL:",
+        "contractlogPolicy": ":.eu:",
+        "defaultMetadata": ":.eu:",
+        "mode": ":.eu:s",
+    }
+    assert shown["config"] == http.get("/config/:.eu:s?defaultToGlobal=true").json()
+    assert shown["mode"] == http.get("/mode/:.eu:s?defaultToGlobal=true").json()["mode"]
+    assert shown["sources"].keys() == shown["config"].keys() | {"mode"}
+    assert refused(http.get("/contractlog/v1/settings/s?deleted=true"))[0] == 42281
+
+
 def test_deleting_config_answers_with_what_was_in_force(http: httpx2.Client) -> None:
     assert http.delete("/config").json() == {"compatibilityLevel": "BACKWARD"}
     http.put("/config", json={"compatibility": "NONE"})
