@@ -13,7 +13,7 @@ from contractlog.registry.http.release_profiles import Profile
 from support.gate import NOTE, TOTAL, Gate, order, told
 from support.operations import LINE
 from support.operations import order as draft
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.release_proxy import proxy_release
 
 pytestmark = pytest.mark.e2e
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.e2e
 def test_a_folder_is_pulled_changed_checked_planned_and_applied(release: Profile, tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'registry.db'}"
     with (
-        run_server(database, CONTRACTLOG_RESPONSE_PROFILE=release.value) as served,
+        serve_in_thread(database, CONTRACTLOG_RESPONSE_PROFILE=release.value) as served,
         proxy_release(served, release) as (url, rejected),
         Registry(url) as registry,
     ):
