@@ -30,20 +30,20 @@ def test_a_folder_is_pulled_changed_checked_planned_and_applied(release: Profile
         registry.register("orders-value", draft())
         registry.register("lines-value", LINE)
         gate = Gate(tmp_path, url)
-        told(gate.process("pull", "--all", "--out", "schemas"), exit_codes.CLEAN)
-        told(gate.process("plan", "schemas", "--exit-code"), exit_codes.CLEAN)
+        told(gate.run("pull", "--all", "--out", "schemas"), exit_codes.CLEAN)
+        told(gate.run("plan", "schemas", "--exit-code"), exit_codes.CLEAN)
         name = gate.put("schemas/orders-value.avsc", order(TOTAL))
-        assert f"{name}: incompatible with version 1" in told(gate.process("check", "schemas"), exit_codes.FINDINGS)
-        told(gate.process("apply", "schemas"), exit_codes.FINDINGS)
+        assert f"{name}: incompatible with version 1" in told(gate.run("check", "schemas"), exit_codes.FINDINGS)
+        told(gate.run("apply", "schemas"), exit_codes.FINDINGS)
         assert registry.versions("orders-value") == [1]
 
         gate.put("schemas/orders-value.avsc", order(NOTE))
-        output = told(gate.process("check", "schemas"), exit_codes.CLEAN)
+        output = told(gate.run("check", "schemas"), exit_codes.CLEAN)
         assert "does not show permissions: whether you may register here is not known" in output
-        told(gate.process("diff", "orders-value:1", name), exit_codes.CLEAN)
-        told(gate.process("plan", "schemas", "--out", "plan.json"), exit_codes.CLEAN)
-        told(gate.process("apply", "--plan", "plan.json"), exit_codes.CLEAN)
+        told(gate.run("diff", "orders-value:1", name), exit_codes.CLEAN)
+        told(gate.run("plan", "schemas", "--out", "plan.json"), exit_codes.CLEAN)
+        told(gate.run("apply", "--plan", "plan.json"), exit_codes.CLEAN)
         assert registry.versions("orders-value") == [1, 2]
         assert registry.version("lines-value", "latest").references[0].version == 2
-        assert told(gate.process("plan", "schemas", "--exit-code"), exit_codes.CLEAN) == ""
+        assert told(gate.run("plan", "schemas", "--exit-code"), exit_codes.CLEAN) == ""
         assert any("/contractlog/" in each for each in rejected), "the commands tried the extensions, and went on"
