@@ -22,7 +22,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
 from contractlog.registry.telemetry.process_telemetry import Telemetry
 
-__all__ = ["install_exit_handlers", "serve_single_process"]
+__all__ = ["RegistryServer", "install_exit_handlers", "serve_single_process"]
 
 _GRACE_SECONDS: Final = 10  #: for responses in progress
 _IDLE_SECONDS: Final = 75  #: longer than client connection pools keep connections, so that none writes to a closed one
@@ -65,7 +65,7 @@ def serve_single_process(
     try:
         warnings = id_counters.counter_warnings(app.state.services.store)
         gc.freeze()  # objects that exist now stay: garbage collections need not visit them again
-        _Server(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
+        RegistryServer(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
         return 0
     finally:
@@ -86,7 +86,7 @@ def _skip_app_entry(app: Any) -> ASGIApp:
     return serve
 
 
-class _Server(uvicorn.Server):
+class RegistryServer(uvicorn.Server):
     """Server that greets once it listens, watches its certificates, and drains before it ends."""
 
     def __init__(

@@ -14,7 +14,7 @@ import pytest
 from contractlog.registry.http.openapi_file import build_document
 
 from support.deadlines import eventually
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "api.md").read_text("utf-8")
 ADDRESS = "http://localhost:8081"
@@ -39,7 +39,7 @@ def lasting(answer: Any) -> Any:
 def test_every_command_answers_as_the_page_shows(tmp_path: Path) -> None:
     for name, text in FILES:
         (tmp_path / name).write_text(text)
-    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'registry.db'}") as url:
         for command, expected in shown():
             assert ADDRESS in command
             local = command.replace(ADDRESS, url)

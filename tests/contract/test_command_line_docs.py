@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.verbs import VERBS, Section
 
 from support.operations import LINE, NOTE, order
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "command-line.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8081"
@@ -44,7 +44,7 @@ def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
     for name, text in re.findall(r"^```json file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'registry.db'}") as url:
         with Registry(url) as registry:
             registry.register("orders-value", order())
             registry.register("orders-value", order(NOTE))

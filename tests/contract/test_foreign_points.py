@@ -15,7 +15,7 @@ import pytest
 
 from contractlog.registry.http.api_response import MEDIA_TYPE
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 RECORD: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})
 WIDER: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "string"}]})
@@ -26,7 +26,7 @@ SPREAD: Final = "application/xml, text/xml, application/json, application/*+xml,
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own process: some of this is decided before the app sees a request."""
-    with run_server(f"sqlite:///{tmp_path_factory.mktemp('foreign') / 'registry.db'}") as found:
+    with serve_in_thread(f"sqlite:///{tmp_path_factory.mktemp('foreign') / 'registry.db'}") as found:
         yield found
 
 

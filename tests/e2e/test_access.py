@@ -28,7 +28,7 @@ from contractlog.registry.http.password_failure_limits import NAME_FAILURES
 
 from support.command_line import run_verb
 from support.deadlines import WAIT_SECONDS, eventually
-from support.registry import create_sqlite, run_server, start_server
+from support.registry import create_sqlite, run_server, serve_in_thread, start_server
 from support.tls import Authority, Pair
 
 pytestmark = pytest.mark.e2e
@@ -151,7 +151,7 @@ def test_a_certificate_stands_for_the_user_of_exactly_its_names(
     names = ["CN=billing,O=Acme", "svc", "dns:a.example", "dns:b.example", "uri:spiffe://acme/a", "ip:2001:DB8::1"]
     users.write_text("".join(NAMED % name for name in [*names, "email:ops@acme.example"]))
     more = {"users_file": users, "tls_client_ca": authority.certificate}
-    with run_server(database_url, **settings(authority.server(), **more)) as url:
+    with serve_in_thread(database_url, **settings(authority.server(), **more)) as url:
         found = {}
         for file, (parts, alternative, _) in CERTIFICATES.items():
             with client(url, authority, authority.sign_certificate(file, parts, alternative)) as one:
@@ -167,7 +167,7 @@ def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_ar
         authority.sign_certificate(file, *CERTIFICATES[file][:2])
         for file in ("dns", "two common names, the first known")
     ]
-    with run_server(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+    with serve_in_thread(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
         with client(url, authority, pairs[0]) as one:
             assert one.post("/subjects/a/versions", json={"schema": RECORD}).status_code == 200
         with client(url, authority, pairs[1]) as one:
@@ -177,7 +177,7 @@ def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_ar
 
 
 def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority, database_url: str) -> None:
-    with run_server(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+    with serve_in_thread(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
         with client(url, authority) as nobody, pytest.raises(httpx2.TransportError):
             nobody.get("/healthz/live")
         foreign = Authority(authority.certificate.parent, "other").client("svc")
@@ -262,7 +262,7 @@ def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, t
     path = tmp_path / "users.toml"
     path.write_text(format_entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
     named = {"USERS_FILE": str(path), "TRUSTED_PROXIES": proxies, "LOG_LEVEL": "error"}
-    with run_server(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
+    with serve_in_thread(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
 
         def ask(password: str, forwarded: str) -> int:
             headers = {"X-Forwarded-For": forwarded}

@@ -31,12 +31,12 @@ pytestmark = pytest.mark.e2e
 
 def test_a_first_version_may_be_registered_and_is_once(gate: Gate, server: Registry) -> None:
     name = gate.put("{}-value.avsc", order())
-    assert f"{name}: compatible: `{gate.subject}` has no version yet" in told(gate.process("check", name), 0)
+    assert f"{name}: compatible: `{gate.subject}` has no version yet" in told(gate.run("check", name), 0)
     assert server.subjects(prefix=gate.subject) == []
 
     assert f"{name}: registered as version 1 of `{gate.subject}`, id " in told(gate.process("register", name), 0)
     assert f"{name}: registered already as version 1 of `{gate.subject}`" in told(gate.process("register", name), 0)
-    assert "registered already, as version 1" in told(gate.process("check", name), 0)
+    assert "registered already, as version 1" in told(gate.run("check", name), 0)
     assert server.versions(gate.subject) == [1]
 
 
@@ -49,11 +49,11 @@ def test_a_compatible_change_passes(gate: Gate, server: Registry) -> None:
 
 
 def test_an_incompatible_change_is_refused_with_reason_place_and_mend(gate: Gate, server: Registry) -> None:
-    told(gate.process("register", gate.put("{}-value.avsc", order())), 0)
+    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
     name = gate.put("{}-value.avsc", order(TOTAL))
     lines = (gate.folder / name).read_text().splitlines()
     for verb in ("check", "register"):
-        result = told(gate.process(verb, name), 1)
+        result = told(gate.run(verb, name), 1)
         assert f"{name}: incompatible with version 1 of `{gate.subject}` at level BACKWARD" in result
         assert "AVRO_FIELD_DEFAULT_MISSING" in result
         assert "/fields/1" in result
@@ -160,12 +160,12 @@ def test_versions_are_promoted_to_another_environment(gate: Gate, server: Regist
         f'[environments.prod]\nregistry = "{gate.url}"\ncontext = "{context}"\n',
     )
     told(gate.run("apply", "--environment", "dev"), 0)
-    assert "would become version 2 in prod" in told(gate.process("promote", "dev", "prod", "--exit-code"), 1)
-    told(gate.process("promote", "dev", "prod", "--apply"), 0)
+    assert "would become version 2 in prod" in told(gate.run("promote", "dev", "prod", "--exit-code"), 1)
+    told(gate.run("promote", "dev", "prod", "--apply"), 0)
     copies = [server.version(f":{context}:{gate.subject}", number) for number in (1, 2)]
     originals = [server.version(gate.subject, number) for number in (1, 2)]
     assert [(each.schema_id, each.text) for each in copies] == [(each.schema_id, each.text) for each in originals]
-    assert told(gate.process("promote", "dev", "prod", "--exit-code"), 0) == ""
+    assert told(gate.run("promote", "dev", "prod", "--exit-code"), 0) == ""
     told(gate.run("plan", "--environment", "prod", "--exit-code"), 0)
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_is_no_schema_is_usage_with_its_place(gate: Gate, server: Re
 
 def test_every_unreadable_file_is_named(gate: Gate) -> None:
     names = [gate.put("{}-value.avsc", "{"), gate.put("{}-key.avsc", "}")]
-    done = gate.process("check", ".")
+    done = gate.run("check", ".")
     told(done, 2)
     assert all(f"{name}:" in done.stderr for name in names)
 
@@ -301,7 +301,7 @@ def test_a_registry_that_is_not_there_is_exit_code_3(gate: Gate) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
     for arguments in (["check", name], ["register", name], ["pull", "--all", "--out", "."]):
-        done = gate.process(*arguments, url=url)
+        done = gate.run(*arguments, url=url)
         assert told(done, 3) == ""
         assert url in done.stderr
         assert "CONTRACTLOG_REGISTRY_URL" in done.stderr
@@ -348,7 +348,7 @@ def test_a_subject_that_may_not_be_written_is_exit_code_4(gate: Gate, server: Re
     name = gate.put("{}-value.avsc", order())
     server.set_mode(Mode.READONLY, gate.subject)
     for verb in ("check", "register"):
-        done = gate.process(verb, name)
+        done = gate.run(verb, name)
         assert f"`{gate.subject}` is in mode READONLY" in told(done, 4)
     assert server.subjects(prefix=gate.subject) == []
 
@@ -492,11 +492,11 @@ def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_ru
     good = gate.put("good/{}-value.avsc", order())
     with web_server(head + body) as url:
         for done in (
-            gate.process("check", name),
-            gate.process("check", good, url=url),
-            gate.process("check", "--level", line, name),
-            gate.process("pull", line, "--out", line),
-            gate.process(line),
+            gate.run("check", name),
+            gate.run("check", good, url=url),
+            gate.run("check", "--level", line, name),
+            gate.run("pull", line, "--out", line),
+            gate.run(line),
         ):
             assert done.returncode != 0
             for printed in (done.stdout + done.stderr).split("\n"):
@@ -526,11 +526,11 @@ def test_a_folder_with_shared_types_is_checked_and_registered_as_a_whole(gate: G
     for name, schema in schemas.items():
         gate.put(f"all/{name}", json.dumps(schema))
     before = server.subjects()
-    told(gate.process("check", "all"), 0)
+    told(gate.run("check", "all"), 0)
     assert server.subjects() == before
-    told(gate.process("register", "all"), 0)
+    told(gate.run("register", "all"), 0)
     assert [each.subject for each in server.version(gate.subject, 1).references] == [f"{space}.Money"]
-    assert "nothing to register" in gate.process("check", "all").stderr
+    assert "nothing to register" in gate.run("check", "all").stderr
 
 
 def test_a_manifest_names_registry_subjects_and_context(gate: Gate, server: Registry) -> None:
@@ -547,14 +547,14 @@ def test_a_manifest_names_registry_subjects_and_context(gate: Gate, server: Regi
         """,
     )
     gate.put("orders.avsc", order())
-    told(gate.process("register", "--environment", "test"), 0)
+    told(gate.run("register", "--environment", "test"), 0)
     assert server.subjects(prefix=f":{context}:") == [f":{context}:a-value", f":{context}:b-value"]
-    assert "nothing to register" in gate.process("check", "--environment", "test").stderr
-    told(gate.process("check", "--environment", "prod"), 2)
+    assert "nothing to register" in gate.run("check", "--environment", "test").stderr
+    told(gate.run("check", "--environment", "prod"), 2)
 
 
 def test_without_files_and_manifest_the_command_says_what_it_needs(gate: Gate) -> None:
-    done = gate.process("check")
+    done = gate.run("check")
     told(done, 2)
     assert "name files or folders, or write contractlog.toml" in done.stderr
 
@@ -572,7 +572,7 @@ def test_concurrent_applies_end_in_one_state(gate: Gate, server: Registry) -> No
     for thread in threads:
         thread.join()
     assert [result.returncode for result in results] == [0, 0, 0], results
-    assert "nothing to change" in gate.process("plan", ".", "--exit-code").stderr
+    assert "nothing to change" in gate.run("plan", ".", "--exit-code").stderr
     assert all(server.versions(f"{gate.topic}-{number}-value") == [1] for number in range(5))
 
 
@@ -604,7 +604,7 @@ def test_concurrent_applies_of_two_folders_end_with_the_versions_of_both(gate: G
         names = [json.loads(server.version(subject, number).text)["fields"][1]["name"] for number in numbers]
         assert (numbers, sorted(names)) == ([1, 2], ["note", "remark"])
     for folder in fields:
-        again = gate.process("apply", folder)
+        again = gate.run("apply", folder)
         assert "nothing to change" in told(again, 0) + again.stderr
 
 

@@ -596,13 +596,13 @@ def test_the_kubernetes_job_registers_the_files_of_a_config_map(repository: Gate
     arguments = kubernetes_arguments(pod, folder)
     retried_codes = set(job["spec"]["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"])
     for number in range(2):
-        done = repository.process(*arguments)
+        done = repository.run(*arguments)
         assert done.returncode == 0, done.stderr
         assert ("nothing to change" in done.stderr) == bool(number)
     assert server.versions(repository.subject) == [1, 2]
     (versioned / name).write_text(order(NOTE, TOTAL))
-    assert repository.process(*arguments).returncode in retried_codes
-    assert repository.process(*arguments, url="http://127.0.0.1:9").returncode not in retried_codes
+    assert repository.run(*arguments).returncode in retried_codes
+    assert repository.run(*arguments, url="http://127.0.0.1:9").returncode not in retried_codes
 
 
 def test_the_kubernetes_drift_job_fails_if_the_registry_differs(repository: Gate, server: Registry) -> None:
@@ -616,12 +616,12 @@ def test_the_kubernetes_drift_job_fails_if_the_registry_differs(repository: Gate
     assert {**applies, "args": [], "name": ""} == {**compares, "args": [], "name": ""}, "the same image and registry"
     arguments = kubernetes_arguments(pod, repository.folder / "schemas")
     final_codes = spec["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"]
-    assert repository.process(*arguments).returncode == 0
+    assert repository.run(*arguments).returncode == 0
     server.register(repository.subject, SchemaDraft(order(NOTE)))
-    done = repository.process(*arguments)
+    done = repository.run(*arguments)
     assert (done.returncode, done.returncode in final_codes) == (1, True)
     assert f"drift: `{repository.subject}`: version 2 of the registry is not in the files" in done.stdout
-    assert repository.process(*arguments, url="http://127.0.0.1:9").returncode not in final_codes
+    assert repository.run(*arguments, url="http://127.0.0.1:9").returncode not in final_codes
     assert server.versions(repository.subject) == [1, 2]
 
 

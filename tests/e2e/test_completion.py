@@ -12,7 +12,7 @@ from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.schema import SchemaDraft
 
 from support.interactive_shells import Complete
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 pytestmark = pytest.mark.e2e
 
@@ -31,7 +31,7 @@ SUBJECTS = [
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry with subjects whose names shells must quote."""
-    with run_server(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
+    with serve_in_thread(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
         with Registry(url) as registry:
             for subject in SUBJECTS:
                 registry.register(subject, SchemaDraft('"string"'))

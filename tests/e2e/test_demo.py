@@ -198,7 +198,7 @@ def _asked(url: str) -> bytes:
             time.sleep(0.2)
 
 
-@pytest.mark.parametrize("step", ["3 ", "5 "])
+@pytest.mark.parametrize("step", [pytest.param("3 ", marks=pytest.mark.slow), "5 "])
 def test_an_interrupted_demo_leaves_nothing_running_and_can_be_repeated(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "played"
     command = [*DEMO, "--folder", str(folder), "--records", "200"]

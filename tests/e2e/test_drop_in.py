@@ -16,7 +16,7 @@ import contractlog.clients.confluent as ours
 from contractlog.compatibility.errors import RegistryError, Unreachable
 
 from support.client_program import list_steps, transcript
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 pytestmark = pytest.mark.e2e
 
@@ -65,7 +65,7 @@ _FAILING = {50001, 50002, 50003, 50004}  # the database fails, or there is a lea
 def both(tmp_path: Path, name: str, **settings: str) -> tuple[dict[str, str], dict[str, str]]:
     seen = []
     for number, module in enumerate((theirs, ours)):
-        with run_server(f"sqlite:///{tmp_path / f'{number}.db'}", **settings) as url:
+        with serve_in_thread(f"sqlite:///{tmp_path / f'{number}.db'}", **settings) as url:
             seen.append(transcript(module, name, url))
     return seen[0], seen[1]
 
@@ -98,9 +98,9 @@ def test_the_program_uses_every_method(name: str) -> None:
 
 def test_our_client_takes_their_values(tmp_path: Path) -> None:
     mixed: Any = SimpleNamespace(**(vars(theirs) | {"SchemaRegistryClient": ours.SchemaRegistryClient}))
-    with run_server(f"sqlite:///{tmp_path / 'mixed.db'}") as url:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'mixed.db'}") as url:
         seen = transcript(mixed, "SchemaRegistryClient", url)
-    with run_server(f"sqlite:///{tmp_path / 'ours.db'}") as url:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'ours.db'}") as url:
         assert seen == transcript(ours, "SchemaRegistryClient", url)
 
 

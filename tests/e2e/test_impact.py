@@ -39,16 +39,16 @@ def test_a_change_that_passes_its_level_and_cannot_read_records_fails_until_it_i
     assert publish(server, report) == 1  # as `contractlog audit --publish`
 
     name = gate.put("{}-value.avsc", order(TOTAL))
-    output = told(gate.process("check", name), exit_codes.FINDINGS)
+    output = told(gate.run("check", name), exit_codes.FINDINGS)
     assert f"{name}:9:5  at /fields/1  DATA_UNREADABLE" in output
     assert f"1,200 of 3,000 (40 %) records of topic `{gate.topic}`, as of the audit of " in output
     assert "`billing` reads version 1 (last on " in output
-    body = json.loads(gate.process("check", name, "--format", "json").stdout)["files"][0]
+    body = json.loads(gate.run("check", name, "--format", "json").stdout)["files"][0]
     assert (body["outcome"], body["impact"]["client_count"]) == ("data_unreadable", 1)
-    told(gate.process("apply", name), exit_codes.FINDINGS)
+    told(gate.run("apply", name), exit_codes.FINDINGS)
     assert server.versions(gate.subject) == [1, 2]
 
     gate.put("contractlog.toml", WAIVER.format(subject=gate.subject))
-    assert "which is waived by the manifest" in told(gate.process("check", name), exit_codes.CLEAN)
-    told(gate.process("apply", name), exit_codes.CLEAN)
+    assert "which is waived by the manifest" in told(gate.run("check", name), exit_codes.CLEAN)
+    told(gate.run("apply", name), exit_codes.CLEAN)
     assert server.versions(gate.subject) == [1, 2, 3]

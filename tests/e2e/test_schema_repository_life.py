@@ -25,7 +25,7 @@ from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 from support.ci_formats import read_gitlab, read_junit, read_workflow_commands
 from support.golden import REWRITE, require_golden
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.sarif import read_sarif
 from support.schema_repository import Login, SchemaRepository, command_environment
 
@@ -127,7 +127,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         for name, login in (("dev", DEV), ("prod", PROD)):
             add_user(folder / f"{name}.toml", login)
             database, users = f"sqlite:///{folder / name}.db", str(folder / f"{name}.toml")
-            urls[name] = servers.enter_context(run_server(database, CONTRACTLOG_USERS_FILE=users))
+            urls[name] = servers.enter_context(serve_in_thread(database, CONTRACTLOG_USERS_FILE=users))
         with Registry(DEV.url(urls["dev"])) as registry:
             fill(registry)
         (folder / "repository").mkdir()

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from support.deadlines import WAIT_SECONDS
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.schema_repository import command_environment
 from support.source_tree import ROOT
 
@@ -61,7 +61,7 @@ class Shell:
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     """A shell beside a copy of the examples, and a registry at the address of the page."""
     folder = tmp_path_factory.mktemp("page")
-    with run_server(f"sqlite:///{folder / 'registry.db'}") as url:
+    with serve_in_thread(f"sqlite:///{folder / 'registry.db'}") as url:
         shutil.copytree(ROOT / "examples" / "schema_repository", folder / "examples" / "schema_repository")
         yield Shell(folder, url)
 

@@ -32,7 +32,7 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import RecordedRequests, record_requests
 
 pytestmark = pytest.mark.e2e
@@ -136,7 +136,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def front(tmp_path: Path) -> Iterator[RecordedRequests]:
     """A service of its own, because ids and what is global are looked at, and a listener in front of it."""
-    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         yield seen
 
 

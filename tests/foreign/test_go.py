@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.json_schema import JSONDeserializer
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import record_requests
 from support.third_party_clients import Program
 
@@ -40,7 +40,7 @@ SENT: Final = (
 
 
 def test_franz_go_makes_its_whole_round(golang: Program, tmp_path: Path) -> None:
-    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         framed = bytes.fromhex(golang(seen.url)["framed"])
         with Registry(url) as registry:
             context = SerializationContext("json", MessageField.VALUE)

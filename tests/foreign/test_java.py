@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import record_requests
 from support.third_party_clients import Program
 
@@ -43,7 +43,7 @@ def test_confluent_s_client_and_flink_make_their_whole_round(
     java_client: Program, tmp_path: Path, profile: str
 ) -> None:
     database = f"sqlite:///{tmp_path / 'registry.db'}"
-    with run_server(database, CONTRACTLOG_RESPONSE_PROFILE=profile) as url, record_requests(url) as seen:
+    with serve_in_thread(database, CONTRACTLOG_RESPONSE_PROFILE=profile) as url, record_requests(url) as seen:
         written = bytes.fromhex(java_client(seen.url)["written"])
         with Registry(url) as registry:
             context = SerializationContext("flink", MessageField.VALUE)

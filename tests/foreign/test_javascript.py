@@ -14,7 +14,7 @@ from contractlog.clients import Registry
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import RecordedRequests, record_requests
 from support.third_party_clients import Program
 
@@ -49,7 +49,7 @@ KAFKAJS: Final = (
 @contextmanager
 def front(folder: Path, **environment: str) -> Iterator[RecordedRequests]:
     """A service of its own, and a listener in front of it."""
-    with run_server(f"sqlite:///{folder / 'registry.db'}", **environment) as url, record_requests(url) as seen:
+    with serve_in_thread(f"sqlite:///{folder / 'registry.db'}", **environment) as url, record_requests(url) as seen:
         yield seen
 
 

@@ -14,7 +14,7 @@ from schema_registry.client.errors import ClientError
 from schema_registry.client.schema import AvroSchema, JsonSchema
 from schema_registry.serializers import AvroMessageSerializer, JsonMessageSerializer
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import RecordedRequests, record_requests
 
 pytestmark = pytest.mark.e2e
@@ -63,7 +63,7 @@ class Awaited:
 def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecordedRequests]:
     """A service of its own in each response profile, and a listener in front of it."""
     database = f"sqlite:///{tmp_path / 'registry.db'}"
-    with run_server(database, CONTRACTLOG_RESPONSE_PROFILE=request.param) as url, record_requests(url) as seen:
+    with serve_in_thread(database, CONTRACTLOG_RESPONSE_PROFILE=request.param) as url, record_requests(url) as seen:
         yield seen
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.request_recorder import record_requests, take_request
 
 pytestmark = pytest.mark.e2e
@@ -29,7 +29,7 @@ def test_a_request_is_read_once_it_is_whole(cut: int) -> None:
 
 
 def test_missing_requests_are_reported_and_responses_are_unchanged(tmp_path: Path) -> None:
-    with run_server(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'registry.db'}") as url, record_requests(url) as seen:
         answers = [sent(address, SECOND + SECOND) for address in (url, seen.url)]
         assert answers[0] == answers[1] == b"[][]"
     assert seen.lines() == ["GET /subjects", "GET /subjects"]

@@ -67,27 +67,20 @@ def test_records_and_ports_outlive_a_stop_and_a_kill(folder: Path) -> None:
         broker.stop()
 
 
-def test_a_stopped_broker_leaves_no_process(folder: Path) -> None:
-    with Broker(folder):
+def test_a_broker_is_alone_in_its_folder_survives_a_pause_and_leaves_no_process(folder: Path) -> None:
+    with Broker(folder) as broker:
         pid = _pid(folder)
         assert _there(pid)
-    assert not _there(pid)
-    assert not (folder / "broker.pid").exists()
-
-
-def test_a_broker_that_was_paused_for_seconds_creates_topics_at_once(folder: Path) -> None:
-    with Broker(folder) as broker:
+        with pytest.raises(UsageError, match=r"process \d+ is running a broker"):
+            Broker(folder).start()
         kafka = Kafka(broker.bootstrap_servers)
         kafka.create_topic()
-        os.kill(_pid(folder), signal.SIGSTOP)
+        os.kill(pid, signal.SIGSTOP)
         time.sleep(2)  # the pause itself: a busy machine takes the processor away for as long
-        os.kill(_pid(folder), signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
         kafka.create_topic()
-
-
-def test_two_brokers_do_not_share_a_folder(folder: Path) -> None:
-    with Broker(folder), pytest.raises(UsageError, match=r"process \d+ is running a broker"):
-        Broker(folder).start()
+    assert not _there(pid)
+    assert not (folder / "broker.pid").exists()
 
 
 def test_records_of_long_ago_are_kept(kafka: Kafka) -> None:

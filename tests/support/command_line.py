@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -16,9 +17,14 @@ from contractlog.clients.cli.main import main
 
 
 def run_verb(
-    arguments: Sequence[str], *, folder: Path | None = None, stdin: str = "", environment: Mapping[str, str]
+    arguments: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    whole: bool = False,
+    folder: Path | None = None,
+    stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process would, in a folder, with further environment variables."""
+    """Run the command as a process would, with further environment variables, or these alone as a whole."""
     on_hang_up = signal.getsignal(signal.SIGHUP)  # services ignore it
     written = BytesIO()
     try:
@@ -28,6 +34,8 @@ def run_verb(
             redirect_stdout(TextIOWrapper(written, write_through=True)) as stdout,
             redirect_stderr(StringIO()) as stderr,
         ):
+            for name in os.environ.keys() - environment.keys() if whole else ():
+                patch.delenv(name)
             for name, value in environment.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode())))

@@ -1,7 +1,7 @@
 """Java Avro and Confluent's checker, in Java processes that read requests in batches.
 
 The jars of Avro are those of pyspark; Confluent's classes are inside Flink's jar, which Ivy fetches into ``.cache/``
-once. A JDK is required: the classes are compiled when a process is started.
+once. A JDK is required: the classes are compiled there when a process is started for the first time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from typing import Any, Final, Self
 
 import pytest
 
+from contractlog.spark_validation.java_runtime import OLDEST as OLDEST_JAVA
 from contractlog.spark_validation.java_runtime import find_java
+
+from support.third_party_clients import install_once
 
 SOURCES: Final = Path(__file__).parent / "java"
 CACHE: Final = Path(__file__).parents[2] / ".cache" / "confluent"
@@ -33,17 +36,20 @@ class JavaProcess:
     """A Java process that responds to requests in order."""
 
     def __init__(self, main: str, jars: Sequence[Path]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         path = ":".join(map(str, jars))
-        compiler = shutil.which("javac")
-        if compiler is None:
-            raise FileNotFoundError("these tests compile a Java main: install a JDK, 17 or newer")
-        source = [str(SOURCES / f"{main}.java")]
-        compiled = [compiler, "-cp", path, "-sourcepath", str(SOURCES), "-d", self._folder.name, *source]
-        subprocess.run(compiled, check=True, capture_output=True, text=True)
+
+        def compile_main(folder: Path) -> None:
+            compiler = shutil.which("javac")
+            if compiler is None:
+                raise FileNotFoundError("these tests compile a Java main: install a JDK, 17 or newer")
+            source = [str(SOURCES / f"{main}.java")]
+            options = ["--release", str(OLDEST_JAVA), "-cp", path, "-sourcepath", str(SOURCES), "-d", str(folder)]
+            subprocess.run([compiler, *options, *source], check=True, capture_output=True, text=True)
+
+        classes = install_once(f"{main}-{jars[0].stem}", sorted(SOURCES.glob("*.java")), compile_main)
         run = [str(find_java().command), "-Xss16m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"]
         self._java = subprocess.Popen(
-            [*run, "-cp", f"{path}:{self._folder.name}", main],
+            [*run, "-cp", f"{path}:{classes}", main],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -57,7 +63,6 @@ class JavaProcess:
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self._java.kill()
         self._java.communicate()
-        self._folder.cleanup()
 
     def ask(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the response to each request."""

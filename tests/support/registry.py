@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -15,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from support.deadlines import WAIT_SECONDS
 
 if TYPE_CHECKING:
     import httpx2
@@ -97,9 +102,38 @@ def registry(registries: Registries) -> Iterator[Registry]:
 
 @pytest.fixture(scope="module")
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run ``contractlog serve`` on a SQLite file for a test module; yield its URL."""
-    with run_server(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
+    """Serve a registry on a SQLite file for a test module; yield its URL."""
+    with serve_in_thread(create_sqlite(tmp_path_factory.mktemp("registry") / "registry.db")) as url:
         yield url
+
+
+@contextmanager
+def serve_in_thread(database_url: str, **environment: str) -> Iterator[str]:
+    """Serve in a thread what ``contractlog serve`` serves in a process, without the start of another Python.
+
+    As with ``run_server``, a warning in the log is a failure, unless the settings leave warnings out.
+    """
+    from contractlog.registry.app import create_app
+    from contractlog.registry.http.tls import Certificates
+    from contractlog.registry.serving.server import RegistryServer
+    from contractlog.registry.settings import Settings
+
+    settings = Settings.from_environment(environment, database_url=database_url)
+    certificates = Certificates.of(settings)
+    app, warnings, started = create_app(settings), _Warnings(settings.log_level), threading.Event()
+    with warnings.collected_from("contractlog.registry", "uvicorn"), socket.create_server(("127.0.0.1", 0)) as listener:
+        server = RegistryServer(app, settings, started.set, certificates)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            assert started.wait(WAIT_SECONDS)
+            yield f"{'https' if certificates else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(WAIT_SECONDS)
+            app.state.close()
+    assert not thread.is_alive()
+    assert not warnings.lines
 
 
 @contextmanager
@@ -165,3 +199,25 @@ def in_process(settings: Settings) -> Iterator[httpx2.Client]:
         client.app = app  # type: ignore[attr-defined]
         yield client
     app.state.close()
+
+
+class _Warnings(logging.Handler):
+    """The warnings and errors that some loggers were given."""
+
+    def __init__(self, log_level: str) -> None:
+        super().__init__(max(logging.WARNING, logging.getLevelNamesMapping()[log_level.upper()]))
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+    @contextmanager
+    def collected_from(self, *names: str) -> Iterator[None]:
+        """Collect during the block."""
+        for name in names:
+            logging.getLogger(name).addHandler(self)
+        try:
+            yield
+        finally:
+            for name in names:
+                logging.getLogger(name).removeHandler(self)

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from contractlog.clients.cli.options import REPORT_FORMATS
 
+from support.command_line import run_verb
 from support.deadlines import WAIT_SECONDS
 
 #: names of golden files by format
@@ -106,32 +107,31 @@ class SchemaRepository:
     def look(
         self, step: str, *arguments: str, code: int = 0, formats: Iterable[str] = REPORT_FORMATS, **more: str
     ) -> None:
-        """Run a command that changes nothing: as text, and as JSON with all reports."""
+        """Run a command that changes nothing, in this process: as text, and as JSON with all reports."""
         folder = self.reports / step
         folder.mkdir(parents=True)
         reports = [f"--report={each}={folder / FILES[each]}" for each in formats]
-        as_json = self._start(["contractlog", *arguments, "--format", "json", *reports], more)
-        as_text = self._start(["contractlog", *arguments], more)
-        out, errors = as_json.communicate(timeout=WAIT_SECONDS)
-        self.raw += [out, errors]
-        self._record(step, arguments, as_text, code)
-        assert as_json.returncode == code, out + errors
-        self._keep(f"{step}/{FILES['json']}", out)
+        self._record(step, arguments, self._run_here(arguments, more), code)
+        as_json = self._run_here([*arguments, "--format", "json", *reports], more)
+        assert as_json.returncode == code, as_json.stdout + as_json.stderr
+        self._keep(f"{step}/{FILES['json']}", as_json.stdout.encode())
         for path in folder.iterdir():
             self.raw.append(path.read_bytes())
             self._keep(f"{step}/{path.name}", path.read_bytes())
 
     def change(self, step: str, *arguments: str, code: int = 0, **more: str) -> None:
-        """Run a command once: it changes something, or it has one format."""
-        self._record(step, arguments, self._start(["contractlog", *arguments], more), code)
+        """Run a command once, as a process: it changes something, or it has one format."""
+        process = self._start(["contractlog", *arguments], more)
+        out, errors = process.communicate(timeout=WAIT_SECONDS)
+        self.raw += [out, errors]
+        done = subprocess.CompletedProcess(arguments, process.returncode, out.decode(), errors.decode())
+        self._record(step, arguments, done, code)
 
     def trace(self, *arguments: str, code: int = 0, **more: str) -> str:
         """Run a command with ``--verbose``, and return its log; times vary, so there is no golden file."""
-        process = self._start(["contractlog", *arguments, "--verbose"], more)
-        out, errors = process.communicate(timeout=WAIT_SECONDS)
-        self.raw += [out, errors]
-        assert process.returncode == code, out + errors
-        return errors.decode()
+        done = self._run_here([*arguments, "--verbose"], more)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stderr
 
     def keep_file(self, step: str, name: str) -> None:
         """Record a file of the repository that a command wrote."""
@@ -145,16 +145,23 @@ class SchemaRepository:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.folder,
-            env=command_environment(**self.environment) | dict(more or {}),
+            env=self._variables(more or {}),
         )
 
-    def _record(self, step: str, arguments: Iterable[str], process: subprocess.Popen[bytes], code: int) -> None:
-        out, errors = process.communicate(timeout=WAIT_SECONDS)
-        self.raw += [out, errors]
-        assert process.returncode == code, (out + errors).decode()
-        command = " ".join(["contractlog", *arguments]).encode()
-        parts = [b"$ " + command + b"\n", out, b"--- standard error\n" if errors else b"", errors]
-        self._keep(f"{step}/output.txt", b"".join([*parts, b"--- exit code %d\n" % process.returncode]))
+    def _variables(self, more: Mapping[str, str]) -> dict[str, str]:
+        return command_environment(**self.environment) | dict(more)
+
+    def _run_here(self, arguments: Sequence[str], more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        done = run_verb(arguments, environment=self._variables(more), whole=True, folder=self.folder)
+        self.raw += [done.stdout.encode(), done.stderr.encode()]
+        return done
+
+    def _record(self, step: str, arguments: Iterable[str], done: subprocess.CompletedProcess[str], code: int) -> None:
+        assert done.returncode == code, done.stdout + done.stderr
+        errors = f"--- standard error\n{done.stderr}" if done.stderr else ""
+        command = " ".join(["contractlog", *arguments])
+        text = f"$ {command}\n{done.stdout}{errors}--- exit code {done.returncode}\n"
+        self._keep(f"{step}/output.txt", text.encode())
 
     def _keep(self, name: str, content: bytes) -> None:
         text = content.decode()

@@ -34,7 +34,7 @@ def javascript() -> Program:
             shutil.copy(source / name, folder)
         _build([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
 
-    modules = _install_once("javascript", [source / name for name in pins], install) / "node_modules"
+    modules = install_once("javascript", [source / name for name in pins], install) / "node_modules"
     return lambda name, *arguments: _run([node, str(source / name), *arguments], {"NODE_PATH": str(modules)})
 
 
@@ -47,7 +47,7 @@ def golang() -> Program:
     def install(folder: Path) -> None:
         _build([go, "build", "-mod=readonly", "-o", str(folder / "franz")], source, CGO_ENABLED="0")
 
-    built = _install_once("go", sorted(source.iterdir()), install)
+    built = install_once("go", sorted(source.iterdir()), install)
     return lambda *arguments: _run([str(built / "franz"), *arguments])
 
 
@@ -66,7 +66,7 @@ def java_client() -> Program:
     def install(folder: Path) -> None:
         _build([javac, "-cp", path, "-d", str(folder), str(source)], folder)
 
-    built = _install_once("java", [source], install)
+    built = install_once("java", [source], install)
     run = [java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{path}:{built}", "Client"]
     return lambda *arguments: _run([*run, *arguments])
 
@@ -87,7 +87,7 @@ def flink() -> Program:
     def install(folder: Path) -> None:
         _build([javac, "-cp", path, "-d", str(folder), str(source)], folder)
 
-    built = _install_once("java", [source], install)
+    built = install_once("java", [source], install)
     run = [java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{path}:{built}", "Frames"]
     return lambda *arguments: _run([*run, *arguments])
 
@@ -109,7 +109,7 @@ def fetch_once(name: str, kind: str = "jar", unpack: Callable[[Path], None] = la
             subprocess.run([*ivy, *what, *retrieve], check=True, capture_output=True)
         unpack(folder)
 
-    return _install_once(name, [pins], install)
+    return install_once(name, [pins], install)
 
 
 def _find_tool(tool: str, client: str) -> str:
@@ -119,7 +119,7 @@ def _find_tool(tool: str, client: str) -> str:
     return path
 
 
-def _install_once(name: str, pins: Sequence[Path], install: Callable[[Path], None]) -> Path:
+def install_once(name: str, pins: Sequence[Path], install: Callable[[Path], None]) -> Path:
     """Return the folder that ``install`` filled for these pins; concurrent installations are safe."""
     digest = hashlib.sha256(b"\0".join(pin.read_bytes() for pin in pins)).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"

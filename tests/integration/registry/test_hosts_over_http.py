@@ -22,7 +22,7 @@ def ask(url: str, head: str) -> tuple[int, int | None]:
     return int(answer.split()[1]), body.get("error_code") if isinstance(body, dict) else None
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def known(registry_url: str) -> str:
     """A registry with a schema that is answered from memory."""
     httpx2.post(f"{registry_url}/subjects/s/versions", json={"schema": '"int"'}, timeout=60).raise_for_status()

@@ -27,9 +27,10 @@ LENGTH: Final = 900_000
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("registry")
     with run_server(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
-        for number in range(COUNT):
-            schema = json.dumps({"type": "record", "name": "R", "doc": "d" * LENGTH, "fields": []})
-            httpx2.post(f"{found}/subjects/s{number}/versions", json={"schema": schema}).raise_for_status()
+        schema = json.dumps({"type": "record", "name": "R", "doc": "d" * LENGTH, "fields": []})
+        with httpx2.Client(base_url=found, timeout=60) as client:
+            for number in range(COUNT):
+                client.post(f"/subjects/s{number}/versions", json={"schema": schema}).raise_for_status()
         yield found
 
 

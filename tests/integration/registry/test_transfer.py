@@ -28,7 +28,7 @@ from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.topic_source import TopicSource
 
 from support.kafka import Kafka
-from support.registry import run_server, start_server, stop_server
+from support.registry import run_server, serve_in_thread, start_server, stop_server
 
 pytestmark = pytest.mark.integration
 
@@ -181,7 +181,7 @@ def test_a_registry_is_exported_to_a_topic_from_which_it_comes_back(
 def test_an_id_with_another_content_here_is_refused_and_nothing_is_written(
     kafka: Kafka, topic: str, tmp_path: Path, said: Callable[..., Any]
 ) -> None:
-    with run_server(sqlite(tmp_path)) as url, Registry(url) as registry:
+    with serve_in_thread(sqlite(tmp_path)) as url, Registry(url) as registry:
         registry.register("mine", SchemaDraft('"boolean"'))
     state = lines_of(sqlite(tmp_path))
     code, report = said("import", *from_topic(kafka, topic), "--database-url", sqlite(tmp_path))
@@ -237,7 +237,7 @@ def test_a_running_registry_is_brought_in_over_rest(
 ) -> None:
     first, second = sqlite(tmp_path, "1.db"), sqlite(tmp_path, "2.db")
     said("import", *from_topic(kafka, topic), "--database-url", first)
-    with run_server(first) as url:
+    with serve_in_thread(first) as url:
         code, report = said("import", url, "--database-url", second)
         assert (code, report["conflicts"]) == (0, [])
         code, verified = said("verify-import", url, "--database-url", second)
@@ -272,7 +272,7 @@ def test_a_registry_that_answers_as_older_releases_do_is_brought_in(
 ) -> None:
     first, second = sqlite(tmp_path, "1.db"), sqlite(tmp_path, "2.db")
     said("import", *from_topic(kafka, topic), "--database-url", first)
-    with run_server(first, CONTRACTLOG_RESPONSE_PROFILE=profile) as url:
+    with serve_in_thread(first, CONTRACTLOG_RESPONSE_PROFILE=profile) as url:
         code, report = said("import", url, "--database-url", second)
         assert (code, report["conflicts"]) == (0, [])
     with open_for_export(first) as one, open_for_export(second) as other:
@@ -287,7 +287,7 @@ def test_a_registry_that_answers_as_older_releases_do_is_brought_in(
 
 def test_the_command_follows_a_running_registry_until_it_is_told_to_stop(tmp_path: Path) -> None:
     target = sqlite(tmp_path, "2.db")
-    with run_server(sqlite(tmp_path, "1.db")) as url, Registry(url) as registry:
+    with serve_in_thread(sqlite(tmp_path, "1.db")) as url, Registry(url) as registry:
         registry.register("first", SchemaDraft('"int"'))
         verb = ("import", url, "--database-url", target, "--follow", "--every", "0.2", "--format", "json")
         command = [sys.executable, "-m", "contractlog.clients.cli.main", *verb]
@@ -312,7 +312,7 @@ def test_a_counter_that_is_behind_is_told_at_the_start_and_raised_by_hand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url, database = sqlite(tmp_path), tmp_path / "registry.db"
-    with run_server(url) as address, Registry(address) as registry:
+    with serve_in_thread(url) as address, Registry(address) as registry:
         registry.register("s", SchemaDraft('"int"'))
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE contexts SET next_schema_id = 1")

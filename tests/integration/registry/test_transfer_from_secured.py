@@ -21,7 +21,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 
 from local_kafka import Broker
-from support.registry import run_server
+from support.registry import serve_in_thread
 from support.tls import Authority
 
 pytestmark = pytest.mark.integration
@@ -70,7 +70,7 @@ def secured(
         "CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "optional",
         "CONTRACTLOG_USERS_FILE": str(users),
     }
-    with run_server(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'source.db'}", **environment) as url:
         known = Security(user="ci", password=password_file.read_text().strip(), ca=str(authority.certificate))
         with Registry(url, security=known) as registry:
             registry.register("orders-value", SchemaDraft(TEXT))
@@ -132,7 +132,7 @@ def gateway(url: str, needed: dict[str, str], fails_on: str = "\0") -> Iterator[
             if fails_on in self.path:
                 return self.answer(418, b'{"error_code":41801,"message":"a teapot"}')
             try:
-                answer = httpx2.get(url + self.path, timeout=60)
+                answer = client.get(url + self.path)
             except httpx2.RequestError:
                 return self.answer(502, b"")
             return self.answer(answer.status_code, answer.content)
@@ -146,22 +146,21 @@ def gateway(url: str, needed: dict[str, str], fails_on: str = "\0") -> Iterator[
 
         def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with httpx2.Client(timeout=60) as client, ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_a_token_and_a_gateways_header_go_with_every_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     needed = {"Authorization": "Bearer t0ken", "target-sr-cluster": "lsrc-1"}
-    with run_server(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'source.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
         with gateway(url, needed) as front:
             target = ("--database-url", f"sqlite:///{tmp_path / 'new.db'}")
@@ -208,7 +207,7 @@ def test_a_topic_behind_tls_and_a_password_is_written_and_read(
     closed_broker: tuple[str, Authority], tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     servers, authority = closed_broker
-    with run_server(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
+    with serve_in_thread(f"sqlite:///{tmp_path / 'first.db'}") as url, Registry(url) as registry:
         registry.register("orders-value", SchemaDraft(TEXT))
     properties = {
         "bootstrap.servers": servers,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,13 +12,12 @@ from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.transfer.database_access import open_for_export, read_database
 from contractlog.registry.transfer.file_format import format_content_lines
 
-from support.registry import run_server
+from support.registry import run_server, serve_in_thread
 
 pytestmark = pytest.mark.integration
 
 USER = '{"type":"record","name":"User","fields":[{"name":"name","type":"string"}]}'
 USERS = '{"type":"record","name":"Users","fields":[{"name":"all","type":{"type":"array","items":"User"}}]}'
-CLI = (sys.executable, "-m", "contractlog.clients.cli.main")
 PROTO = (
     '{"kind": "schema", "context": ".", "id": 40, "type": "PROTOBUF", "schema": "message M {}", "created": 5}',
     '{"kind": "version", "subject": "proto", "version": 1, "id": 40, "created": 5}',
@@ -37,7 +33,7 @@ def state(database_url: str) -> list[str]:
 def export(tmp_path: Path) -> Path:
     """A file with references, soft-deleted and retired ids, a context, settings, and a schema that nobody knows."""
     database_url = f"sqlite:///{tmp_path / 'old.db'}"
-    with run_server(database_url) as url, Registry(url) as registry:
+    with serve_in_thread(database_url) as url, Registry(url) as registry:
         registry.register("user", SchemaDraft(USER))
         registry.register("users", SchemaDraft(USERS, references=(Reference("User", "user", 1),)))
         registry.register(":.eu:user", SchemaDraft(USER))
@@ -71,7 +67,7 @@ def test_it_is_as_an_import_into_the_database_and_answers_the_same(
         database_url: str = request.getfixturevalue("upgraded_postgres_url")
     else:
         database_url = f"sqlite:///{tmp_path / 'running.db'}"
-    with run_server(database_url) as url:
+    with serve_in_thread(database_url) as url:
         verb = ["import", str(export), "--registry", url]
         before = state(database_url)
         assert main([*verb, "--dry-run"]) == 0
@@ -115,16 +111,11 @@ def test_callers_who_may_write_everything_may_import_and_are_recorded(
 ) -> None:
     users, passwords = tmp_path / "users.toml", {}
     for name, pattern in (("ann", "*"), ("bob", "orders-*")):
-        made = subprocess.run(
-            [*CLI, "users", "add", name, "--write", pattern, "--read", "*", "--generate", "--file", str(users)],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ,
-        )
-        passwords[name] = made.stdout.strip()
+        add = ["users", "add", name, "--write", pattern, "--read", "*", "--generate", "--file", str(users)]
+        assert main(add) == 0
+        passwords[name] = capsys.readouterr().out.strip()
     database_url = f"sqlite:///{tmp_path / 'running.db'}"
-    with run_server(database_url, CONTRACTLOG_USERS_FILE=str(users)) as url:
+    with serve_in_thread(database_url, CONTRACTLOG_USERS_FILE=str(users)) as url:
         verb = ["import", str(export), "--registry", url]
         for name, code in (("bob", 4), ("ann", 0)):
             monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", name)

@@ -53,7 +53,7 @@ def test_waiting_callers_receive_commits_of_the_other_node(nodes: tuple[httpx2.C
 def test_readers_of_both_nodes_see_every_change_of_both_once_and_in_order(
     nodes: tuple[httpx2.Client, httpx2.Client],
 ) -> None:
-    each, writers = 60, 3
+    each, writers = 30, 3
 
     def write(node: httpx2.Client, name: str) -> None:
         for number in range(each):

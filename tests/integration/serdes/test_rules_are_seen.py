@@ -24,7 +24,7 @@ from contractlog.serdes.json_schema import (
     JSONSerializer,
 )
 
-from support.registry import run_server
+from support.registry import serve_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ FORMATS = {
 def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry that answers as some release does."""
     file = tmp_path_factory.mktemp("registry") / "registry.db"
-    with run_server(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
+    with serve_in_thread(f"sqlite:///{file}", CONTRACTLOG_RESPONSE_PROFILE=request.param) as address:
         yield address
 
 

@@ -85,7 +85,7 @@ def ended(call: Call[Any], answer: Response) -> Any:
     raise AssertionError("one attempt is all there is")
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.sampled_from(CALLS), st.builds(Response, statuses, raw, headers))
 def test_a_call_ends_in_a_result_or_an_error_with_a_name(call: Call[Any], answer: Response) -> None:
     result = ended(call, answer)

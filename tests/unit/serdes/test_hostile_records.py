@@ -45,7 +45,7 @@ def sides() -> Iterator[tuple[dict[str, Any], list[bytes], list[Any]]]:
     app.state.close()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_record_ends_in_a_value_or_in_an_error_with_its_topic(sides: Any, data: st.DataObject) -> None:
     deserializers, records, headers = sides

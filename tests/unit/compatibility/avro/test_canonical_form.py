@@ -76,7 +76,7 @@ def test_the_normalized_text_is_the_references(golden: dict[str, str]) -> None:
     assert parse_schema(SchemaDraft(golden["text"])).normalized == golden["normalized"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_normalized_text_is_its_own_however_much_there_was_to_sort(random: Random) -> None:
     schema = add_annotations(AvroSchemaGenerator(random).schema(), random)

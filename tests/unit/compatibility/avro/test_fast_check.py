@@ -43,7 +43,7 @@ def seen(reader: Any, writer: Any, **limit: int) -> bool:
     return is_readable(parsed(reader).root, parsed(writer).root, **limit)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_yes_is_what_the_comparison_in_detail_says(random: Random) -> None:
     old, new = pair(random)

@@ -59,7 +59,7 @@ def history(random: Random, length: int) -> list[Any]:
     return versions
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_quick_look_agrees_with_the_comparison_in_detail(random: Random) -> None:
     memo = Memo()
@@ -72,7 +72,7 @@ def test_the_quick_look_agrees_with_the_comparison_in_detail(random: Random) -> 
     assert [reads(a, [b], memo) for a in versions for b in versions] == list(clean.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(Level))
 def test_a_memo_changes_no_verdict(random: Random, level: Level) -> None:
     versions = [parsed(version) for version in history(random, 6)]

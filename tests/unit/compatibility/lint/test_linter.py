@@ -251,7 +251,7 @@ def assert_fixes_are_safe(text: str, kind: SchemaType) -> None:
     assert bool(fixed.fixed) == (fixed.text != text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
     plain = avro_schemas.AvroSchemaGenerator(random).schema()
@@ -264,7 +264,7 @@ def test_fixes_of_any_avro_schema_are_safe(random: Random) -> None:
         assert_fixes_are_safe(text, SchemaType.AVRO)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 7, 2019, 2020]))
 def test_fixes_of_any_json_schema_are_safe(random: Random, draft: int) -> None:
     schema = json_schemas.JsonSchemaGenerator(random, draft).schema()

@@ -116,7 +116,7 @@ def permitted(rights: Permissions, path: str, prefix: str) -> bool:
 @example(Permissions.of([":.:*"], []), ":.")
 @example(Permissions.of([":.:*"], []), ":.e")
 @example(Permissions.of(["*"], []), ":.")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_prefix_lists_what_may_be_read_and_is_refused_only_for_what_may_not(
     http: httpx2.Client, rights: Permissions, prefix: str
 ) -> None:
@@ -184,7 +184,7 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
 
 
 @given(rights_of)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_lists_leave_out_exactly_what_may_not_be_read(http: httpx2.Client, rights: Permissions) -> None:
     services = http.app.state.services  # type: ignore[attr-defined]
 
@@ -214,7 +214,7 @@ def encode_subjects(listed: Iterable[schema_queries.ListedSchema]) -> bytes:
 
 
 @given(rights_of)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2.Client, rights: Permissions) -> None:
     services = http.app.state.services  # type: ignore[attr-defined]
     around = services.dependencies.walk

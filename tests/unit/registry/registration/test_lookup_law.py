@@ -88,7 +88,7 @@ def sent(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: answer[name] for name in members if name in answer}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(st.tuples(drafts(), st.booleans()), min_size=1, max_size=5))
 def test_returned_texts_are_found_by_lookup(history: list[tuple[dict[str, Any], bool]]) -> None:
     with (
@@ -135,7 +135,7 @@ def leaning_drafts(draw: st.DrawFn, context: str) -> dict[str, Any]:
     return {"schema": text, "references": references, **metadata}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), context=CONTEXTS, importing=st.booleans())
 def test_responses_with_qualified_references_equal_the_stored_schema(
     data: st.DataObject, context: str, *, importing: bool

@@ -138,7 +138,7 @@ def read_spoiled(path: str, body: Any) -> tuple[RegistryContents | None, Transfe
         return None, report
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_changed_answer_of_a_live_registry_is_left_out_or_everything_answers(
     target: httpx2.Client, data: st.DataObject
@@ -218,7 +218,7 @@ def spoiled_records() -> list[tuple[int, bytes, bytes | None]]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_changed_record_of_a_topic_is_left_out_or_everything_answers(
     target: httpx2.Client, data: st.DataObject

@@ -88,14 +88,14 @@ def test_a_changed_value_is_refused_by_its_line_or_read() -> None:
     assert len(accepted()) > 100
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_accepted_lines_are_stored_and_every_read_succeeds(memory: httpx2.Client, data: st.DataObject) -> None:
     require(memory, *data.draw(st.sampled_from(accepted())))
 
 
 @pytest.mark.integration
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(data=st.data())
 def test_accepted_lines_are_stored_on_postgresql_and_every_read_succeeds(
     postgresql: httpx2.Client, data: st.DataObject
@@ -116,7 +116,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_value_is_refused_by_its_line_or_everything_answers(memory: httpx2.Client, data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(EVERY_KIND) - 1))

@@ -45,7 +45,7 @@ def state(store: Store) -> list[str]:
         return list(format_content_lines(read_database(snapshot)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(imported=snapshots())
 def test_it_is_the_same_as_importing_into_its_database(imported: RegistryContents) -> None:
     with in_process(Settings(database_url="sqlite://")) as one, in_process(Settings(database_url="sqlite://")) as other:

@@ -434,7 +434,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(raw=st.lists(st.tuples(KEYS, VALUES), max_size=8))
 def test_no_record_stops_a_replay_and_what_comes_out_can_be_stored(raw: list[Raw]) -> None:
     state, report = replay(*raw)

@@ -84,7 +84,7 @@ def test_names_from_outside_are_text_wherever_they_stand(hostile: str) -> None:
     assert page.tags == harmless.tags
 
 
-@pytest.mark.parametrize(("topics", "every"), [(500, 5), (500, 1), (2000, 1), (2000, 7), (40, 1)])
+@pytest.mark.parametrize(("topics", "every"), [(500, 1), (2000, 7), (40, 1)])
 def test_a_report_stays_under_a_megabyte_however_many_topics_there_are(topics: int, every: int) -> None:
     lines = [violation("TRUNCATED", 3), violation("NOT_FRAMED", 3, path="", field="")]
     parts = [part(f"{'topic' * 20}.{index}", violations=lines if index % every == 0 else []) for index in range(topics)]

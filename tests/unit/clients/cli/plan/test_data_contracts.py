@@ -299,7 +299,7 @@ CONTRACTS = st.tuples(
 )
 
 
-@settings(max_examples=12, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     subjects=st.dictionaries(
         st.sampled_from(["a-value", "b-value"]), st.lists(CONTRACTS, min_size=1, max_size=4), min_size=1

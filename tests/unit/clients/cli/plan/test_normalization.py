@@ -28,7 +28,7 @@ def _layouts(draw: st.DrawFn, name: str, *types: str) -> dict[str, Any]:
     return {"type": "record", "name": name, "aliases": aliases, **dict(members), **doc, "fields": fields}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     registered=st.lists(st.tuples(_layouts("Money", "long"), _layouts("Order", "Money")), max_size=2),
     files=st.tuples(_layouts("Money", "long"), _layouts("Order", "Money")),

@@ -147,6 +147,19 @@ OBSTACLES = (
 )
 
 
+#: Settings that each obstacle treats like others: tried with three obstacles, of which one lets everything pass.
+ALIKE = {
+    "policy",
+    "compatibility_group",
+    "validate_fields",
+    "validate_rules",
+    "owner",
+    "override_metadata",
+    "override_rule_set",
+}
+THOROUGH = (Obstacle(), Obstacle("reader"), Obstacle(mode=Mode.READONLY))
+
+
 @pytest.fixture
 def app(registries: Registries, tmp_path: Path) -> Iterator[Any]:
     file = tmp_path / "users.toml"
@@ -192,15 +205,16 @@ def test_a_plan_that_the_registry_refuses_is_refused_before_anything_is_written(
     monkeypatch: pytest.MonkeyPatch,
     obstacle: Obstacle,
 ) -> None:
-    for case in CASES:
+    cases = [case for case in CASES if obstacle in THOROUGH or case.name not in ALIKE]
+    for case in cases:
         prepare(admin, case)
     if obstacle.mode is not None:
-        scopes = [obstacle.scope] if obstacle.scope else [*admin.subjects(), *(case.subject for case in CASES)]
+        scopes = [obstacle.scope] if obstacle.scope else [*admin.subjects(), *(case.subject for case in cases)]
         for scope in dict.fromkeys(scopes):
             admin.set_mode(obstacle.mode, scope, force=True)
     run = run_as(obstacle.user)
     applied = []
-    for case in CASES:
+    for case in cases:
         folder = tmp_path / case.name
         case.write(folder)
         monkeypatch.chdir(folder)
@@ -226,7 +240,7 @@ def test_a_plan_that_the_registry_refuses_is_refused_before_anything_is_written(
         if not options:
             assert causes <= set(checked.out.splitlines())
     assert bool(applied) is (obstacle.user in {"admin", "subject-writer"})
-    assert len(applied) == len(CASES) if obstacle == Obstacle() else len(applied) < len(CASES)
+    assert len(applied) == len(cases) if obstacle == Obstacle() else len(applied) < len(cases)
 
 
 def test_a_refused_change_has_the_line_of_the_manifest_in_every_format(

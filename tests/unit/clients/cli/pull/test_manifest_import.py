@@ -88,7 +88,7 @@ def state_of(registry: Registry) -> dict[str, Any]:
     return {"subjects": subjects, "associations": bound}
 
 
-@settings(max_examples=8, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     configs=st.fixed_dictionaries(dict.fromkeys(SUBJECTS, CONFIGS)),
     modes=st.fixed_dictionaries(dict.fromkeys(SUBJECTS, st.sampled_from(["", "READWRITE", "READONLY"]))),

@@ -255,7 +255,7 @@ def _find_users(subjects: Mapping[str, Mapping[str, Any]], type_name: str) -> It
             yield from _find_users(subjects, last["name"])
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(subjects=_histories())
 def test_a_history_is_registered_once_and_a_changed_type_makes_one_version_of_each_user(
     subjects: dict[str, dict[str, Any]],

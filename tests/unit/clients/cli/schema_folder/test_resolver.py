@@ -301,7 +301,7 @@ def _trees(draw: st.DrawFn) -> dict[str, Any]:
     return files
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_trees())
 def test_register_then_check_and_pull_then_check_show_nothing(
     files: dict[str, Any],
@@ -324,7 +324,7 @@ def test_register_then_check_and_pull_then_check_show_nothing(
         assert main(["plan", str(tmp_path / "pulled"), "--exit-code"]) == exit_codes.CLEAN
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_trees(), levels=st.lists(st.sampled_from(Level), max_size=6), data=st.data())
 def test_a_pull_leaves_nothing_to_plan_and_writes_the_same_again(
     files: dict[str, Any],
@@ -382,7 +382,7 @@ def _mixed_trees(draw: st.DrawFn) -> dict[str, Any]:
     return files
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_mixed_trees(), history=st.booleans(), changed=st.booleans())
 def test_a_pull_of_both_formats_leaves_nothing_to_plan(
     files: dict[str, Any],
@@ -414,7 +414,7 @@ def test_a_pull_of_both_formats_leaves_nothing_to_plan(
         assert {path: path.read_bytes() for path in pulled.rglob("*") if path.is_file()} == written
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_mixed_trees(), owned=st.booleans())
 def test_after_apply_there_is_nothing_to_plan(
     files: dict[str, Any],

@@ -43,7 +43,7 @@ def history(random: Random, length: int) -> list[ParsedSchema]:
 
 
 @pytest.mark.parametrize("policy", [Policy.STRICT, Policy.LENIENT])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random=st.randoms(use_true_random=False))
 def test_the_quick_look_agrees_with_the_comparison_in_detail(random: Random, policy: Policy) -> None:
     memo = Memo()
@@ -59,7 +59,7 @@ def test_the_quick_look_agrees_with_the_comparison_in_detail(random: Random, pol
         assert reads(reader, *versions) == all(clean)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(Level), st.sampled_from(Policy))
 def test_a_memo_changes_no_verdict(random: Random, level: Level, policy: Policy) -> None:
     versions = history(random, 4)

@@ -45,7 +45,7 @@ def replayed(http: httpx2.Client, place: int) -> dict[str, dict[str, Any]]:
 def test_associations_keep_their_laws(http: httpx2.Client) -> None:
     places = count()
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(initial_requests, st.lists(requests, min_size=5, max_size=15))
     def kept(opening: list[Request], asked: list[Request]) -> None:
         place = next(places)

@@ -53,7 +53,7 @@ def write(http: httpx2.Client, one: tuple[str, str, object]) -> None:
         http.post(f"/subjects/{subject}/versions", json=body)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(writes, min_size=1, max_size=12))
 def test_after_each_write_memory_says_what_the_database_says(sequence: list[tuple[str, str, object]]) -> None:
     with in_process(Settings(database_url="sqlite://")) as http:

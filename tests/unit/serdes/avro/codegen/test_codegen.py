@@ -29,7 +29,7 @@ from support.avro_strategies import schemas, values
 from support.avro_values import NoFiniteValueError, ValueGenerator
 from support.avro_versions import RichSchemas, create_version
 
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**40)
 ODD: tuple[Any, ...] = (
     None,
