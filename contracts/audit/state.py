@@ -103,8 +103,8 @@ class Cell:
 class ViolationExample:
     """A violating record that serves as an example.
 
-    Its values are masked unless the audit was to show them. Texts are empty, and numbers -1, if they are unknown: states
-    of earlier releases have positions only.
+    Its values are masked unless the audit was to show them. Texts are empty, and numbers -1, if they are unknown:
+    states of earlier releases have positions only.
     """
 
     partition: int

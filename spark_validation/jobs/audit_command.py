@@ -69,6 +69,12 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         f"(default: {', '.join(DEFAULT_PRODUCER_HEADERS)})",
     )
     parser.add_argument(
+        "--blame",
+        action="store_true",
+        help="also print when each kind of violation began: the first record by time, its partition, offset, schema, "
+        "and producer",
+    )
+    parser.add_argument(
         "--show-values",
         action="store_true",
         help="show keys, headers and values of examples in the report, the state and the registry (default: masked by "
@@ -193,12 +199,15 @@ def _parse_evidence(options: Namespace) -> EvidenceOptions:
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:
-    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - as above
 
     if options.format == "json":
         print_json(report)
     else:
         for line in format_report(report):
+            print_result(line)
+        for line in format_blame(report) if options.blame else ():
             print_result(line)
 
 
