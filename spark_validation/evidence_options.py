@@ -1,4 +1,4 @@
-"""Options of an audit about its evidence: who wrote the records."""
+"""Options of an audit about its evidence: who wrote the records, and what examples of violations show."""
 
 from __future__ import annotations
 
@@ -14,3 +14,4 @@ class EvidenceOptions:
     """Parts of a state besides counts of outcomes."""
 
     producer_headers: tuple[str, ...] = DEFAULT_PRODUCER_HEADERS  #: the first that a record has names its producer
+    show_values: bool = False  #: whether examples hold values, instead of their types and lengths

@@ -16,6 +16,7 @@ from contractlog.contracts.audit.report import Part
 from contractlog.contracts.audit.summary import VersionUse
 from contractlog.spark_validation.columnar.frames import Guids
 from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
 from contractlog.spark_validation.columnar.validation import Validator, make_validator
 from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
 from contractlog.spark_validation.subject_strategies import (
@@ -47,6 +48,11 @@ class _UnusableSchemaValidator:
         del data, ends, columns
         codes = np.full(starts.size, Outcome.SCHEMA_NOT_USABLE, np.uint8)
         return RecordOutcomes(codes, np.full(starts.size, -1, np.int32), [], {}, [])
+
+    @staticmethod
+    def render(body: bytes, *, show: bool) -> RenderedBody:
+        """Return the text of a body, which cannot be decoded."""
+        return RenderedBody(render_bytes(body, show=show))
 
 
 class ValidatorCache(Mapping[int, Validator]):

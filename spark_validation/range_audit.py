@@ -18,6 +18,7 @@ from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.contracts.audit.state import (
     MAX_EXAMPLES,
     MAX_FIELDS,
+    NO_TIMESTAMP,
     AuditState,
     Cell,
     CellKey,
@@ -30,6 +31,7 @@ from contractlog.contracts.audit.state import (
 from contractlog.spark_validation.columnar.frames import Guids, read_schema_headers
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes, validate_column
 from contractlog.spark_validation.evidence_options import EvidenceOptions
+from contractlog.spark_validation.example_evidence import ExampleReader
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.producers import BatchProducers, read_producers
@@ -80,9 +82,11 @@ def audit_range(
             for part in PARTS:
                 checked = _validate_batch(batch, part, expectations, checks[part])
                 counted_producers = producers if part == "value" or checks[part].expectation.audited else None
-                state = state.merge(
-                    _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers).state()
+                reader = ExampleReader(
+                    batch, part, checked, checks[part].validators, checks[part].guids, producers, evidence.show_values
                 )
+                checked_batch = _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers, reader)
+                state = state.merge(checked_batch.state(state.violations))
                 if file is not None:
                     file.add(batch, part, checked)
     coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, records)
@@ -138,9 +142,10 @@ class _CheckedBatch:
     times: Numbers
     offset_numbers: Numbers
     producers: BatchProducers | None
+    examples: ExampleReader
 
-    def state(self) -> AuditState:
-        """Return the state of the batch."""
+    def state(self, previous: Mapping[ViolationKey, ViolationCounts]) -> AuditState:
+        """Return the state of the batch, without examples that those of previous batches would replace."""
         topic, part, checked = self.offsets.topic, self.part, self.checked
         fields = sorted({column.field for column in checked.columns})
         stored_fields = frozenset(fields[:MAX_FIELDS])
@@ -149,7 +154,7 @@ class _CheckedBatch:
         samples = sample_fields(columns, sample_times, self.offsets.partition, self.offset_numbers)
         return AuditState(
             cells=self._count_cells(),
-            violations=self._count_violations(),
+            violations=self._count_violations(previous),
             samples={(topic, part, field): sample for field, sample in samples.items()},
             unsampled=frozenset((topic, part, field) for field in fields[MAX_FIELDS:]),
             producers={}
@@ -168,7 +173,9 @@ class _CheckedBatch:
             cells[key] = cells[key].merge(cell) if key in cells else cell
         return cells
 
-    def _count_violations(self) -> dict[ViolationKey, ViolationCounts]:
+    def _count_violations(
+        self, previous: Mapping[ViolationKey, ViolationCounts]
+    ) -> dict[ViolationKey, ViolationCounts]:
         """Count the violating records by kind, each with its lowest offsets as examples.
 
         A kind is an outcome, a schema id, a schema path and a field.
@@ -181,19 +188,38 @@ class _CheckedBatch:
             path, field = checked.path_table[node] if node >= 0 else ("", "")
             rows = bad[chosen]
             rows = rows[np.argsort(offset_numbers[rows], kind="stable")]
+            key = ViolationKey(self.offsets.topic, self.part, outcome, schema_id, path, field)
+            existing = violations.get(key) or previous.get(key)
             violation = ViolationCounts(
                 len(rows),
                 *find_time_range(self.times[rows]),
-                tuple(
-                    ViolationExample(self.offsets.partition, int(offset))
-                    for offset in offset_numbers[rows[:MAX_EXAMPLES]]
-                ),
+                tuple(self._read_examples(rows, existing)),
                 checked.details.get(int(rows[0]), ""),
                 {} if self.producers is None else self.producers.count_rows(rows),
+                self._read_first(rows, existing),
             )
-            key = ViolationKey(self.offsets.topic, self.part, outcome, schema_id, path, field)
             violations[key] = violations[key].merge(violation) if key in violations else violation
         return violations
+
+    def _read_examples(self, rows: Numbers, existing: ViolationCounts | None) -> Iterator[ViolationExample]:
+        """Yield the lowest of some rows, which are ascending, that are not above all examples read before."""
+        examples = () if existing is None else existing.examples
+        highest = examples[-1].offset if len(examples) == MAX_EXAMPLES else None
+        for row in rows[:MAX_EXAMPLES].tolist():
+            if highest is None or self.offset_numbers[row] <= highest:
+                yield self.examples.read(row, self.offsets.partition)
+
+    def _read_first(self, rows: Numbers, existing: ViolationCounts | None) -> ViolationExample | None:
+        """Return the first of some rows by time, then by offset; None if one read before is earlier."""
+        times = np.where(self.times[rows] == NO_TIME, NO_TIMESTAMP, self.times[rows])
+        position = int(np.argmin(times))  # of several, the first: rows are ascending by offset
+        first = None if existing is None else existing.first
+        if first is not None and (first.timestamp, first.offset) < (
+            times[position],
+            self.offset_numbers[rows[position]],
+        ):
+            return None
+        return self.examples.read(int(rows[position]), self.offsets.partition)
 
 
 def _group_rows(

@@ -42,6 +42,19 @@ _BATCH_ROWS: Final = 1024
 
 Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
 _PRODUCERS_TYPE: Final = pa.map_(pa.string(), pa.int64())
+_EXAMPLE_FIELDS: Final[list[pa.Field[Any]]] = [
+    pa.field("partition", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("timestamp", pa.int64()),
+    pa.field("producer", pa.string()),
+    pa.field("size", pa.int64()),
+    pa.field("failed_at", pa.int64()),
+    pa.field("key", pa.string()),
+    pa.field("headers", pa.map_(pa.string(), pa.string())),  # a list of pairs: names may repeat
+    pa.field("decoded", pa.string()),
+    pa.field("excerpt", pa.string()),
+]
+_EXAMPLE_TYPE: Final = pa.struct(_EXAMPLE_FIELDS)
 SAMPLES: Final = "samples.parquet"
 ROWS: Final = "sampled_rows.parquet"
 Samples = Mapping[tuple[str, str, str], FieldSample]
@@ -89,13 +102,14 @@ def write_state(state: AuditState, folder: Path) -> None:
             "first_seen": (pa.int64(), [violation.first_seen for _, violation in violations]),
             "last_seen": (pa.int64(), [violation.last_seen for _, violation in violations]),
             "examples": (
-                pa.list_(pa.struct([("partition", pa.int32()), ("offset", pa.int64())])),
-                [
-                    [{"partition": example.partition, "offset": example.offset} for example in violation.examples]
-                    for _, violation in violations
-                ],
+                pa.list_(_EXAMPLE_TYPE),
+                [[_example_row(example) for example in violation.examples] for _, violation in violations],
             ),
             "detail": (pa.string(), [violation.detail for _, violation in violations]),
+            "first": (
+                _EXAMPLE_TYPE,
+                [violation.first and _example_row(violation.first) for _, violation in violations],
+            ),
             "producers": (_PRODUCERS_TYPE, [sorted(violation.producers.items()) for _, violation in violations]),
         },
     )
@@ -182,10 +196,22 @@ def _read_table(path: Path) -> pa.Table:
 
 
 def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
-    examples = tuple(ViolationExample(example["partition"], example["offset"]) for example in row["examples"])
+    examples = tuple(map(_read_example, row["examples"]))
     producers = dict(row.get("producers", ()))
-    violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"], producers)
+    first = row.get("first") and _read_example(row["first"])
+    violation = ViolationCounts(
+        row["records"], row["first_seen"], row["last_seen"], examples, row["detail"], producers, first
+    )
     return _make_value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
+
+
+def _example_row(example: ViolationExample) -> dict[str, Any]:
+    return dict(zip((field.name for field in fields(example)), astuple(example), strict=True))
+
+
+def _read_example(row: Mapping[str, Any]) -> ViolationExample:
+    headers = tuple((name, value) for name, value in row.get("headers", ()))
+    return ViolationExample(**{**row, "headers": headers})
 
 
 def _read_producers(folder: Path) -> dict[ProducerKey, ProducerCounts]:

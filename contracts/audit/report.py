@@ -27,6 +27,7 @@ __all__ = [
     "PartitionCounts",
     "ProducerKind",
     "ProducerUse",
+    "RecordHeader",
     "RecordPosition",
     "SchemaUse",
     "SeriesPoint",
@@ -34,6 +35,7 @@ __all__ = [
     "Thresholds",
     "TopicPart",
     "ViolatingProducer",
+    "ViolatingRecord",
     "ViolationLine",
 ]
 
@@ -89,6 +91,29 @@ class RecordPosition(TypedDict):
     offset: int
 
 
+class RecordHeader(TypedDict):
+    """A header of a record."""
+
+    name: str
+    value: str
+
+
+class ViolatingRecord(RecordPosition):
+    """A record that serves as an example; values are masked unless the audit was to show them.
+
+    Texts are empty, and other members None, if they are unknown: states of earlier releases have positions only.
+    """
+
+    timestamp: str
+    producer: str | None
+    size: int | None  # bytes of the key or value
+    failed_at: int | None  # byte of the body, which is the key or value without its frame
+    key: str  # of examples of values
+    headers: list[RecordHeader]
+    decoded: str  # the body as far as it can be read
+    excerpt: str  # bytes around the failure, in hexadecimal digits; only if values are shown
+
+
 class ViolatingProducer(TypedDict):
     """Records of a kind of violation that one producer wrote."""
 
@@ -117,7 +142,8 @@ class ViolationLine(TypedDict):
     first_seen: str
     last_seen: str
     producers: list[ViolatingProducer]  # empty if no record of the part names a producer
-    examples: list[RecordPosition]
+    first: ViolatingRecord | None  # the first by time; None if a state of an earlier release has an earlier one
+    examples: list[ViolatingRecord]
 
 
 class SeriesPoint(TypedDict):
@@ -203,6 +229,7 @@ class AuditScope(TypedDict):
 
     lineage: bool
     producer_headers: list[str]  # headers that name a record's producer, the first that it has
+    values_shown: bool  # True if examples have values, instead of their types and lengths
     samples: bool  # True if the state has samples of values, which lineage needs
 
 

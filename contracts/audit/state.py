@@ -34,6 +34,7 @@ __all__ = [
     "MAX_PATHS",
     "MAX_SAMPLED_VALUES",
     "MAX_UNKNOWN_IDS",
+    "NO_TIMESTAMP",
     "AuditState",
     "Cell",
     "CellKey",
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 MAX_EXAMPLES: Final = 10
+NO_TIMESTAMP: Final = 2**63 - 1  #: sorts after all times
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -99,10 +101,22 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ViolationExample:
-    """Position of a record that serves as an example."""
+    """A violating record that serves as an example.
+
+    Its values are masked unless the audit was to show them. Texts are empty, and numbers -1, if they are unknown:
+    states of earlier releases have positions only.
+    """
 
     partition: int
     offset: int
+    timestamp: int = NO_TIMESTAMP  #: milliseconds since 1970, UTC
+    producer: str = ""
+    size: int = -1  #: bytes of the key or value
+    failed_at: int = -1  #: byte of the body, which is the key or value without its frame
+    key: str = ""  #: of examples of values
+    headers: tuple[tuple[str, str], ...] = ()  #: names and values of the first headers
+    decoded: str = ""  #: the body as far as it can be read
+    excerpt: str = ""  #: bytes around the failure; only if values are shown
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -127,10 +141,11 @@ class ViolationCounts:
     examples: tuple[ViolationExample, ...]  #: ascending; the lowest ``MAX_EXAMPLES``, which makes merging exact
     detail: str = ""  #: for people; taken from the lowest example
     producers: dict[str, int] = field(default_factory=dict)  #: records by producer, of those that name one
+    first: ViolationExample | None = None  #: the first by time, then by position; None if unknown
 
     def merge(self, other: ViolationCounts) -> ViolationCounts:
         """Return the counts of both combined."""
-        lowest = min(self, other, key=lambda violation: violation.examples[:1])
+        lowest = min(self, other, key=lambda violation: (not violation.examples, violation.examples[:1]))
         producers = dict(self.producers)
         for name, records in other.producers.items():
             producers[name] = producers.get(name, 0) + records
@@ -141,6 +156,7 @@ class ViolationCounts:
             tuple(nsmallest(MAX_EXAMPLES, {*self.examples, *other.examples})),
             lowest.detail,
             producers,
+            min(filter(None, (self.first, other.first)), key=lambda first: (first.timestamp, first), default=None),
         )
 
 

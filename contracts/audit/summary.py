@@ -27,6 +27,7 @@ from contractlog.contracts.audit.report import (
     StrategyUse,
     TopicPart,
     ViolatingProducer,
+    ViolatingRecord,
     ViolationLine,
 )
 from contractlog.contracts.audit.state import (
@@ -35,6 +36,7 @@ from contractlog.contracts.audit.state import (
     CellKey,
     Coverage,
     ViolationCounts,
+    ViolationExample,
     ViolationKey,
     describe_unsampled_fields,
 )
@@ -309,6 +311,9 @@ def _violating_producer(name: str, records: int) -> ViolatingProducer:
 
 
 def _violation(key: ViolationKey, violation: ViolationCounts, *, producers_named: bool) -> ViolationLine:
+    first = violation.first
+    if first is not None and first.timestamp != violation.first_seen:
+        first = None  # a merged state of an earlier release has an earlier record
     return {
         "code": key.outcome.name,
         "records": violation.records,
@@ -319,9 +324,23 @@ def _violation(key: ViolationKey, violation: ViolationCounts, *, producers_named
         "first_seen": format_timestamp(violation.first_seen),
         "last_seen": format_timestamp(violation.last_seen),
         "producers": _violating_producers(violation) if producers_named else [],
-        "examples": [
-            {"partition": example.partition, "offset": example.offset} for example in sorted(violation.examples)
-        ],
+        "first": None if first is None else _violating_record(first),
+        "examples": [_violating_record(example) for example in sorted(violation.examples)],
+    }
+
+
+def _violating_record(example: ViolationExample) -> ViolatingRecord:
+    return {
+        "partition": example.partition,
+        "offset": example.offset,
+        "timestamp": format_timestamp(example.timestamp),
+        "producer": example.producer or None,
+        "size": None if example.size < 0 else example.size,
+        "failed_at": None if example.failed_at < 0 else example.failed_at,
+        "key": example.key,
+        "headers": [{"name": name, "value": value} for name, value in example.headers],
+        "decoded": example.decoded,
+        "excerpt": example.excerpt,
     }
 
 

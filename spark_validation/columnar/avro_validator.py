@@ -25,6 +25,7 @@ from contractlog.spark_validation.columnar.avro_vectorized_walk import MAX_ROWS_
 from contractlog.spark_validation.columnar.cursors import BatchTally, Cursors, ValueChunk
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.primitive_columns import build_pieces
+from contractlog.spark_validation.columnar.record_text import RenderedBody, render_avro
 from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
 
 __all__ = ["AvroValidator", "check_logical_types", "read_big_endian"]
@@ -83,6 +84,10 @@ class AvroValidator:
             {row: self._detail(tally, row, starts, ends) for row in np.flatnonzero(tally.codes).tolist()},
             list(build_pieces(tally)) if columns else [],
         )
+
+    def render(self, body: bytes, *, show: bool) -> RenderedBody:
+        """Return the text of a body up to its failure, with masked values unless they may be shown."""
+        return render_avro(self._compiled.root, body, self._limits, show=show)
 
     def _detail(self, tally: BatchTally, row: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> str:
         """Describe the violation of a record, with its position in the body."""

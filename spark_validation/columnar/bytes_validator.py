@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
 from contractlog.spark_validation.columnar.validator_results import (
     ColumnPiece,
     RecordOutcomes,
@@ -28,3 +29,8 @@ class BytesValidator:
             values = pa.array([data[start:end].tobytes() for start, end in spans], pa.binary())
             result.pieces.append(ColumnPiece("", np.arange(count), starts, values))
         return result
+
+    @staticmethod
+    def render(body: bytes, *, show: bool) -> RenderedBody:
+        """Return the text of a body."""
+        return RenderedBody(render_bytes(body, show=show))

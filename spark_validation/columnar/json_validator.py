@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Final
 
 import jsonschema_rs
@@ -25,6 +26,7 @@ from contractlog.serdes.json_schema.document_validator import format_path
 from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.schema_preparation import prepare_schema, shorten_message
 from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes, render_json
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes
 
 __all__ = ["DocumentFlattener", "JsonValidator", "JsonValuePath", "root_path"]
@@ -254,6 +256,28 @@ class JsonValidator:
         except orjson.JSONDecodeError:
             return ""
         return format_path(violation.instance_path[: self._limits.depth], exact=True)
+
+    def render(self, body: bytes, *, show: bool) -> RenderedBody:
+        """Return the text of a document; without ``show``, with masked values and names that the schema lacks."""
+        try:
+            value = read_document(body)
+        except orjson.JSONDecodeError as problem:
+            return RenderedBody(render_bytes(body, show=show), problem.pos)
+        return RenderedBody(render_json(value, self._names, show=show))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of all properties in the schema's own text."""
+        names: set[str] = set()
+        waiting: list[Any] = [self._contents]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, dict):
+                names |= _dict_member(node, "properties").keys()
+                waiting += node.values()
+            elif isinstance(node, list):
+                waiting += node
+        return frozenset(names)
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
         """Return schema pointer, field and description of a document's first violation."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from contractlog.spark_validation.columnar.arrow import pick
+from contractlog.spark_validation.columnar.record_text import RenderedBody
 
 __all__ = ["ColumnPiece", "FieldColumn", "RecordOutcomes", "Validator", "join_pieces"]
 
@@ -98,3 +99,6 @@ class Validator(Protocol):
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
     ) -> RecordOutcomes:
         """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
+
+    def render(self, body: bytes, *, show: bool) -> RenderedBody:
+        """Return the text of a body as far as it can be read, with masked values unless they may be shown."""

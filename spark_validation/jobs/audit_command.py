@@ -68,6 +68,18 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="header that names the producer of a record; may be repeated, the first that a record has counts "
         f"(default: {', '.join(DEFAULT_PRODUCER_HEADERS)})",
     )
+    parser.add_argument(
+        "--blame",
+        action="store_true",
+        help="also print when each kind of violation began: the first record by time, its partition, offset, schema, "
+        "and producer",
+    )
+    parser.add_argument(
+        "--show-values",
+        action="store_true",
+        help="show keys, headers and values of examples in the report, the state and the registry (default: masked by "
+        "their types and lengths, as string(12))",
+    )
     parser.add_argument("--strict", action="store_true", help="also count booleans other than 0 and 1 as violations")
     parser.add_argument(
         "--full-bytes",
@@ -188,16 +200,19 @@ def _parse_evidence(options: Namespace) -> EvidenceOptions:
     from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
 
     headers = tuple(dict.fromkeys(options.producer_header))
-    return EvidenceOptions(producer_headers=headers or DEFAULT_PRODUCER_HEADERS)
+    return EvidenceOptions(headers or DEFAULT_PRODUCER_HEADERS, show_values=options.show_values)
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:
-    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - as above
 
     if options.format == "json":
         print_json(report)
     else:
         for line in format_report(report):
+            print_result(line)
+        for line in format_blame(report) if options.blame else ():
             print_result(line)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
@@ -100,6 +101,7 @@ def audit_to_folder(
                 "lineage": request.lineage,
                 "samples": request.samples,
                 "producer_headers": list(request.evidence.producer_headers),
+                "values_shown": request.evidence.show_values,
             },
             "topics": summarize(
                 state,
@@ -243,10 +245,12 @@ def _interrupt_on_sigterm() -> Iterator[None]:
 def publish(registry: Registry, report: AuditReport) -> int:
     """Publish the entry of every part and return their number; publishing a report again changes nothing.
 
+    Entries that are too large for a request are published with fewer examples.
+
     Raises:
         Unreachable: the registry does not respond.
         InvalidConformance: the registry rejects an entry.
     """
     for entry in report["topics"]:
-        registry.publish_conformance(entry["topic"], entry)
+        registry.publish_conformance(entry["topic"], shorten_entry(entry))
     return len(report["topics"])

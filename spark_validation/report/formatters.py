@@ -36,17 +36,17 @@ def format_percent(part: float) -> str:
     return f"{round(100 * part, 9):.10g} %"
 
 
-def format_time(iso: str) -> str:
+def format_time(iso: str, *, seconds: bool = False) -> str:
     """Write a UTC time for people.
 
-    >>> format_time("2013-07-01T04:12:30Z")
-    '1 July 2013 04:12 UTC'
+    >>> format_time("2013-07-01T04:12:30Z"), format_time("2013-07-01T04:12:30Z", seconds=True)
+    ('1 July 2013 04:12 UTC', '1 July 2013 04:12:30 UTC')
     """
     try:
         at = datetime.fromisoformat(iso).astimezone(UTC)
     except ValueError:
         return iso or "no time"
-    return f"{at.day} {at:%B %Y %H:%M} UTC"
+    return f"{at.day} {at:%B %Y %H:%M:%S} UTC" if seconds else f"{at.day} {at:%B %Y %H:%M} UTC"
 
 
 def format_day(iso: str) -> str:

@@ -51,7 +51,6 @@ MAX_BYTES: Final = 1_000_000
 MAX_TODO: Final = 4  #: initially shown; the others are folded
 MAX_FOLDED_TODO: Final = 40
 MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
-MAX_LINES: Final = 20  #: lines per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
 MAX_PRODUCERS: Final = 20  #: rows of a table; the rest is in report.json
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
@@ -63,13 +62,17 @@ class _PageLimits(NamedTuple):
     picture_characters: int
     sections: int
     rows: int  #: of the table of topics; topics beyond are listed by name only
+    lines: int  #: per code and part; the rest is in report.json
+    examples: int  #: per line
+    evidence: bool  #: whether examples have more than their positions
 
 
 _PAGE_LIMITS: Final = (
-    _PageLimits(400_000, 100, 600),
-    _PageLimits(200_000, 40, 600),
-    _PageLimits(100_000, 12, 200),
-    _PageLimits(0, 4, 50),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=True),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=False),
+    _PageLimits(200_000, 40, 600, 20, 2, evidence=False),
+    _PageLimits(100_000, 12, 200, 20, 1, evidence=False),
+    _PageLimits(0, 4, 50, 5, 1, evidence=False),
 )
 
 _MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
@@ -105,7 +108,7 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
     topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
     characters_left = limits.picture_characters
     for part in detailed:
-        entry = _part_context(report, part, pictured=characters_left > 0)
+        entry = _part_context(report, part, limits, pictured=characters_left > 0)
         characters_left -= len(entry["timeline"] or "") + len(entry["coverage"] or "")
         topics[part["topic"]].append(entry)
     todo = _interleave([[item for entry in entries for item in entry["groups"]] for entries in topics.values()])
@@ -132,6 +135,8 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             lineage_scope=_lineage_scope(report),
             max_partitions=MAX_BARS,
             max_producers=MAX_PRODUCERS,
+            max_examples=limits.examples,
+            evidence=limits.evidence,
             producer_headers=" or ".join(f"`{name}`" for name in report["scope"]["producer_headers"]),
             graph=draw_lineage(report["lineage"]),
             lineage_headline=_lineage_headline(report),
@@ -155,7 +160,7 @@ def _urgency(part: TopicPart) -> tuple[int, int, str, str]:
     return VERDICT_ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
 
 
-def _part_context(report: AuditReport, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
+def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, pictured: bool) -> dict[str, Any]:
     uses = {use["schema_id"]: use for use in part["schemas"]}
     versions = [schema_id for schema_id, use in uses.items() if use["version"] and use["expected"]]
     bins = bin_series(part["series"], versions) if pictured else None
@@ -165,7 +170,7 @@ def _part_context(report: AuditReport, part: TopicPart, *, pictured: bool) -> di
         "labels": defaultdict(str, labels),
         "reason": describe_verdict(part),
         "strategy": describe_strategy(part),
-        "groups": _violation_groups(report, part),
+        "groups": _violation_groups(report, part, limits.lines),
         "timeline": draw_timeline(bins, uses, threshold=part["threshold"]) if bins else None,
         "months": _period_table(bins) if bins else None,
         "headline": _timeline_headline(part),
@@ -175,7 +180,7 @@ def _part_context(report: AuditReport, part: TopicPart, *, pictured: bool) -> di
     }
 
 
-def _violation_groups(report: AuditReport, part: TopicPart) -> list[dict[str, Any]]:
+def _violation_groups(report: AuditReport, part: TopicPart, max_lines: int) -> list[dict[str, Any]]:
     stem = f"topic/{part['topic']}" + ("" if part["part"] == "value" else f"/{part['part']}")
     return [
         {
@@ -185,8 +190,8 @@ def _violation_groups(report: AuditReport, part: TopicPart) -> list[dict[str, An
             "records": sum(line["records"] for line in lines),
             "meaning": Outcome[code].meaning,
             "fix": Outcome[code].fix,
-            "lines": lines[:MAX_LINES],
-            "left_out": max(0, len(lines) - MAX_LINES),
+            "lines": lines[:max_lines],
+            "left_out": max(0, len(lines) - max_lines),
             "command": consume_command(report, part, lines[0]),
         }
         for code, lines in group_by_code(part["violations"]).items()

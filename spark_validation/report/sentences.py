@@ -213,7 +213,7 @@ def consume_command(report: AuditReport, part: TopicPart, line: ViolationLine) -
     """Return the command that shows a violating record, or None if it cannot be read again from Kafka."""
     if report["source"].get("kind") != "kafka" or not line["examples"]:
         return None
-    position = line["examples"][0]
+    position = line["first"] or line["examples"][0]
     servers = report["source"].get("bootstrap_servers")
     options = ["--partition", str(position["partition"]), "--offset", str(position["offset"]), "--limit", "1"]
     options += ["--bootstrap-servers", servers] if servers else []

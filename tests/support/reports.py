@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from contractlog.contracts.audit.report import FORMAT, AuditReport, LineageEdge, TopicPart, ViolationLine
+from contractlog.contracts.audit.report import (
+    FORMAT,
+    AuditReport,
+    LineageEdge,
+    TopicPart,
+    ViolatingRecord,
+    ViolationLine,
+)
 
-__all__ = ["edge", "flights", "part", "report", "violation"]
+__all__ = ["edge", "example", "flights", "part", "report", "violation"]
 
 
 def violation(
@@ -23,7 +30,24 @@ def violation(
         "first_seen": "2013-07-01T04:12:00Z",
         "last_seen": "2013-12-31T23:59:00Z",
         "producers": [],
-        "examples": [{"partition": 0, "offset": offset} for offset in (42, 99, 12345)],
+        "first": example(42),
+        "examples": [example(offset) for offset in (42, 99, 12345)],
+    }
+
+
+def example(offset: int) -> ViolatingRecord:
+    """Make an example at an offset, with masked values."""
+    return {
+        "partition": 0,
+        "offset": offset,
+        "timestamp": "2013-07-01T04:12:00Z",
+        "producer": None,
+        "size": 27,
+        "failed_at": 19,
+        "key": "text(7)",
+        "headers": [{"name": "trace", "value": "text(16)"}],
+        "decoded": "{flight: long, legs: [{carrier: ✗",
+        "excerpt": "",
     }
 
 
@@ -126,7 +150,12 @@ def report(*parts: TopicPart, edges: list[LineageEdge] | None = None) -> AuditRe
         "audited_at": "2026-11-21T08:00:00Z",
         "source": {"kind": "kafka", "bootstrap_servers": "127.0.0.1:9092"},
         "thresholds": {"verdict": 0.999, "fail_under": 1.0},
-        "scope": {"lineage": bool(edges), "samples": True, "producer_headers": ["producer", "service"]},
+        "scope": {
+            "lineage": bool(edges),
+            "samples": True,
+            "producer_headers": ["producer", "service"],
+            "values_shown": False,
+        },
         "topics": list(parts),
         "lineage": edges or [],
     }

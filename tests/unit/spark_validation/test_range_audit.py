@@ -19,7 +19,6 @@ from contractlog.contracts.audit.state import (
     MAX_FIELDS,
     AuditState,
     Coverage,
-    ViolationExample,
     limit_state,
     merge_states,
 )
@@ -142,7 +141,7 @@ def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -
     assert (key.outcome, key.schema_id, key.field) == (Outcome.BAD_UTF8, 1, "note")
     assert key.path.startswith("/fields/1")
     assert violation.records == 30
-    assert violation.examples == tuple(ViolationExample(0, at) for at in range(30, 40))
+    assert [(example.partition, example.offset) for example in violation.examples] == [(0, at) for at in range(30, 40)]
     assert violation.detail
 
 
@@ -159,6 +158,79 @@ def test_violations_name_their_producers(tmp_path: Path) -> None:
         ProducerKey(TOPIC, "value", "desk"): ProducerCounts(1, 1, 2, 2),
         ProducerKey(TOPIC, "value", "gate"): ProducerCounts(2, 1, 0, 1),
     }
+
+
+EVIDENCE = [
+    (b"plain text", "text(10)", '"plain text"'),
+    (b"\xff\xfe\xfd", "bytes(3)", "0xfffefd"),
+    (b'{"a": 1}', "JSON-like text(8)", '"{\\"a\\": 1}"'),
+    (encode_frame(404, b"\x00\x01"), "bytes(2)", "0x0001"),
+    (encode_order(total=7, note="fine")[:-2], "{total: long, note: ✗", "{total: 7, note: ✗"),
+    (
+        encode_order(total=7) + b"!",
+        "{total: long, note: string(4)} ✗ 1 byte left",
+        '{total: 7, note: "fine"} ✗ 1 byte left',
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "masked", "shown"), EVIDENCE)
+def test_examples_show_what_the_record_decodes_to_masked_unless_values_are_shown(
+    tmp_path: Path, value: bytes, masked: str, shown: str
+) -> None:
+    headers = [("producer", b"gate"), ("trace", b"secret"), ("empty", None)]
+    write_topic(tmp_path, TOPIC, [Record(3, key=b"customer", value=value, timestamp=9, headers=headers)])
+    for show in (False, True):
+        evidence = EvidenceOptions(show_values=show)
+        whole = OffsetRange(TOPIC, 0, 0, 4)
+        (violation,) = audit_range(ArchiveSource(tmp_path), whole, EXPECTATIONS, evidence=evidence).violations.values()
+        (example,) = violation.examples
+        assert (example.partition, example.offset, example.timestamp, example.producer) == (0, 3, 9, "gate")
+        assert example.size == len(value)
+        assert example.decoded == (shown if show else masked)
+        assert example.key == ('"customer"' if show else "text(8)")
+        assert dict(example.headers) == (
+            {"producer": '"gate"', "trace": '"secret"', "empty": "null"}
+            if show
+            else {"producer": "text(4)", "trace": "text(6)", "empty": "null"}
+        )
+        assert bool(example.excerpt) == show
+        assert violation.first == example
+
+
+def test_a_state_holds_no_value_unless_values_are_shown(tmp_path: Path) -> None:
+    value = encode_order(note="confidential") + b"!"
+    headers = [("trace", b"confidential")]
+    write_topic(tmp_path, TOPIC, [Record(0, key=b"confidential", value=value, headers=headers)])
+    no_samples = replace(EXPECTATIONS, samples=False)
+    for show in (False, True):
+        evidence = EvidenceOptions(show_values=show)
+        state = audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 1), no_samples, evidence=evidence)
+        assert ("confidential" in repr(state)) == show
+
+
+def test_the_bytes_around_a_failure_are_shown_in_brackets(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(0, value=encode_order(total=7, note="x" * 99)[:-2])])
+    evidence = EvidenceOptions(show_values=True)
+    state = audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 1), EXPECTATIONS, evidence=evidence)
+    ((example,),) = [violation.examples for violation in state.violations.values()]
+    assert example.failed_at == 1
+    assert example.excerpt.startswith("0e [c6] 01 78 78")
+    assert example.excerpt.endswith("78 …")
+
+
+def test_the_first_violation_is_the_earliest_whichever_partition_it_is_in(tmp_path: Path) -> None:
+    records = [
+        Record(0, value=b"a", timestamp=None),
+        Record(1, value=b"b", timestamp=50),
+        Record(0, value=b"c", timestamp=20, partition=1),
+        Record(1, value=b"d", timestamp=20, partition=1),
+    ]
+    write_topic(tmp_path, TOPIC, records)
+    (violation,) = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC])).violations.values()
+    assert violation.first is not None
+    assert (violation.first.partition, violation.first.offset, violation.first.timestamp) == (1, 0, 20)
+    assert violation.first.timestamp == violation.first_seen
 
 
 def test_every_violating_record_is_written_once_even_when_its_range_is_read_again(tmp_path: Path) -> None:

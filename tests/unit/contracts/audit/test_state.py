@@ -26,9 +26,10 @@ def state_of(records: list[tuple[Outcome, int]], start: int) -> AuditState:
     state = AuditState(frozenset({Coverage("t", 0, start, start + len(records), len(records))}))
     for offset, (outcome, seconds) in enumerate(records, start):
         cells = {CellKey("t", "value", 0, "2013-01-01", 1): Cell({outcome: 1}, seconds, seconds)}
+        example = ViolationExample(0, offset, seconds)
         key = ViolationKey("t", "value", outcome, 1, "/fields/0", "a")
         violations = (
-            {key: ViolationCounts(1, seconds, seconds, (ViolationExample(0, offset),), str(offset))}
+            {key: ViolationCounts(1, seconds, seconds, (example,), str(offset), first=example)}
             if outcome.violating
             else {}
         )
@@ -55,3 +56,6 @@ def test_counts_add_up_and_examples_are_the_lowest(records: list[tuple[Outcome, 
         assert [example.offset for example in violation.examples] == bad[:MAX_EXAMPLES]
         assert violation.detail == str(bad[0])
         assert violation.records == len(bad)
+        times = [(seconds, offset) for offset, (outcome, seconds) in enumerate(records) if outcome.violating]
+        assert violation.first is not None
+        assert (violation.first.timestamp, violation.first.offset) == min(times)

@@ -244,3 +244,16 @@ def test_producers_are_named_with_their_counts_and_records_without_one_are_count
         (None, "others", 60, 1),
     ]
     assert entry["producers"][0]["first_seen"] == "1970-01-01T00:00:01Z"
+
+
+def test_the_first_violation_is_unknown_if_an_earlier_release_counted_an_earlier_one() -> None:
+    key = ViolationKey("t", "value", Outcome.TRUNCATED, 1, "/fields/0", "a")
+    earlier = ViolationCounts(1, 1_000, 1_000, (ViolationExample(0, 1),))
+    later = ViolationCounts(1, 2_000, 2_000, (ViolationExample(0, 5, 2_000),), first=ViolationExample(0, 5, 2_000))
+    state = state_of({(0, 1, Outcome.TRUNCATED): 2})
+    (line,) = entry_of(replace(state, violations={key: later}))["violations"]
+    assert line["first"] is not None
+    assert (line["first"]["offset"], line["first"]["timestamp"]) == (5, "1970-01-01T00:00:02Z")
+    (line,) = entry_of(replace(state, violations={key: earlier.merge(later)}))["violations"]
+    assert line["first"] is None
+    assert [example["size"] for example in line["examples"]] == [None, None]

@@ -195,7 +195,10 @@ def test_only_versions_of_the_topic_s_subjects_have_rows_of_their_own_in_the_tim
     ],
 )
 def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:
-    assert sentence in Page(render(report(part("t")) | {"scope": {"producer_headers": [], **scope}})).text  # type: ignore[arg-type]
+    assert (
+        sentence
+        in Page(render(report(part("t")) | {"scope": {"producer_headers": [], "values_shown": False, **scope}})).text
+    )  # type: ignore[arg-type]
 
 
 def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:
@@ -244,3 +247,18 @@ def test_producers_are_named_beside_what_they_broke() -> None:
     assert "<code>boarding-2</code> (168), other producers (3)" in text
     assert "all from the producer" not in text
     assert "Producers, named by" not in render(flights())
+
+
+def test_examples_have_their_evidence_and_the_mask_is_explained() -> None:
+    text = render(flights())
+    assert "<dd><code>{flight: long, legs: [{carrier: ✗</code>, 27 bytes</dd>" in text
+    assert "<dd><code>trace: text(16)</code></dd>" in text
+    assert "Values are masked by their types and lengths; <code>--show-values</code> shows them." in text
+    line = violation("TRUNCATED", 5)
+    line["examples"][0].update(decoded="{flight: 7, ✗", excerpt="0e [ff]", producer="boarding-2")
+    shown = report(part("t", violations=[line]))
+    shown["scope"]["values_shown"] = True
+    text = render(shown)
+    assert "<dt>Bytes</dt><dd><code>0e [ff]</code></dd>" in text
+    assert "The values are shown because of <code>--show-values</code>." in text
+    assert "producer <code>boarding-2</code>" in text

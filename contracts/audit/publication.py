@@ -1,0 +1,42 @@
+"""Entries of a report as they are published: small enough for a request to the registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from contractlog.contracts.audit.report import TopicPart, ViolatingRecord, ViolationLine
+
+__all__ = ["shorten_entry"]
+
+MAX_BYTES: Final = 900_000  #: of an entry; a registry accepts requests of one mebibyte by default
+MAX_LINES: Final = 100  #: kinds of violation in an entry that is too large otherwise
+
+
+def shorten_entry(entry: TopicPart, max_bytes: int = MAX_BYTES) -> TopicPart:
+    """Return an entry with as many examples as fit; counts per part, partition and schema always stay."""
+    for shortened in _shorter_entries(entry):
+        entry = shortened
+        if len(json.dumps(entry)) <= max_bytes:
+            break
+    return entry
+
+
+def _shorter_entries(entry: TopicPart) -> Iterator[TopicPart]:
+    """Yield an entry and shorter forms of it, each without something of less importance."""
+    yield entry
+    yield (entry := _with_examples(entry, lambda examples: examples[:1]))
+    yield (entry := _with_examples(entry, lambda examples: [_without_evidence(example) for example in examples]))
+    yield {**entry, "violations": entry["violations"][:MAX_LINES]}
+
+
+def _with_examples(
+    entry: TopicPart, change: Callable[[Sequence[ViolatingRecord]], Sequence[ViolatingRecord]]
+) -> TopicPart:
+    lines: list[ViolationLine] = [{**line, "examples": list(change(line["examples"]))} for line in entry["violations"]]
+    return {**entry, "violations": lines}
+
+
+def _without_evidence(example: ViolatingRecord) -> ViolatingRecord:
+    return {**example, "key": "", "headers": [], "decoded": "", "excerpt": ""}
