@@ -32,7 +32,7 @@ from contractlog.spark_validation.columnar.validation import ColumnOutcomes, val
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ViolationsFile
 
 __all__ = ["NO_TIME", "audit_range", "count_cells", "count_violations", "to_milliseconds"]
@@ -47,7 +47,7 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def audit_range(
-    source: RecordSource,
+    source: RangeSource,
     offsets: OffsetRange,
     expectations: AuditExpectations,
     violations: Path | None = None,
