@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
@@ -29,28 +29,32 @@ from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import (
     AuditExpectations,
     ExpectedSchema,
+    GuidIds,
     PartExpectation,
     ValidatorCache,
-    choose_guid_ids,
+)
+from contractlog.spark_validation.registry_catalogue import (
+    MAX_CONCURRENT,
+    DependencyTexts,
+    fetch_associations,
+    fetch_catalogue,
 )
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.subject_strategies import (
     GivenStrategies,
     SubjectStrategy,
-    VersionCatalogue,
     choose_strategy,
 )
 
 __all__ = ["ExpectationBuilder"]
 
-MAX_CONCURRENT: Final = 8  #: requests to the registry or the source
 SAMPLED_OFFSETS: Final = 200  #: offsets read per position
 SAMPLED_PARTITIONS: Final = 8  #: partitions sampled per topic, each at its beginning, middle and end
+SAMPLED_BYTES_PER_RANGE: Final = 2**20  #: keys and values beyond that are not sampled
+SAMPLED_BYTES: Final = 256 * 2**20  #: of all topics
 _NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
 _NO_KNOWN_IDS: Final = "carry no ids of this registry"
-
-T = TypeVar("T")
 
 
 class ExpectationBuilder:
@@ -83,15 +87,17 @@ class ExpectationBuilder:
         strategies: GivenStrategies | None = None,
         samples: bool = True,
     ) -> None:
-        self._registry = registry
         self._limits = limits or ValidationLimits()
         self._given = strategies or GivenStrategies()
         self._samples = samples
         topics = list(dict.fromkeys(offsets.topic for offsets in ranges))
         self._given.require_topics(topics)
         self._wanted: list[tuple[str, Part]] = [(topic, part) for topic in topics for part in PARTS]
-        self._catalogue = _fetch_catalogue(registry)
-        self._associated = self._associations(topics)
+        self._catalogue = fetch_catalogue(registry)
+        self._dependencies = DependencyTexts(registry, self._catalogue)
+        self._associated = fetch_associations(
+            registry, {topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)}
+        )
         self._schemas: dict[int, ExpectedSchema] = {}
         unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
         self._sampled = _sample_topics(source, ranges, unclear)
@@ -141,25 +147,6 @@ class ExpectationBuilder:
         given = self._given.of(topic, part)
         return given is Kind.TOPIC or (given in {None, Kind.ASSOCIATED} and bool(self._associated.get((topic, part))))
 
-    def _associations(self, topics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-        topics_with_associations = [
-            topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)
-        ]
-
-        def fetch(topic: str) -> list[tuple[str, str]]:
-            with suppress(NotFound):  # the registry has no associations
-                associations = self._registry.associations_by_resource_name(topic, resource_type="topic")
-                return [(each.association_type or "value", each.subject) for each in associations]
-            return []
-
-        subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for topic, parts in zip(
-            topics_with_associations, _map_concurrently(fetch, topics_with_associations), strict=True
-        ):
-            for part, subject in parts:
-                subjects[topic, part].append(subject)
-        return {key: tuple(sorted(set(names))) for key, names in subjects.items()}
-
     def _wants_association(self, topic: str, part: Part) -> bool:
         return self._given.of(topic, part) in {None, Kind.ASSOCIATED}
 
@@ -168,9 +155,7 @@ class ExpectationBuilder:
         sampled = self._sampled.get(key)
         if sampled is None:
             return _NO_COUNTS
-        frames = read_frames(
-            cast("pa.BinaryArray", sampled.bodies), sampled.heads, choose_guid_ids(self._catalogue.guids, None)
-        )
+        frames = read_frames(cast("pa.BinaryArray", sampled.bodies), sampled.heads, GuidIds(self._catalogue.guids))
         ids, numbers = np.unique(frames.schema_ids[frames.framed], return_counts=True)
         return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
 
@@ -229,7 +214,7 @@ class ExpectationBuilder:
             return False
         bodies = cast("pa.BinaryArray", sampled.bodies)
         validators = ValidatorCache(known_ids, self._schemas, self._limits)
-        guids = choose_guid_ids(self._catalogue.guids, None)
+        guids = GuidIds(self._catalogue.guids)
         codes = validate_column(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
         carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
         conforming = int((codes == Outcome.CONFORMS).sum())
@@ -242,7 +227,7 @@ class ExpectationBuilder:
         if schema_id in self._schemas:
             return
         try:
-            expected = ExpectedSchema(version, dict(self._registry.referenced(version.draft)))
+            expected = ExpectedSchema(version, dict(self._dependencies.fetch(version.draft)))
             ValidatorCache(frozenset({schema_id}), {schema_id: expected}, self._limits)[schema_id]
         except (InvalidSchema, NotFound) as error:
             expected = ExpectedSchema(version, fault=_describe_fault(error))
@@ -253,29 +238,6 @@ def _describe_fault(error: ContractlogError) -> str:
     """Return why validators cannot use a schema, as one bounded line without control characters."""
     reason, at = error.facts.get("reason"), error.facts.get("at")
     return reason or escape_line(shorten_message(error.message) + (f", at `{shorten_message(at)}`" if at else ""))
-
-
-def _fetch_catalogue(registry: Registry) -> VersionCatalogue:
-    """Fetch every version of the default context, soft-deleted ones too; skip those deleted meanwhile."""
-    subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    versions_by_subject = zip(
-        subjects, _map_concurrently(lambda name: _fetch_versions(registry, name), subjects), strict=True
-    )
-    return VersionCatalogue({subject: versions for subject, versions in versions_by_subject if versions})
-
-
-def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
-    versions: list[RegisteredSchema] = []
-    with suppress(NotFound):  # a subject or version may be deleted meanwhile
-        for number in registry.versions(subject, deleted=True):
-            with suppress(NotFound):
-                versions.append(registry.version(subject, number, deleted=True))
-    return versions
-
-
-def _map_concurrently(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
-    with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
-        return list(threads.map(ask, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,28 +252,54 @@ def _sample_topics(
     source: RecordSource, ranges: Iterable[OffsetRange], topics: Collection[str]
 ) -> Mapping[tuple[str, Part], _SampledPart]:
     """Return the keys and values of a few records of each topic."""
-    sampled_ranges = [
-        sampled
-        for topic in topics
-        for sampled in _sampled_ranges(offsets for offsets in ranges if offsets.topic == topic)
-    ]
+    by_topic: dict[str, list[OffsetRange]] = {topic: [] for topic in topics}
+    for offsets in ranges:
+        if offsets.topic in by_topic:
+            by_topic[offsets.topic].append(offsets)
+    sampled = [offsets for parts in by_topic.values() for offsets in _sampled_ranges(parts)]
+    budget = min(SAMPLED_BYTES_PER_RANGE, SAMPLED_BYTES // max(len(sampled), 1))
+    size = max(-(-len(sampled) // MAX_CONCURRENT), 1)
+    shares = [sampled[start : start + size] for start in range(0, len(sampled), size)]
     arrays_by_part: defaultdict[tuple[str, Part], list[tuple[pa.Array[Any], pa.Array[Any]]]] = defaultdict(list)
     with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
-        for sampled, batches in zip(
-            sampled_ranges, threads.map(lambda sampled: list(source.read(sampled)), sampled_ranges), strict=True
-        ):
-            for batch in batches:
-                for part in PARTS:
-                    heads = read_schema_headers(batch.column("headers"), part)
-                    none: pa.Array[Any] = pa.nulls(batch.num_rows, pa.binary())
-                    arrays_by_part[sampled.topic, part].append((batch.column(part), none if heads is None else heads))
+        for arrays in threads.map(lambda share: list(_read_samples(source, share, budget)), shares):
+            for key, bodies, heads in arrays:
+                arrays_by_part[key].append((bodies, heads))
     return {
         key: _SampledPart(*(pa.concat_arrays(list(arrays)) for arrays in zip(*pairs, strict=True)))
         for key, pairs in arrays_by_part.items()
     }
 
 
+def _read_samples(
+    source: RecordSource, ranges: Sequence[OffsetRange], budget: int
+) -> Iterator[tuple[tuple[str, Part], pa.Array[Any], pa.Array[Any]]]:
+    """Yield the keys and the values of ranges with their heads; of each range up to a number of bytes."""
+    with source.open(ranges) as reader:
+        for offsets in ranges:
+            left = budget
+            for batch in reader.read(offsets):
+                rows = _count_rows_within(batch, left)
+                chosen = batch.slice(0, rows)
+                for part in PARTS:
+                    heads = read_schema_headers(chosen.column("headers"), part)
+                    none: pa.Array[Any] = pa.nulls(rows, pa.binary())
+                    bodies = pa.concat_arrays([chosen.column(part)])  # a copy, without the rest of the batch
+                    yield (offsets.topic, part), bodies, none if heads is None else heads
+                left -= batch.nbytes
+                if left <= 0:
+                    break
+
+
+def _count_rows_within(batch: pa.RecordBatch, size: int) -> int:
+    """Return the number of first rows whose keys and values have a size, at least one."""
+    columns = [cast("pa.BinaryArray", batch.column(part)) for part in PARTS]
+    value_sizes, key_sizes = (np.asarray(pc.binary_length(column).fill_null(0), np.int64) for column in columns)
+    return max(int(np.searchsorted(np.cumsum(value_sizes + key_sizes), size, side="right")), 1)
+
+
 def _sampled_ranges(ranges: Iterable[OffsetRange]) -> Iterator[OffsetRange]:
+    """Yield the first, middle and last offsets of some partitions of a topic."""
     reach: dict[int, tuple[int, int]] = {}
     topic = ""
     for offsets in ranges:

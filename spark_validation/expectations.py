@@ -23,7 +23,7 @@ from contractlog.spark_validation.subject_strategies import (
     SubjectStrategy,
 )
 
-__all__ = ["AuditExpectations", "ExpectedSchema", "PartExpectation", "ValidatorCache", "choose_guid_ids"]
+__all__ = ["AuditExpectations", "ExpectedSchema", "GuidIds", "PartExpectation", "ValidatorCache"]
 
 _NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
 _NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
@@ -117,20 +117,14 @@ class AuditExpectations:
 
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
-        return choose_guid_ids(self.guids, self.parts[topic, part].allowed)
+        return GuidIds(self.guids, self.parts[topic, part].allowed)
 
     def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
         """Return a description of each id that belongs only to subjects not allowed by a part's strategy."""
         expectation = self.parts[topic, part]
         if expectation.allowed is None or expectation.strategy is None:
             return {}
-        admitted = expectation.strategy.subjects or frozenset()
-        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {expectation.strategy.name}"
-        return {
-            schema_id: f"version {uses[0][1]} of `{uses[0][0]}`, {allowed}"
-            for schema_id, uses in self.subjects.items()
-            if schema_id not in expectation.allowed
-        }
+        return _LazySubjectDescriptions(self.subjects, expectation.allowed, expectation.strategy)
 
     @property
     def uses(self) -> Mapping[tuple[str, str, int], VersionUse]:
@@ -159,6 +153,51 @@ def _copy_dict(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
     return dict(mapping)
 
 
+class _LazySubjectDescriptions(Mapping[int, str]):
+    """Descriptions of the ids that are not allowed, on demand, as topics times ids are many."""
+
+    def __init__(
+        self,
+        subjects: Mapping[int, tuple[tuple[str, int], ...]],
+        allowed: frozenset[int],
+        strategy: SubjectStrategy,
+    ) -> None:
+        admitted = strategy.subjects or frozenset()
+        self._subjects = subjects
+        self._allowed = allowed
+        self._reason = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {strategy.name}"
+
+    def __getitem__(self, schema_id: int) -> str:
+        if schema_id in self._allowed:
+            raise KeyError(schema_id)
+        subject, version = self._subjects[schema_id][0]
+        return f"version {version} of `{subject}`, {self._reason}"
+
+    def __iter__(self) -> Iterator[int]:
+        return (schema_id for schema_id in self._subjects if schema_id not in self._allowed)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class GuidIds(Mapping[bytes, int]):
+    """One id for each guid: the first that is allowed, else the first; on demand, as topics are many."""
+
+    def __init__(self, guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None = None) -> None:
+        self._guids = guids
+        self._allowed = allowed
+
+    def __getitem__(self, guid: bytes) -> int:
+        ids = self._guids[guid]
+        return next((schema_id for schema_id in ids if self._allowed is None or schema_id in self._allowed), ids[0])
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._guids)
+
+    def __len__(self) -> int:
+        return len(self._guids)
+
+
 class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
     """Subjects and versions looked up on demand, because topics times ids would be many entries."""
 
@@ -184,11 +223,3 @@ class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
 
     def __len__(self) -> int:
         return len(self._expectations.parts) * len(self._expectations.subjects)
-
-
-def choose_guid_ids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
-    """Return one id for each guid: the first that is allowed, else the first."""
-    return {
-        guid: next((schema_id for schema_id in ids if allowed is None or schema_id in allowed), ids[0])
-        for guid, ids in guids.items()
-    }

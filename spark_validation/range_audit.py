@@ -36,7 +36,7 @@ from contractlog.spark_validation.expectations import AuditExpectations, PartExp
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.producers import BatchProducers, read_producers
 from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.timestamps import NO_TIME, find_time_range, to_milliseconds
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ViolationsFile
 
@@ -50,7 +50,7 @@ _DEFAULT_EVIDENCE: Final = EvidenceOptions()
 
 
 def audit_range(
-    source: RecordSource,
+    source: RangeSource,
     offsets: OffsetRange,
     expectations: AuditExpectations,
     violations: Path | None = None,

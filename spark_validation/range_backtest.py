@@ -32,7 +32,7 @@ from contractlog.spark_validation.columnar.readability import Readability, make_
 from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.timestamps import NO_TIME, to_milliseconds
 
 __all__ = ["BacktestPlan", "PreparedBacktest", "backtest_range"]
@@ -97,7 +97,7 @@ class PreparedBacktest:
         return self._readers[schema_id]
 
 
-def backtest_range(source: RecordSource, offsets: OffsetRange, prepared: PreparedBacktest) -> ReadabilityState:
+def backtest_range(source: RangeSource, offsets: OffsetRange, prepared: PreparedBacktest) -> ReadabilityState:
     """Read every record of a range with the proposed schema, and return the state.
 
     ``backtest_range(A + B) == backtest_range(A).merge(backtest_range(B))``, within the limits of a state.

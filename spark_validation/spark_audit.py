@@ -20,7 +20,7 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
+from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range
@@ -28,12 +28,15 @@ from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.state_files import read_samples, write_samples
+from contractlog.spark_validation.state_merger import StateMerger
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
-__all__ = ["TASKS", "TASKS_PER_CORE", "ErrorList", "Progress", "audit_ranges", "run_job"]
+__all__ = ["TASKS", "TASKS_PER_CORE", "ErrorList", "Progress", "audit_ranges", "pack_ranges", "run_job"]
 
-TASKS: Final = 64  #: minimum number, if there are enough ranges
+TASKS: Final = 64  #: maximum number, if the cluster has few cores
 TASKS_PER_CORE: Final = 4
+TASK_WORK: Final = 10_000  #: offsets of a task, at least, unless there are fewer
+RANGE_WORK: Final = 200  #: offsets that would be read in the time that a range takes besides its records
 TICK: Final = 0.25  #: seconds
 SAMPLED_VALUES: Final = 400_000  #: maximum per task
 _DEFAULT_EVIDENCE: Final = EvidenceOptions()
@@ -86,10 +89,10 @@ def audit_ranges(
             progress(int(done.value))
 
     try:
-        tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
+        packed = pack_ranges(ranges, max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
         outcomes = run_job(
             context,
-            lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
+            lambda: context.parallelize(packed, len(packed)).mapPartitions(task).collect(),
             tick,
         )
         return _merge_results(outcomes)
@@ -100,8 +103,27 @@ def audit_ranges(
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def pack_ranges(ranges: Sequence[OffsetRange], maximum: int) -> list[list[OffsetRange]]:
+    """Pack consecutive ranges into tasks of about the same work, each worth its start.
+
+    Args:
+        ranges: at least one range.
+        maximum: maximum number of tasks.
+    """
+    works = [len(offsets) + RANGE_WORK for offsets in ranges]
+    tasks = min(len(ranges), maximum, max(sum(works) // TASK_WORK, 1))
+    packed: list[list[OffsetRange]] = []
+    done, share = 0, sum(works) / tasks
+    for offsets, work in zip(ranges, works, strict=True):
+        if not packed or done + work / 2 > len(packed) * share:  # its middle belongs to the next task
+            packed.append([])
+        packed[-1].append(offsets)
+        done += work
+    return packed
+
+
 def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditState:
-    state = AuditState()
+    merger = StateMerger()
     for outcome in outcomes:
         if isinstance(outcome, ContractlogError):
             raise outcome
@@ -109,8 +131,8 @@ def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditSt
         if outcome.samples is not None:
             result = replace(result, samples=read_samples(outcome.samples))
             shutil.rmtree(outcome.samples, ignore_errors=True)
-        state = limit_samples(limit_state(state.merge(result)))
-    return state
+        merger.add(result)
+    return merger.result()
 
 
 @dataclass(frozen=True)
@@ -123,7 +145,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class AuditTask:
-    """Function run by a worker: audits the ranges of one task."""
+    """Function run by a worker: audits the ranges of one task, with one reader."""
 
     source: RecordSource
     expectations: Any  #: a broadcast ``AuditExpectations``
@@ -133,26 +155,29 @@ class AuditTask:
     done: Any  #: an accumulator of offsets
     failed: Any  #: an accumulator of errors
 
-    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskResult | ContractlogError]:
+    def __call__(self, packed: Iterable[Sequence[OffsetRange]]) -> Iterator[TaskResult | ContractlogError]:
         """Yield one result, or an error of ours, which is not raised because a retry would not fix it."""
-        state = AuditState()
+        merger = StateMerger(SAMPLED_VALUES)
+        ranges = [offsets for task_ranges in packed for offsets in task_ranges]
         try:
-            for offsets in ranges:
-                range_state = audit_range(
-                    self.source,
-                    offsets,
-                    self.expectations.value,
-                    self.violations,
-                    cap=self.cap,
-                    evidence=self.evidence,
-                )
-                state = limit_samples(limit_state(state.merge(range_state)), SAMPLED_VALUES)
-                self.done.add(len(offsets))
+            with self.source.open(ranges) as reader:
+                for offsets in ranges:
+                    range_state = audit_range(
+                        reader,
+                        offsets,
+                        self.expectations.value,
+                        self.violations,
+                        cap=self.cap,
+                        evidence=self.evidence,
+                    )
+                    merger.add(range_state)
+                    self.done.add(len(offsets))
+            result = merger.result()
         except ContractlogError as error:
             self.failed.add([error])
             yield error
         else:
-            yield self._result(state)
+            yield self._result(result)
 
     def _result(self, state: AuditState) -> TaskResult:
         if not state.samples:

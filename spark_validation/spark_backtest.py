@@ -15,7 +15,7 @@ from contractlog.contracts.audit.backtest import ReadabilityState, limit_readabi
 from contractlog.spark_validation.range_backtest import BacktestPlan, backtest_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_audit import TASKS, TASKS_PER_CORE, ErrorList, Progress, run_job
+from contractlog.spark_validation.spark_audit import TASKS, TASKS_PER_CORE, ErrorList, Progress, pack_ranges, run_job
 
 __all__ = ["backtest_ranges"]
 
@@ -56,8 +56,8 @@ def backtest_ranges(
             progress(int(done.value))
 
     try:
-        tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
-        results = run_job(context, lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(), tick)
+        packed = pack_ranges(ranges, max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
+        results = run_job(context, lambda: context.parallelize(packed, len(packed)).mapPartitions(task).collect(), tick)
     finally:
         with suppress(Py4JError, OSError):  # if the Java process has ended, nothing is left to destroy
             shared.destroy()
@@ -78,14 +78,16 @@ class BacktestTask:
     done: Any  #: an accumulator of offsets
     failed: Any  #: an accumulator of errors
 
-    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[ReadabilityState | ContractlogError]:
+    def __call__(self, packed: Iterable[Sequence[OffsetRange]]) -> Iterator[ReadabilityState | ContractlogError]:
         """Yield one state, or an error of ours, which is not raised because a retry would not fix it."""
         state = ReadabilityState()
+        ranges = [offsets for task_ranges in packed for offsets in task_ranges]
         try:
             prepared = self.plan.value.prepare()
-            for offsets in ranges:
-                state = limit_readability(state.merge(backtest_range(self.source, offsets, prepared)))
-                self.done.add(len(offsets))
+            with self.source.open(ranges) as reader:
+                for offsets in ranges:
+                    state = limit_readability(state.merge(backtest_range(reader, offsets, prepared)))
+                    self.done.add(len(offsets))
         except ContractlogError as error:
             self.failed.add([error])
             yield error

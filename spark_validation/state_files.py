@@ -160,10 +160,11 @@ def read_state(folder: Path) -> AuditState:
 def _read_description(folder: Path) -> dict[str, Any]:
     """Read ``state.json``, and require the types of its members."""
     try:
-        description = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
+        content = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
     except (ValueError, RecursionError):
-        description = None
-    unsampled = description.get("unsampled", []) if isinstance(description, dict) else None
+        content = None
+    description: dict[str, Any] = content if isinstance(content, dict) else {"unsampled": None}
+    unsampled = description.get("unsampled", [])
     if not isinstance(unsampled, list) or not all(
         isinstance(each, list) and list(map(type, each)) == [str] * 3 for each in unsampled
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -89,11 +90,7 @@ class VersionCatalogue:
 
     def topic_record_subjects(self, topic: str) -> frozenset[str]:
         """Return the subjects named ``<topic>-<record>`` after the record of one of their versions."""
-        return frozenset(
-            name
-            for name, records in self._records.items()
-            if any(name == topic_subject(topic, record) for record in records)
-        )
+        return frozenset(self._topic_record_subjects.get(topic, ()))
 
     def ids_of(self, subjects: frozenset[str] | None) -> frozenset[int]:
         """Return the ids of all versions of the given subjects, or of all subjects if None."""
@@ -101,6 +98,15 @@ class VersionCatalogue:
             return self.ids
         histories = (self.versions.get(subject, ()) for subject in subjects)
         return frozenset(int(version.schema_id) for versions in histories for version in versions)
+
+    @cached_property
+    def _topic_record_subjects(self) -> Mapping[str, Sequence[str]]:
+        by_topic: defaultdict[str, list[str]] = defaultdict(list)
+        for name, records in self._records.items():
+            for ending in {topic_subject("", record) for record in records}:
+                if name.endswith(ending):
+                    by_topic[name.removesuffix(ending)].append(name)
+        return by_topic
 
     @cached_property
     def _records(self) -> Mapping[str, frozenset[str]]:

@@ -43,6 +43,11 @@ class OffsetRange:
     def __len__(self) -> int:
         return self.end - self.start
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """Topic and partition."""
+        return self.topic, self.partition
+
 
 def split_ranges(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:
     """Split ranges into parts of at most ``span`` offsets; an empty range is returned as it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,13 +13,21 @@ import pyarrow as pa
 from contractlog.contracts.audit.report import AuditSource as SourceBody
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka_connection import read_settings
+from contractlog.spark_validation.sources.kafka_reader import RangeReader
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
-__all__ = ["ArchiveSource", "KafkaSource", "RecordSource"]
+__all__ = ["ArchiveSource", "KafkaSource", "RangeSource", "RecordSource"]
 
 
-class RecordSource(Protocol):
-    """Offset ranges and the records in them; reading the same range always returns the same records."""
+class RangeSource(Protocol):
+    """Records by ranges; reading the same range always returns the same records."""
+
+    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a range."""
+
+
+class RecordSource(RangeSource, Protocol):
+    """Offset ranges and the records in them."""
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges that contain all records of the given topics, or of all topics if none is given.
@@ -28,8 +37,8 @@ class RecordSource(Protocol):
             Unreachable: the source does not respond.
         """
 
-    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a range."""
+    def open(self, ranges: Sequence[OffsetRange]) -> AbstractContextManager[RangeSource]:
+        """Return a reader for ranges that are read in this order, cheaper than reading each by itself."""
 
     def body(self) -> SourceBody:
         """Return the description of this source for the report."""
@@ -54,6 +63,10 @@ class KafkaSource:
         """Yield the committed records of a range."""
         return kafka.read_range(self.bootstrap, offsets, settings=read_settings(self.config))
 
+    def open(self, ranges: Sequence[OffsetRange]) -> RangeReader:
+        """Return a reader with one consumer, which fetches small ranges together."""
+        return RangeReader(self.bootstrap, ranges, settings=read_settings(self.config))
+
     def body(self) -> SourceBody:
         """Return the cluster's address for the report."""
         return {"kind": "kafka", "bootstrap_servers": self.bootstrap}
@@ -77,6 +90,10 @@ class ArchiveSource:
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the records of a range."""
         return archive.read_range(self.folder, offsets, unit=self.timestamp_unit)
+
+    def open(self, ranges: Sequence[OffsetRange]) -> AbstractContextManager[RangeSource]:  # noqa: ARG002 - not needed
+        """Return this source, which reads each range by itself."""
+        return nullcontext(self)
 
     def body(self) -> SourceBody:
         """Return the folder for the report."""

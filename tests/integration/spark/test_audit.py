@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -348,6 +349,9 @@ def audit_one(spark: SparkSession, source: ArchiveSource, folder: Path, progress
 
 def test_an_error_of_a_worker_that_is_none_of_ours_is_told_in_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
     class Breaking(ArchiveSource):
+        def open(self, ranges: Sequence[OffsetRange]) -> Any:
+            return nullcontext(self)
+
         def read(self, offsets: OffsetRange) -> Iterator[Any]:
             raise OSError("the disk is gone")
 
@@ -357,6 +361,9 @@ def test_an_error_of_a_worker_that_is_none_of_ours_is_told_in_a_sentence(spark: 
 
 def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: SparkSession, tmp_path: Path) -> None:
     class Slow(ArchiveSource):
+        def open(self, ranges: Sequence[OffsetRange]) -> Any:
+            return nullcontext(self)
+
         def read(self, offsets: OffsetRange) -> Iterator[Any]:
             time.sleep(600)
             yield from ()

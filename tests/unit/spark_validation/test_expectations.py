@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contractlog.clients import Registry
+from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import TopicPart
 from contractlog.contracts.audit.state import merge_states
 from contractlog.contracts.audit.summary import summarize
+from contractlog.spark_validation import registry_catalogue
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
+from support.recording_source import RecordingSource
 
 WIDER = ORDER.replace('"type":"string"}', '"type":"string"},{"name":"more","type":["null","long"],"default":null}')
 
@@ -77,22 +82,55 @@ def test_a_part_is_held_against_all_versions_of_its_subject_soft_deleted_ones_to
 def test_a_version_that_goes_while_it_is_listed_is_the_only_one_left_out(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost = registry.register("t-value", SchemaDraft(ORDER)).schema_id
-    kept = registry.register("t-value", SchemaDraft(WIDER)).schema_id
-    write_topic(
-        tmp_path, "t", [Record(0, value=encode_frame(kept, b"\x02\x02a\x00")), Record(1, value=encode_order(lost))]
-    )
-    listed = registry.versions
+    registry.register("a-value", SchemaDraft(ORDER))
+    kept = [
+        int(registry.register(f"{name}-value", SchemaDraft(f'{{"type":"fixed","size":1,"name":"{name}"}}')).schema_id)
+        for name in "bcdefg"
+    ]
+    write_topic(tmp_path, "t", [Record(0, value=encode_frame(kept[0], b"x"))])
+    listed = registry.schemas
 
-    def going(subject: str, *, deleted: bool = False) -> list[int]:
-        numbers = listed(subject, deleted=deleted)
-        registry.delete_version(subject, 1)
-        registry.delete_version(subject, 1, permanent=True)
-        return numbers
+    def going(**options: Any) -> Any:
+        page = listed(**options)
+        with suppress(NotFound):
+            registry.delete_version("a-value", 1)
+            registry.delete_version("a-value", 1, permanent=True)
+        return page
 
-    monkeypatch.setattr(registry, "versions", going)
-    expectations = make_expectations(registry, tmp_path)
-    assert expectations.parts["t", "value"].allowed == {kept}
+    monkeypatch.setattr(registry, "schemas", going)
+    monkeypatch.setattr(registry_catalogue, "PAGE", 3)
+    assert make_expectations(registry, tmp_path).parts["t", "value"].known_ids == set(kept)
+
+
+def test_versions_are_fetched_one_by_one_if_the_registry_does_not_list_them(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema_id = int(registry.register("t-value", SchemaDraft(ORDER)).schema_id)
+    write_topic(tmp_path, "t", [Record(0, value=encode_order(schema_id))])
+
+    def fail(**_: Any) -> Any:
+        raise NotFound("HTTP 404 Not Found")
+
+    monkeypatch.setattr(registry, "schemas", fail)
+    assert make_expectations(registry, tmp_path).parts["t", "value"].allowed == {schema_id}
+
+
+@pytest.mark.parametrize("topics", [3, 40])
+def test_the_requests_to_the_registry_do_not_grow_with_topics_versions_or_references(
+    registry: Registry, tmp_path: Path, topics: int
+) -> None:
+    registry.register("shared", SchemaDraft('{"type":"fixed","size":1,"name":"Shared"}'))
+    shared = (Reference("Shared", "shared", 1),)
+    ids = []
+    for number in range(topics):
+        text = f'{{"type":"record","name":"T{number}","fields":[{{"name":"a","type":"Shared"}}]}}'
+        ids.append(int(registry.register(f"t{number}-value", SchemaDraft(text, references=shared)).schema_id))
+        write_topic(tmp_path, f"t{number}", [Record(0, value=encode_frame(ids[-1], b"x"))])
+    counting: Any = RecordingSource(registry)
+    expectations = make_expectations(counting, tmp_path)
+    assert [len(expectations.parts[f"t{number}", "value"].allowed or ()) for number in range(topics)] == [1] * topics
+    assert not expectations.unusable()
+    assert len(counting.method_names) <= 2 + min(topics, 8)
 
 
 def test_a_subject_that_is_wholly_soft_deleted_still_counts(registry: Registry, tmp_path: Path) -> None:
