@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.backtest import (
     ReadabilityState,
     ReadCounts,
@@ -33,7 +33,7 @@ from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
-from contractlog.spark_validation.timestamps import NO_TIME, to_milliseconds
+from contractlog.spark_validation.timestamps import find_time_range, to_milliseconds
 
 __all__ = ["BacktestPlan", "PreparedBacktest", "backtest_range"]
 
@@ -49,8 +49,6 @@ _OUTCOMES: Final[Mapping[Outcome, ReadOutcome]] = {
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(ReadOutcome)}
 _BY_NUMBER: Final = tuple(ReadOutcome)
 _NUMBER_BITS: Final = 4
-_FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral for min and max, so merging stays exact
-_LAST_OF_NONE: Final = int(np.iinfo(np.int64).min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +62,35 @@ class BacktestPlan:
     referenced: Mapping[str, str]  #: text of every dependency of the proposed schema by name
     limits: ValidationLimits = field(default_factory=ValidationLimits)
 
-    def prepare(self) -> PreparedBacktest:
-        """Return the plan with the proposed schema parsed.
+    def prepare(self) -> Callable[[RangeSource, OffsetRange], ReadabilityState]:
+        """Return the function that reads a range with the proposed schema.
 
         Raises:
-            InvalidSchema: it cannot be parsed.
+            InvalidSchema: the schema cannot be parsed.
         """
-        return PreparedBacktest(self, parse_schema(self.proposed, self.referenced, strict=False))
+        prepared = PreparedBacktest(self)
+        return lambda source, offsets: backtest_range(source, offsets, prepared)
+
+    def merge(self, left: ReadabilityState, right: ReadabilityState) -> ReadabilityState:
+        """Return both states combined, within the limits."""
+        return limit_readability(left.merge(right))
+
+    def empty(self) -> ReadabilityState:
+        """Return the state of no range."""
+        return ReadabilityState()
 
 
 class PreparedBacktest:
-    """A plan with its validators and readers, which are prepared on first use."""
+    """A plan with its validators and readers, which are prepared on first use.
 
-    def __init__(self, plan: BacktestPlan, proposed: ParsedSchema) -> None:
+    Raises:
+        InvalidSchema: the proposed schema cannot be parsed.
+    """
+
+    def __init__(self, plan: BacktestPlan) -> None:
         self.plan = plan
         self.validators = ValidatorCache(frozenset(plan.versions), plan.versions, plan.limits)
-        self._proposed = proposed
+        self._proposed = parse_schema(plan.proposed, plan.referenced, strict=False)
         self._readers: dict[int, Readability] = {}
 
     def reader(self, schema_id: int) -> Readability:
@@ -153,7 +164,7 @@ class _BatchRows:
         for key, rows in _group((schema_ids << _NUMBER_BITS) | outcomes):
             outcome = _BY_NUMBER[key & ((1 << _NUMBER_BITS) - 1)]
             counts[ReadKey(self.offsets.topic, key >> _NUMBER_BITS, outcome)] = ReadCounts(
-                len(rows), *self._time_range(rows)
+                len(rows), *find_time_range(self.times[rows])
             )
         return counts
 
@@ -173,7 +184,7 @@ class _BatchRows:
                 self._key(schema_id, cause),
                 UnreadableCounts(
                     len(rows),
-                    *self._time_range(rows),
+                    *find_time_range(self.times[rows]),
                     tuple(self._example(row, reader) for row in lowest),
                     cause.reason or result.details.get(int(records[order[0]]), ""),
                 ),
@@ -185,11 +196,6 @@ class _BatchRows:
     def _example(self, row: int, reader: Readability) -> UnreadableExample:
         body = self.frames.data[self.frames.starts[row] : self.frames.ends[row]].tobytes()
         return UnreadableExample(self.offsets.partition, int(self.offset_numbers[row]), reader.locate(body))
-
-    def _time_range(self, rows: npt.NDArray[np.intp]) -> tuple[int, int]:
-        present = self.times[rows]
-        present = present[present != NO_TIME]
-        return (int(present.min()), int(present.max())) if len(present) else (_FIRST_OF_NONE, _LAST_OF_NONE)
 
 
 def _group(keys: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["NO_TIME", "find_time_range", "to_milliseconds"]
+__all__ = ["NO_RECORDS", "NO_TIME", "find_time_range", "to_milliseconds"]
 
 NO_TIME: Final = np.iinfo(np.int64).min
-_FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral for min and max, so merging stays exact
-_LAST_OF_NONE: Final = int(np.iinfo(np.int64).min)
+NO_RECORDS: Final = (int(np.iinfo(np.int64).max), int(np.iinfo(np.int64).min))  #: neutral for min and max
 
 
 def to_milliseconds(timestamps: pa.Array[Any]) -> npt.NDArray[np.int64]:
@@ -22,6 +21,6 @@ def to_milliseconds(timestamps: pa.Array[Any]) -> npt.NDArray[np.int64]:
 
 
 def find_time_range(times: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Return the first and the last time; if there is none, numbers that are neutral for min and max."""
+    """Return the first and the last time; ``NO_RECORDS`` if there is none, so that merging stays exact."""
     present = times[times != NO_TIME]
-    return (int(present.min()), int(present.max())) if len(present) else (_FIRST_OF_NONE, _LAST_OF_NONE)
+    return (int(present.min()), int(present.max())) if len(present) else NO_RECORDS

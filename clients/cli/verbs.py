@@ -214,6 +214,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "unused": Verb(
+        "contractlog.spark_validation.jobs.unused_command:list_unused",
+        "list the versions that no record carries and that may be deleted, with the proof",
+        "contractlog unused --bootstrap-servers 127.0.0.1:9092",
+        "spark",
+        Section.RECORDS,
+    ),
     "completion": Verb(
         "contractlog.clients.cli.operations.completion:completion",
         "print a script that completes verbs, options and subjects in a shell",

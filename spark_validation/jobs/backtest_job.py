@@ -26,17 +26,13 @@ from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.range_backtest import BacktestPlan
-from contractlog.spark_validation.session import open_session, prepare_environment
-from contractlog.spark_validation.sources.records import split_ranges
+from contractlog.spark_validation.range_backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_backtest import backtest_ranges
+from contractlog.spark_validation.spark_ranges import run_on_cluster
 
 __all__ = ["BACKTEST_FORMAT", "BacktestRequest", "run_backtest", "summarize_backtest"]
 
 BACKTEST_FORMAT: Final = "contractlog.backtest/1"
-RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
-MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 
 OtherSubjects = Mapping[int, tuple[str, ...] | None]
 """Subjects of ids that are of no version of the tested subject; None if the registry does not know the id."""
@@ -65,20 +61,12 @@ def run_backtest(request: BacktestRequest, progress: ProgressLine) -> dict[str, 
     """
     versions = _fetch_versions(request.registry, request.subject)
     plan = _make_plan(request, versions)
-    prepared = plan.prepare()
+    prepared = PreparedBacktest(plan)
     for schema_id, expected in plan.versions.items():
         if not expected.fault:
             prepared.reader(schema_id)  # a pair that cannot be resolved fails here, before anything is read
-    prepare_environment()
     ranges = request.source.plan(request.topics, span=sys.maxsize)
-    size = sum(map(len, ranges))
-    span = min(max(size // RANGES, MIN_RANGE), MAX_RANGE)
-    with open_session(request.master) as session:
-        progress.start(size)
-        try:
-            state = backtest_ranges(session, request.source, list(split_ranges(ranges, span)), plan, progress=progress)
-        finally:
-            progress.finish()
+    state = run_on_cluster(request.master, request.source, ranges, plan, progress)
     others = _find_other_subjects(request, state)
     return {
         "format": BACKTEST_FORMAT,

@@ -25,7 +25,7 @@ from contractlog.contracts.audit.backtest import (
 )
 from contractlog.contracts.audit.state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS
 from contractlog.spark_validation.expectations import ExpectedSchema
-from contractlog.spark_validation.range_backtest import BacktestPlan, backtest_range
+from contractlog.spark_validation.range_backtest import BacktestPlan
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
@@ -89,10 +89,8 @@ def states(draw: st.DrawFn) -> ReadabilityState:
 
 def read(folder: Path, ranges: list[OffsetRange], plan: BacktestPlan = PLAN) -> ReadabilityState:
     """Back-test ranges one by one and merge."""
-    prepared = plan.prepare()
-    return limit_readability(
-        merge_readability(backtest_range(ArchiveSource(folder), offsets, prepared) for offsets in ranges)
-    )
+    process = plan.prepare()
+    return limit_readability(merge_readability(process(ArchiveSource(folder), offsets) for offsets in ranges))
 
 
 def test_every_record_has_one_outcome_and_the_cause_is_named(tmp_path: Path) -> None:
