@@ -163,7 +163,10 @@ class ResponseLimits:
         return response
 
     def leave(self, response: LargeResponse) -> None:
-        """Release a slot; of the responses that wait and may have it, that of the caller with the fewest gets it."""
+        """Release a slot.
+
+        Of the responses that wait and may have it, that of the caller with the fewest gets it.
+        """
         self._sending.discard(response)
         while True:
             sending = self._count_sending()
