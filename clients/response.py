@@ -20,6 +20,7 @@ _LEGACY_INCOMPATIBLE: Final = 409  # error code of servers before 8.0 instead of
 _SUCCESS: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
 _FAILURE: Final = range(400, 600)
+_MAX_MESSAGE_CHARACTERS: Final = 100_000  # of an error; messages of incompatible schemas contain these
 _SHOWN_BYTES: Final = 200  # bytes of an unreadable body that are shown
 
 
@@ -75,6 +76,8 @@ def _parse_error_body(response: Response) -> tuple[int | None, str]:
     try:
         body = orjson.loads(response.body)
         code, message = body["error_code"], str(body.get("message") or "")
+        if len(message) > _MAX_MESSAGE_CHARACTERS:
+            message = message[:_MAX_MESSAGE_CHARACTERS] + "…"
     except (ValueError, TypeError, KeyError, AttributeError):
         return None, ""
     if response.status not in _FAILURE or not isinstance(code, int):

@@ -194,7 +194,10 @@ class Security:
 
 
 def _is_existing(path: str) -> bool:
-    """Return whether a path exists; the content of a file in its place, which may be too long for a name, does not."""
+    """Return whether a path exists.
+
+    The content of a file in place of a path, which may be too long for a name, does not.
+    """
     try:
         return Path(path).exists()
     except OSError:

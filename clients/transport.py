@@ -48,12 +48,13 @@ _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, applica
 MAX_BODY_BYTES: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
 UNCHECKED_BYTES: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
 MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
+MAX_VALUES: Final = 16_000_000  #: JSON values of a response above ``UNCHECKED_BYTES``: ``[]`` takes 64 bytes of memory
 MAX_ENCODINGS: Final = 1
 MAX_URL_CHARACTERS: Final = 65_536  #: httpx2 rejects longer URLs
 _SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
 _VALUE_BYTES: Final = 64  #: memory that a JSON value takes beside its text: ``[]`` has two bytes
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def _check_timeout(timeout: Any) -> None:
@@ -117,7 +118,7 @@ class BoundedBody:
         return not self.fault
 
     def _spend(self, size: int) -> None:
-        if self._budget is not None and not self._budget.take(size):
+        if self._budget is not None and not self.fault and not self._budget.take(size):
             self.fault = f"exceeds the limit of {self._budget.limit / _MIB:g} MiB for all responses together"
 
     def reject_encoding(self, error: httpx2.DecodingError) -> None:
@@ -126,9 +127,12 @@ class BoundedBody:
 
     def response(self) -> Response:
         """Return the response; of a rejected body only the start."""
-        if self._budget is not None and not self.fault:
+        if not self.fault and (self._budget is not None or len(self._content) > UNCHECKED_BYTES):
             structure = _STRING.sub(b"", self._content)
-            self._spend(_VALUE_BYTES * sum(map(structure.count, (b"[", b"{", b","))))
+            values = sum(map(structure.count, (b"[", b"{", b",")))
+            if values > MAX_VALUES:
+                self.fault = f"has more than {MAX_VALUES:,} JSON values"
+            self._spend(_VALUE_BYTES * values)
         content = bytes(memoryview(self._content)[:_SHOWN_BYTES] if self.fault else self._content)
         headers = {name.lower(): value for name, value in self._response.headers.items()}
         return Response(self._response.status_code, content, headers, self.fault)

@@ -257,7 +257,10 @@ def schema_gate(request: pytest.FixtureRequest) -> Iterator[SchemaGate]:
 
 
 def _is_named_by_arguments(arguments: Sequence[object]) -> bool:
-    """Return whether the user names the registry: the option may also be in ``addopts`` of the configuration."""
+    """Return whether the user names the registry.
+
+    The option may also be in ``addopts`` of the configuration.
+    """
     words = [str(argument) for argument in arguments] + os.environ.get("PYTEST_ADDOPTS", "").split()
     return any(word.partition("=")[0] == _OPTION for word in words)
 

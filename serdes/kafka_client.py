@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 from confluent_kafka import KafkaError, KafkaException
 
 from contractlog.clients.cli.broker import SERVERS, Brokers
+from contractlog.clients.cli.output import print_message
 from contractlog.compatibility.errors import BrokerDenied, ContractlogError, Unreachable, UsageError
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
 
 C = TypeVar("C")
 
+_LOGGER_NAME: Final = "contractlog.kafka"
 RESPONSE_SECONDS: Final = 8.0  #: seconds for a broker to answer the first request
 _ATTEMPT_SECONDS: Final = 1.0  #: seconds between checks of the client's reported errors while no broker answers
 
@@ -65,8 +68,30 @@ class KafkaClient(Protocol):
 
 
 def quiet_config(servers: str, **further: Any) -> dict[str, Any]:
-    """Return the configuration of a client that does not log."""
-    return {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore_error, **further}
+    """Return the configuration of a client that logs only what its properties request."""
+    base = {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore_error, "logger": _create_logger()}
+    return base | further
+
+
+class _EscapedLines(logging.Handler):
+    """Prints log lines of librdkafka, which contain what a broker sent.
+
+    By itself, librdkafka writes them unescaped.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a line to stderr."""
+        print_message(f"librdkafka: {record.getMessage()}")
+
+
+def _create_logger() -> logging.Logger:
+    """Return the logger of clients; its lines appear whenever the client is polled."""
+    logger = logging.getLogger(_LOGGER_NAME)
+    if not logger.handlers:
+        logger.addHandler(_EscapedLines())
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+    return logger
 
 
 def client_config(brokers: Brokers, **owned: Any) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def select_security(options: Namespace) -> Security:
 
 
 def select_security_of_config(url: str, config: str, other_way: str) -> Security:
-    """Return the credentials for a registry that only a configuration file names, which has no environments.
+    """Return the credentials for a registry that only a configuration names.
 
     Args:
         url: the registry.

@@ -163,9 +163,9 @@ class ResponseLimits:
         return response
 
     def leave(self, response: LargeResponse) -> None:
-        """Release a slot, which a response gets that waits and may have it.
+        """Release a slot.
 
-        Of several, it is that of the caller with the fewest slots.
+        Of the responses that wait and may have it, that of the caller with the fewest gets it.
         """
         self._sending.discard(response)
         while True:

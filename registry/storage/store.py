@@ -298,7 +298,9 @@ def _translate_error(error: SQLAlchemyError) -> RegistryError:
     cause = error.orig if isinstance(error, DBAPIError) else None
     if is_disk_full(error):
         _LOG.error("disk full: the database cannot store what is written; free space, or raise its quota: %s", error)
-        return StoreError(detail="disk full")
+        is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+        # PostgreSQL crashes if `pg_wal` is full, maybe after it has written the commit.
+        return StoreTimeout() if is_lost else StoreError(detail="disk full")
     _LOG.error("the database failed: %s", error)
     if isinstance(error, NoConnection):
         return StoreError(detail="all connections to the database are in use")

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from psycopg.errors import DiskFull
 from sqlalchemy import event, text
+from sqlalchemy.exc import OperationalError
 
-from contractlog.compatibility.errors import StoreError
+from contractlog.compatibility.errors import StoreError, StoreTimeout
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
@@ -108,6 +110,22 @@ def test_a_postgresql_without_room_refuses_writes_in_words_and_stays_ready(upgra
         assert disk_full(http)
         assert http.post("/subjects/t/versions", json=schema(2)).status_code == 200
         assert not disk_full(http)
+
+
+@pytest.mark.parametrize(("is_lost", "expected"), [(True, StoreTimeout), (False, StoreError)])
+def test_a_commit_during_which_postgresql_crashes_may_have_been_written(
+    tmp_path: Path, expected: type[StoreError], *, is_lost: bool
+) -> None:
+    """A full `pg_wal` ends the server, maybe after it has written the commit; any other full disk ends the write."""
+    store = open_store(Settings(database_url=f"sqlite:///{tmp_path / 'r.db'}"))
+
+    def fail(_connection: object) -> None:
+        raise OperationalError(None, None, DiskFull("could not write to file"), connection_invalidated=is_lost)
+
+    event.listen(store._engines.writer, "commit", fail)
+    error = store.transact(lambda change: change.record_change("test", "t")).exception(40)
+    assert type(error) is expected
+    store.close()
 
 
 def test_a_commit_that_fails_is_not_a_database_that_is_away(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from contractlog.clients.confluent import confluent_calls
 from contractlog.clients.confluent.data_classes import AssociationCreateOrUpdateRequest, Schema
 from contractlog.clients.response import Response, parse_response
 from contractlog.clients.retry_and_failover import Retries, send_with_retries
+from contractlog.clients.transport import MAX_VALUES, UNCHECKED_BYTES, BoundedBody
 from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 from contractlog.compatibility.schema import RegisteredSchema
 
@@ -203,3 +205,25 @@ def test_a_member_of_a_config_has_its_type(body: dict[str, Any]) -> None:
 def test_lists_have_items_of_their_type(call: Call[Any], body: Any) -> None:
     with pytest.raises(UnreadableResponse):
         parse_response(call, Response(200, json.dumps(body).encode()))
+
+
+def receive(content: bytes) -> Response:
+    body = BoundedBody(httpx2.Response(200))
+    assert body.add(content)
+    return body.response()
+
+
+def test_a_large_response_of_small_values_is_not_parsed() -> None:
+    """Each empty list takes sixty bytes of memory; the size of a response is limited, too."""
+    content = b"[" + b"[]," * (MAX_VALUES // 2)
+    with pytest.raises(UnreadableResponse, match="has more than 16,000,000 JSON values"):
+        parse_response(versions("s"), receive(content))
+    text = b'["' + b'[],\\"' * (UNCHECKED_BYTES // 5) + b'"]'
+    assert receive(text) == Response(200, text)
+
+
+def test_a_long_message_is_cut_off() -> None:
+    body = json.dumps({"error_code": 42201, "message": "x" * 1_000_000}).encode()
+    with pytest.raises(RegistryError) as error:
+        parse_response(versions("s"), Response(422, body))
+    assert str(error.value) == "x" * 100_000 + "…"
