@@ -1,7 +1,8 @@
-"""``contractlog completion``: scripts that complete verbs, options, subjects and environments in bash, zsh and fish.
+"""``contractlog completion``: scripts that complete command lines in bash, zsh and fish.
 
-A script contains the verbs only, so that loading it in a new shell takes no longer than ``contractlog --help``. It
-requests options, subjects and environments when it needs them, so they are those of the installed release.
+They complete verbs, options, subjects and environments. A script contains the verbs only, so that loading it in a new
+shell takes no longer than ``contractlog --help``. It requests the rest when it needs it, so that it is that of the
+installed release.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class _ArgumentRecorder(VerbParser):
 
 
 def completion(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the script for a shell; scripts request ``words VERB``, ``actions VERB`` and ``environments WORDS``."""
+    """Print the script for a shell; scripts request the words, actions and environments that fit."""
     requests = ("words", "actions", "environments")
     parser.add_argument("shell", choices=(*_SCRIPTS, *requests), metavar="bash|zsh|fish", help="the shell")
     parser.add_argument("words", nargs="*", metavar="", help="what a script asks for")
@@ -172,7 +173,7 @@ def _print_script(script: str) -> None:
 
 
 def _list_environments(words: Sequence[str]) -> list[str]:
-    """Return the environments of the manifest of an unfinished command line, whose last word is to be completed."""
+    """Return the environments of the manifest of a command line, whose last word is unfinished."""
     from contractlog.clients.cli.schema_folder.manifest import find_manifest  # noqa: PLC0415 - not for the scripts
 
     manifest: Path | None = None
@@ -180,9 +181,9 @@ def _list_environments(words: Sequence[str]) -> list[str]:
         if word == "--manifest" or word.startswith("--manifest="):
             manifest = Path(word.partition("=")[2] or following)
     folders = [word for word in words[1:-1] if Path(word).is_dir()]
-    found = find_manifest(manifest, folders)
+    loaded = find_manifest(manifest, folders)
     option = "--environment=" if words[-1:] and words[-1].startswith("--environment=") else ""
-    return [] if found is None else [option + name for name in found.environments]
+    return [] if loaded is None else [option + name for name in loaded.environments]
 
 
 def _list_words(options: Namespace) -> list[str]:
