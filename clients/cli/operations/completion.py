@@ -30,8 +30,8 @@ _ASK_SUBJECTS: Final = "contractlog subjects --format plain --timeout 1 --limit 
 
 _BASH: Final = r"""# contractlog: completion for bash; load it with: source <(contractlog completion bash)
 _contractlog() {
-    local line="${COMP_LINE:0:COMP_POINT}" word candidates="" prefix=""
-    local -a words
+    local line="${COMP_LINE:0:COMP_POINT}" word candidates="" prefix="" index
+    local -a words environment=()
     read -a words <<<"$line"  # without -r: a backslash keeps the next character in the word
     [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
     word="${words[${#words[@]}-1]}"
@@ -46,7 +46,12 @@ _contractlog() {
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[1]} "* ]]; then
         (( ${#words[@]} == 3 )) &&
             candidates="$(contractlog completion actions -- "${words[1]}" 2>/dev/null </dev/null)"
-        [[ -n $candidates ]] || candidates="$(@ASK_SUBJECTS@ -- "$word" 2>/dev/null </dev/null)"
+        for ((index = 2; index < ${#words[@]} - 1; index++)); do
+            [[ ${words[index]} == --environment=* ]] && environment=("${words[index]}")
+            [[ ${words[index]} == --environment ]] && environment=("--environment=${words[index+1]}")
+        done
+        [[ -n $candidates ]] ||
+            candidates="$(@ASK_SUBJECTS@ "${environment[@]}" -- "$word" 2>/dev/null </dev/null)"
     elif (( ${#words[@]} == 3 )); then
         candidates="$(contractlog completion actions -- "${words[1]}" 2>/dev/null </dev/null)"
     fi
@@ -63,8 +68,9 @@ complete -o default -F _contractlog contractlog
 _ZSH: Final = r"""#compdef contractlog
 # contractlog: completion for zsh; load it with: source <(contractlog completion zsh)
 _contractlog() {
-    local -a candidates
+    local -a candidates environment
     local prefix="$PREFIX"
+    local -i index=${words[(I)--environment(|=*)]}
     [[ -n $compstate[quote] ]] || prefix="${(Q)PREFIX}"  # in quotes, it has no backslashes to remove
     if (( CURRENT <= 2 )); then
         candidates=(@VERB_WORDS@)
@@ -76,8 +82,12 @@ _contractlog() {
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[2]} "* ]]; then
         (( CURRENT == 3 )) &&
             candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
+        if (( index && index < CURRENT )); then
+            [[ ${words[index]} == *=* ]] && environment=("${words[index]}") ||
+                environment=("--environment=${words[index+1]}")
+        fi
         (( ${#candidates} )) ||
-            candidates=(${(f)"$(@ASK_SUBJECTS@ -- "$prefix" 2>/dev/null </dev/null)"})
+            candidates=(${(f)"$(@ASK_SUBJECTS@ "${(@)environment}" -- "$prefix" 2>/dev/null </dev/null)"})
     elif (( CURRENT == 3 )); then
         candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
     fi
@@ -113,7 +123,10 @@ function __contractlog_complete
         test (count $words) -eq 2
         and set candidates (contractlog completion actions -- $words[2] 2>/dev/null </dev/null)
         if test (count $candidates) -eq 0; and contains -- $words[2] @SUBJECT_VERBS@
-            set candidates (@ASK_SUBJECTS@ -- (__contractlog_unquote $word) 2>/dev/null </dev/null)
+            set -l environment (string match -- '--environment=*' $words)[-1]
+            set -l index (contains -i -- --environment $words)
+            and set environment --environment=$words[(math $index + 1)]
+            set candidates (@ASK_SUBJECTS@ $environment -- (__contractlog_unquote $word) 2>/dev/null </dev/null)
         end
     end
     if test (count $candidates) -gt 0
