@@ -97,5 +97,14 @@ def test_environments_of_the_manifest(
     assert complete(line, url) == words
 
 
+@pytest.mark.parametrize("option", ["--environment eu", "--environment=eu"])
+def test_subjects_of_the_environment_as_its_commands_name_them(
+    complete: Complete, url: str, tmp_path: Path, option: str
+) -> None:
+    manifest = f'[environments.eu]\nregistry = "{url}"\ncontext = ".eu"\n'
+    (tmp_path / "contractlog.toml").write_text(manifest)
+    assert complete(f"contractlog show {option} ord", "http://127.0.0.1:9") == ["orders-value"]
+
+
 def test_nothing_when_the_registry_does_not_respond(complete: Complete) -> None:
     assert complete("contractlog show ord", "http://127.0.0.1:9") in ([], ["ord"])

@@ -37,6 +37,7 @@ __all__ = ["run"]
 
 FORMAT: Final = "contractlog.lint/1"
 RULES_FORMAT: Final = "contractlog.lint-rules/1"
+_MAX_SUGGESTED: Final = 3  #: rules that are suggested in place of an unknown one
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +206,11 @@ def _find_rule(name: str) -> LintRule:
     """
     rule = LINT_RULES.get(name.upper())
     if rule is None:
-        close = get_close_matches(name.upper(), LINT_RULES, 1)
-        hint = f"did you mean `{close[0]}`?" if close else "`contractlog lint --rules` lists the rules"
+        words = set(name.upper().split("_"))
+        partial_names = [each for each in LINT_RULES if words <= set(each.split("_"))]
+        nearest = partial_names[:_MAX_SUGGESTED] or get_close_matches(name.upper(), LINT_RULES, 1)
+        alternatives = " or ".join(f"`{each}`" for each in nearest)
+        hint = f"did you mean {alternatives}?" if nearest else "`contractlog lint --rules` lists the rules"
         raise UsageError(f"there is no rule `{name}`; {hint}")
     return rule
 

@@ -1,7 +1,8 @@
-"""``contractlog completion``: scripts that complete verbs, options, subjects and environments in bash, zsh and fish.
+"""``contractlog completion``: scripts that complete command lines in bash, zsh and fish.
 
-A script contains the verbs only, so that loading it in a new shell takes no longer than ``contractlog --help``. It
-requests options, subjects and environments when it needs them, so they are those of the installed release.
+They complete verbs, options, subjects and environments. A script contains the verbs only, so that loading it in a new
+shell takes no longer than ``contractlog --help``. It requests the rest when it needs it, so that it is that of the
+installed release.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _ASK_SUBJECTS: Final = "contractlog subjects --format plain --timeout 1 --limit 
 
 _BASH: Final = r"""# contractlog: completion for bash; load it with: source <(contractlog completion bash)
 _contractlog() {
-    local line="${COMP_LINE:0:COMP_POINT}" word candidates="" prefix=""
-    local -a words
+    local line="${COMP_LINE:0:COMP_POINT}" word candidates="" prefix="" index
+    local -a words environment=()
     read -a words <<<"$line"  # without -r: a backslash keeps the next character in the word
     [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
     word="${words[${#words[@]}-1]}"
@@ -45,7 +46,12 @@ _contractlog() {
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[1]} "* ]]; then
         (( ${#words[@]} == 3 )) &&
             candidates="$(contractlog completion actions -- "${words[1]}" 2>/dev/null </dev/null)"
-        [[ -n $candidates ]] || candidates="$(@ASK_SUBJECTS@ -- "$word" 2>/dev/null </dev/null)"
+        for ((index = 2; index < ${#words[@]} - 1; index++)); do
+            [[ ${words[index]} == --environment=* ]] && environment=("${words[index]}")
+            [[ ${words[index]} == --environment ]] && environment=("--environment=${words[index+1]}")
+        done
+        [[ -n $candidates ]] ||
+            candidates="$(@ASK_SUBJECTS@ "${environment[@]}" -- "$word" 2>/dev/null </dev/null)"
     elif (( ${#words[@]} == 3 )); then
         candidates="$(contractlog completion actions -- "${words[1]}" 2>/dev/null </dev/null)"
     fi
@@ -62,8 +68,9 @@ complete -o default -F _contractlog contractlog
 _ZSH: Final = r"""#compdef contractlog
 # contractlog: completion for zsh; load it with: source <(contractlog completion zsh)
 _contractlog() {
-    local -a candidates
+    local -a candidates environment
     local prefix="$PREFIX"
+    local -i index=${words[(I)--environment(|=*)]}
     [[ -n $compstate[quote] ]] || prefix="${(Q)PREFIX}"  # in quotes, it has no backslashes to remove
     if (( CURRENT <= 2 )); then
         candidates=(@VERB_WORDS@)
@@ -75,8 +82,12 @@ _contractlog() {
     elif [[ " @SUBJECT_VERBS@ " == *" ${words[2]} "* ]]; then
         (( CURRENT == 3 )) &&
             candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
+        if (( index && index < CURRENT )); then
+            [[ ${words[index]} == *=* ]] && environment=("${words[index]}") ||
+                environment=("--environment=${words[index+1]}")
+        fi
         (( ${#candidates} )) ||
-            candidates=(${(f)"$(@ASK_SUBJECTS@ -- "$prefix" 2>/dev/null </dev/null)"})
+            candidates=(${(f)"$(@ASK_SUBJECTS@ "${(@)environment}" -- "$prefix" 2>/dev/null </dev/null)"})
     elif (( CURRENT == 3 )); then
         candidates=(${(f)"$(contractlog completion actions -- "${words[2]}" 2>/dev/null </dev/null)"})
     fi
@@ -112,7 +123,10 @@ function __contractlog_complete
         test (count $words) -eq 2
         and set candidates (contractlog completion actions -- $words[2] 2>/dev/null </dev/null)
         if test (count $candidates) -eq 0; and contains -- $words[2] @SUBJECT_VERBS@
-            set candidates (@ASK_SUBJECTS@ -- (__contractlog_unquote $word) 2>/dev/null </dev/null)
+            set -l environment (string match -- '--environment=*' $words)[-1]
+            set -l index (contains -i -- --environment $words)
+            and set environment --environment=$words[(math $index + 1)]
+            set candidates (@ASK_SUBJECTS@ $environment -- (__contractlog_unquote $word) 2>/dev/null </dev/null)
         end
     end
     if test (count $candidates) -gt 0
@@ -144,7 +158,7 @@ class _ArgumentRecorder(VerbParser):
 
 
 def completion(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the script for a shell; scripts request ``words VERB``, ``actions VERB`` and ``environments WORDS``."""
+    """Print the script for a shell; scripts request the words, actions and environments that fit."""
     requests = ("words", "actions", "environments")
     parser.add_argument("shell", choices=(*_SCRIPTS, *requests), metavar="bash|zsh|fish", help="the shell")
     parser.add_argument("words", nargs="*", metavar="", help="what a script asks for")
@@ -172,7 +186,7 @@ def _print_script(script: str) -> None:
 
 
 def _list_environments(words: Sequence[str]) -> list[str]:
-    """Return the environments of the manifest of an unfinished command line, whose last word is to be completed."""
+    """Return the environments of the manifest of a command line, whose last word is unfinished."""
     from contractlog.clients.cli.schema_folder.manifest import find_manifest  # noqa: PLC0415 - not for the scripts
 
     manifest: Path | None = None
@@ -180,9 +194,9 @@ def _list_environments(words: Sequence[str]) -> list[str]:
         if word == "--manifest" or word.startswith("--manifest="):
             manifest = Path(word.partition("=")[2] or following)
     folders = [word for word in words[1:-1] if Path(word).is_dir()]
-    found = find_manifest(manifest, folders)
+    loaded = find_manifest(manifest, folders)
     option = "--environment=" if words[-1:] and words[-1].startswith("--environment=") else ""
-    return [] if found is None else [option + name for name in found.environments]
+    return [] if loaded is None else [option + name for name in loaded.environments]
 
 
 def _list_words(options: Namespace) -> list[str]:

@@ -141,7 +141,7 @@ def list_live(registry: Registry, subject: str) -> list[int]:
 
 
 def absent_subject_error(registry: Registry, subject: str, error: SubjectNotFound) -> SubjectNotFound:
-    """Return the error for a subject that does not exist, with the nearest one, or the command that lists them."""
+    """Return the error for a subject that does not exist, with the nearest one or a way out."""
     names: list[str] = []
     with suppress(ContractlogError):  # such as a missing permission: the error is about something else
         names = registry.subjects(limit=_MAX_COMPARED)

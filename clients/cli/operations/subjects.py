@@ -70,7 +70,8 @@ def subjects(parser: ArgumentParser, argv: Sequence[str]) -> int:
 def _run_subjects(options: Namespace) -> int:
     prefix = options.prefix
     context = select_context(options)
-    if options.context is None and context and not prefix.startswith(":"):
+    is_of_environment = options.context is None and context and not prefix.startswith(":")
+    if is_of_environment:
         options.context = context
     if options.context is not None:
         if prefix.startswith(":"):
@@ -81,9 +82,10 @@ def _run_subjects(options: Namespace) -> int:
     with connect(options, Security() if anonymous else None) as registry:
         rows, truncated = _list_subjects(registry, prefix, options)
     if completes:
-        for row in rows:
-            if row["subject"].isprintable():
-                print_result(row["subject"])
+        for name in (row["subject"] for row in rows):
+            typed = Subject.parse(name).name if is_of_environment else name  # commands add the context
+            if name.isprintable():
+                print_result(typed)
     elif options.format == "json":
         print_json({"format": SUBJECTS_FORMAT, "subjects": rows, "truncated": truncated})
     else:

@@ -67,7 +67,7 @@ class OtherContextError(UsageError):
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Write versions of subjects to files, and return the exit code."""
     options.files, options.context = [str(options.out)], ""
-    with reported_failures(options, "pull", argv):
+    with reported_failures(options, "contractlog pull", argv):
         return _run(options)
 
 

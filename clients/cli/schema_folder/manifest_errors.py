@@ -34,7 +34,7 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
             if violation["property"] in _follow(schema, path).get("properties", ()):
                 path += ["properties", violation["property"]]
         wrong = _follow(value, keys)
-        reason = _describe_violation(error.kind.name, violation, wrong)
+        reason = _describe_violation(error.kind.name, violation, wrong, keys)
         if (
             error.kind.name == "type"
             and violation["types"] == ["array"]
@@ -45,7 +45,7 @@ def find_schema_errors(value: Mapping[str, Any]) -> Iterator[tuple[Sequence[str 
         yield keys, reason + _describe_expected(error.kind.name, _describe(schema, path))
 
 
-def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) -> str:
+def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any, keys: Sequence[str | int]) -> str:
     """Return what is wrong with a value, and what its keyword allows."""
     match keyword:
         case "required":
@@ -62,7 +62,8 @@ def _describe_violation(keyword: str, violation: Mapping[str, Any], value: Any) 
             return f"{quoted} is not allowed; {hint}: {', '.join(options)}"
         case "uniqueItems":
             return "this list has an entry twice"
-    return _EMPTY.get(keyword, "this value is not allowed")
+    key = next((each for each in reversed(keys) if isinstance(each, str) and _SHOWN.fullmatch(each)), None)
+    return _EMPTY.get(keyword, "this value is not allowed" if key is None else f"the value of `{key}` is not allowed")
 
 
 def _describe_expected(keyword: str, description: str) -> str:

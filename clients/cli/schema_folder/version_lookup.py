@@ -12,6 +12,7 @@ from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
+    Denied,
     InvalidSchema,
     PayloadTooLarge,
     RegistryError,
@@ -59,6 +60,9 @@ class VersionLookup:
         except (SubjectNotFound, SchemaNotFound) as error:
             self._take_note_of_missing(file, error)
             return None
+        except Denied as error:
+            error.facts.setdefault("details", [f"it is the subject of {file.path}"])
+            raise
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
             raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
 

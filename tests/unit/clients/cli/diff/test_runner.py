@@ -61,6 +61,16 @@ def test_a_breaking_change_is_told_with_kind_place_and_mend(files: Files) -> Non
     assert '+      "type": ["null", "string"],' in told
 
 
+def test_verdict_and_changes_are_coloured_by_their_risk(files: Files) -> None:
+    red, green = "\x1b[31m", "\x1b[32m"
+    earlier, later = files.put("a.avsc", order(ID)), files.put("b.avsc", order(ID, NOTE))
+    _, told = files.diff(earlier, later, "--color", "always")
+    assert f"{red}✗ {later}: forward (" in told
+    assert f"{red}      ✗ field `note` added without a default" in told
+    assert f"{green}✓ {later}: forward (" in files.diff(earlier, later, "--color", "always", "--level", "forward")[1]
+    assert "\x1b" not in files.diff(earlier, later, "--color", "never")[1]
+
+
 def test_the_level_decides_the_exit_code(files: Files) -> None:
     earlier, later = files.put("a.avsc", order(ID)), files.put("b.avsc", order(ID, NOTE))
     codes = {level: files.diff(earlier, later, "--level", level.lower())[0] for level in Level}

@@ -140,6 +140,8 @@ def test_an_unknown_rule_is_a_usage_error_that_names_the_nearest(folder: Folder,
     code, _, err = folder.lint(folder.put("orders-value.avsc", CLEAN), option, "LINT_AVRO_ENUM_EMTY")
     assert code == exit_codes.USAGE
     assert "there is no rule `LINT_AVRO_ENUM_EMTY`; did you mean `LINT_AVRO_ENUM_EMPTY`?" in err
+    _, _, err = folder.lint(folder.put("orders-value.avsc", CLEAN), option, "lint_avro_doc")
+    assert "did you mean `LINT_AVRO_TYPE_DOC_MISSING` or `LINT_AVRO_FIELD_DOC_MISSING`?" in err
 
 
 def test_fixes_are_written_and_reported_and_nothing_else_changes(folder: Folder) -> None:

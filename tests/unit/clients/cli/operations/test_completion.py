@@ -97,6 +97,16 @@ def test_bash_completes_environments_of_the_manifest(folder: Path) -> None:
     assert complete(folder, "contractlog promote ") == []
 
 
+def test_bash_completes_subjects_of_the_environment_on_the_line(folder: Path) -> None:
+    complete(folder, "contractlog show --environment prod orders-")
+    complete(folder, "contractlog config get --environment=dev orders-")
+    calls = (folder / "calls").read_text().splitlines()
+    assert [call.partition("--limit 500 ")[2] for call in calls if call.startswith("subjects")] == [
+        "--environment=prod -- orders-",
+        "--environment=dev -- orders-",
+    ]
+
+
 def test_bash_completes_a_word_with_backslashes(folder: Path) -> None:
     assert complete(folder, r"contractlog show a\ ") == complete(folder, r"contractlog show a\ b") == [r"a\ b"]
     assert complete(folder, r"contractlog show \$\(t") == [r"\$\(touch\ hacked\)"]

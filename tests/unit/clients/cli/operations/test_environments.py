@@ -62,6 +62,12 @@ def test_names_are_those_of_the_context(
     assert "orders-value" not in ran.out.replace(":.eu:orders-value", "")
 
 
+def test_completion_gets_the_names_that_commands_qualify(orders: Registry, run: Run, folder: Path) -> None:
+    plain = ("subjects", *EU, "--format", "plain", "--")
+    assert run(*plain, "ord").out == run(*plain, "").out == "orders-value\n"
+    assert run(*plain, ":.eu:ord").out == ":.eu:orders-value\n"
+
+
 def test_changes_go_to_the_context(orders: Registry, run: Run, folder: Path) -> None:
     assert run("config", "set", "--level", "NONE", *EU).code == exit_codes.CLEAN
     assert (orders.level(":.eu:orders-value"), orders.level("orders-value")) == (Level.NONE, Level.BACKWARD)

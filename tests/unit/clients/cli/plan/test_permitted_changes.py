@@ -188,6 +188,25 @@ def run_as(app: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     return log_in
 
 
+def test_a_subject_that_may_not_be_read_is_named_with_its_file(
+    registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    users = tmp_path / "users.toml"
+    users.write_text(format_entry("ci", HashedPassword.of(SECRET, n=2, r=1, p=1), [], ["s-*"]))
+    app = registries.make({"users_file": str(users)})
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_USER", "ci")
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_PASSWORD", SECRET)
+    run = runner(app, monkeypatch, capsys)
+    for subject in ("s-value", "t-value"):
+        (tmp_path / f"{subject}.avsc").write_text(LONG.text)
+    for verb in ("check", "plan", "apply"):
+        ran = run(verb, str(tmp_path))
+        assert ran.code == exit_codes.REFUSED
+        assert "user `ci` has no permission to read `t-value`: ask an operator of the registry\n" in ran.err
+        assert ran.err.endswith(f"it is the subject of {tmp_path / 't-value.avsc'}\n")
+    app.state.close()
+
+
 def prepare(admin: Registry, case: Case) -> None:
     if case.registered:
         admin.register(case.subject, LONG)

@@ -81,7 +81,7 @@ def test_each_error_in_the_manifest_is_a_finding_at_its_position(run: Run, verb:
     [
         ("[environments", 1, "the text is not TOML"),
         ("<<<<<<< HEAD\n", 1, "a merge conflict is not resolved"),
-        ('[[files]]\npath = "../x.avsc"\n', 2, "this value is not allowed"),
+        ('[[files]]\npath = "../x.avsc"\n', 2, "the value of `path` is not allowed"),
         ('[[files]]\npath = "x"\ntopic = "{nmae}"\n', 3, "`{nmae}` in `{nmae}` is unknown: use {name} or {type}"),
         ('[[waivers]]\nsubject="*"\ncheck="AVRO_TYPE"\nreason="r"\nby="b"\nuntil=2999-01-01\n', 3, "there is no check"),
         ("a" + ".a" * 300 + "=1", 1, "the line has more than"),

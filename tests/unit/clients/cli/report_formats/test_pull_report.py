@@ -61,6 +61,7 @@ def test_an_error_that_ends_a_pull_is_in_the_reports(folder: Path, capsys: pytes
     (folder / "schemas" / "contractlog.toml").write_text("[environment]")
     reports = pull(exit_codes.USAGE)
     assert reports.findings == [("MANIFEST_INVALID", "error", "schemas/contractlog.toml")]
+    assert reports.markdown.startswith("### contractlog pull: ")
     capsys.readouterr()
     assert main(["pull", "--all", "--out", "schemas", "--format", "json"]) == exit_codes.USAGE
     assert json.loads(capsys.readouterr().out)["format"] == "contractlog.failure/1"

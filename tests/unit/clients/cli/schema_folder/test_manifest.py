@@ -209,7 +209,7 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ('[[files]]\nsubjects = ["a"]\n', r"contractlog.toml:1:1: the key `path` is missing. Path relative"),
         (
             '[[files]]\npath = "../a"\n',
-            r"contractlog.toml:2:1: this value is not allowed; expected: Path .*, without `\.\.`",
+            r"contractlog.toml:2:1: the value of `path` is not allowed; expected: Path .*, without `\.\.`",
         ),
         ("<<<<<<< HEAD\n[[files]]\n=======\n>>>>>>> b\n", r"contractlog.toml:1:1: a merge conflict is not resolved"),
         ('[[files]]\npath = "/etc/*"\n', r"contractlog.toml:2:1: "),
@@ -252,7 +252,7 @@ def test_a_value_that_python_cannot_hold_is_a_usage_error(folder: Path, text: st
         ('[[files]]\npath = "a"\nsubjects = ["x", "x"]\n', r"toml:3:1: this list has an entry twice. Subjects of"),
         (
             '[environments.dev]\nregistry = "localhost:8081"\n',
-            r"toml:2:1: this value is not allowed; expected: URL .* `http://`",
+            r"toml:2:1: the value of `registry` is not allowed; expected: URL .* `http://`",
         ),
         ("[environments.dev]\n", r"toml:1:1: the key `registry` is missing. URL of the registry"),
         ('[files]\npath = "a"\n', r"toml:1:1: expected a list, found a table: write `\[\[files\]\]`"),
