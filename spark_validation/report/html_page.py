@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -52,6 +52,7 @@ MAX_PLACES: Final = 4  #: of a cause; the others are folded
 MAX_FOLDED_PLACES: Final = 40
 MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
 MAX_TABLE_ROWS: Final = 16
+HOURS_OF_DAY: Final = 24
 MAX_PRODUCERS: Final = 20  #: rows of a table; the rest is in report.json
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
@@ -202,10 +203,15 @@ def _period_table(bins: TimeBins) -> Mapping[str, Any]:
         return f"{formatters.format_count(records)} ({formatters.format_count(violating)})" if records else ""
 
     rows = [
-        {"start": bins.starts[start].isoformat(), "cells": [cell(schema_id, start) for schema_id in ids]}
+        {"start": _format_start(bins, start), "cells": [cell(schema_id, start) for schema_id in ids]}
         for start in range(0, len(bins.starts), step)
     ]
     return {"ids": ids, "rows": rows}
+
+
+def _format_start(bins: TimeBins, index: int) -> str:
+    start = bins.starts[index].isoformat(timespec="seconds")
+    return formatters.format_day(start) if bins.hours >= HOURS_OF_DAY else formatters.format_time(f"{start}Z")
 
 
 def _timeline_headline(part: TopicPart) -> str:
@@ -314,6 +320,7 @@ def _make_environment() -> Environment:
         "count": formatters.format_count,
         "plural": formatters.format_plural,
         "moment": formatters.format_time,
+        "instant": partial(formatters.format_time, seconds=True),
         "producer": name_producer,
         "producers": describe_producers,
         "day": formatters.format_day,
