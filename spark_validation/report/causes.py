@@ -73,19 +73,19 @@ class Cause:
     @property
     def records(self) -> int:
         """Number of violating records."""
-        return sum(place.records for place in self.places)
+        return sum(group.records for group in self.places)
 
     @property
     def topics(self) -> str:
         """The number of topics."""
-        return format_plural(len({place.part["topic"] for place in self.places}), "topic")
+        return format_plural(len({group.part["topic"] for group in self.places}), "topic")
 
     @property
     def meanings(self) -> list[tuple[str, int, str]]:
         """Each outcome with its records and meaning, those with the most records first."""
         counts: Counter[str] = Counter()
-        for place in self.places:
-            counts[place.code] += place.records
+        for group in self.places:
+            counts[group.code] += group.records
         return [(code, records, Outcome[code].meaning) for code, records in counts.most_common()]
 
 
@@ -108,5 +108,5 @@ def violation_anchor(part: TopicPart, code: str) -> str:
     return f"topic/{part['topic']}" + ("" if part["part"] == "value" else f"/{part['part']}") + f"/{code}"
 
 
-def _urgency(place: CausePlace) -> tuple[Any, ...]:
-    return VERDICT_ORDER.index(place.part["verdict"]), -place.records, place.part["topic"], place.part["part"]
+def _urgency(group: CausePlace) -> tuple[Any, ...]:
+    return VERDICT_ORDER.index(group.part["verdict"]), -group.records, group.part["topic"], group.part["part"]
