@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, cast
 
@@ -43,9 +43,11 @@ from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, Viol
 __all__ = ["audit_range"]
 
 Numbers = npt.NDArray[np.int64]
-DAY: Final = 86_400_000
-NO_DAY: Final = 1 << 22  #: beyond all days of the years 1 to 9999
-_EPOCH: Final = date(1970, 1, 1)
+HOUR: Final = 3_600_000
+MAX_CELLS: Final = 100_000  #: of a range; if there are more, their windows are merged before the next batch is read
+_NO_HOUR: Final = 1 << 40  #: after all hours of the years 1 to 9999
+_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - for text without a time zone
+_MAX_HOURS: Final = 1 << 16  #: between the first and the last of a batch; if there are more, they are sorted
 _DEFAULT_EVIDENCE: Final = EvidenceOptions()
 
 
@@ -89,6 +91,8 @@ def audit_range(
                 state = state.merge(checked_batch.state(state.violations))
                 if file is not None:
                     file.add(batch, part, checked)
+            if len(state.cells) > MAX_CELLS:
+                state = limit_state(state)
     coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, records)
     return limit_state(state.merge(AuditState(frozenset({coverage}))))
 
@@ -163,13 +167,20 @@ class _CheckedBatch:
         )
 
     def _count_cells(self) -> dict[CellKey, Cell]:
-        """Count the records by UTC day, schema id and outcome."""
-        days = np.where(self.times == NO_TIME, NO_DAY, self.times // DAY)
+        """Count the records by UTC hour, schema id and outcome."""
+        hours, numbers = _number_hours(np.where(self.times == NO_TIME, _NO_HOUR, self.times // HOUR))
+        order, starts, groups = _sort_groups(numbers, self.checked.schema_ids, self.checked.codes)
+        if not starts.size:
+            return {}
+        times = self.times[order]
+        first = np.minimum.reduceat(np.where(times == NO_TIME, NO_TIMESTAMP, times), starts).tolist()
+        last = np.maximum.reduceat(times, starts).tolist()
+        records = np.diff(starts, append=order.size).tolist()
         cells: dict[CellKey, Cell] = {}
-        for day, schema_id, outcome, rows in _group_rows(days, self.checked.schema_ids, self.checked.codes):
-            window = "" if day == NO_DAY else (_EPOCH + timedelta(days=day)).isoformat()
+        for index, (number, schema_id, outcome) in enumerate(groups):
+            window = _window_name(int(hours[number]))
             key = CellKey(self.offsets.topic, self.part, self.offsets.partition, window, schema_id)
-            cell = Cell({outcome: len(rows)}, *find_time_range(self.times[rows]))
+            cell = Cell({outcome: records[index]}, first[index], last[index])
             cells[key] = cells[key].merge(cell) if key in cells else cell
         return cells
 
@@ -226,9 +237,35 @@ def _group_rows(
     numbers: Numbers, schema_ids: Numbers, codes: npt.NDArray[np.uint8]
 ) -> Iterator[tuple[int, int, Outcome, Numbers]]:
     """Yield each (number, schema id, outcome), ascending, with the rows that have it."""
+    order, starts, groups = _sort_groups(numbers, schema_ids, codes)
+    for group, rows in zip(groups, np.split(order, starts[1:]), strict=False):
+        yield *group, rows
+
+
+def _sort_groups(
+    numbers: Numbers, schema_ids: Numbers, codes: npt.NDArray[np.uint8]
+) -> tuple[Numbers, Numbers, list[tuple[int, int, Outcome]]]:
+    """Return rows sorted by (number, schema id, outcome), the start of each group, and the groups.
+
+    Numbers are from -1 to below 2**22.
+    """
     keys = (numbers << 40) | (schema_ids << 8) | codes
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] - 1))
-    for start, rows in zip(starts, np.split(order, starts[1:]), strict=False):
-        first = order[start]
-        yield int(numbers[first]), int(schema_ids[first]), Outcome(int(codes[first])), rows
+    first = order[starts]
+    outcomes = map(Outcome, codes[first].tolist())
+    groups = list(zip(numbers[first].tolist(), schema_ids[first].tolist(), outcomes, strict=True))
+    return order, starts, groups
+
+
+def _number_hours(hours: Numbers) -> tuple[Numbers, Numbers]:
+    """Return distinct hours, and for each record the index of its hour, which is less than 2**22."""
+    lowest, highest = (int(hours.min()), int(hours.max())) if hours.size else (0, 0)
+    if highest - lowest < _MAX_HOURS:
+        return np.arange(lowest, highest + 1), hours - lowest
+    distinct, numbers = np.unique(hours, return_inverse=True)
+    return distinct, numbers
+
+
+def _window_name(hour: int) -> str:
+    return "" if hour == _NO_HOUR else (_EPOCH + timedelta(hours=hour)).isoformat(timespec="hours")

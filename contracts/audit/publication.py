@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from contractlog.contracts.audit.report import TopicPart, ViolatingRecord, ViolationLine
+from contractlog.contracts.audit.report import SeriesPoint, TopicPart, ViolatingRecord, ViolationLine
 
 __all__ = ["shorten_entry"]
 
 MAX_BYTES: Final = 900_000  #: of an entry; a registry accepts requests of one mebibyte by default
+_DAY: Final = len("2013-07-01")
 MAX_LINES: Final = 100  #: kinds of violation in an entry that is too large otherwise
 
 
@@ -28,7 +29,20 @@ def _shorter_entries(entry: TopicPart) -> Iterator[TopicPart]:
     yield entry
     yield (entry := _with_examples(entry, lambda examples: examples[:1]))
     yield (entry := _with_examples(entry, lambda examples: [_without_evidence(example) for example in examples]))
-    yield {**entry, "violations": entry["violations"][:MAX_LINES]}
+    series = _sum_days(entry["series"])
+    yield {**entry, "series": series}
+    yield {**entry, "series": series, "violations": entry["violations"][:MAX_LINES]}
+
+
+def _sum_days(series: Sequence[SeriesPoint]) -> list[SeriesPoint]:
+    """Return the sum of each day's hours; longer windows stay as they are."""
+    days: dict[tuple[str, int | None], SeriesPoint] = {}
+    for point in series:
+        window = point["window"][:_DAY]
+        total = days.setdefault((window, point["schema_id"]), {**point, "window": window, "records": 0, "violating": 0})
+        total["records"] += point["records"]
+        total["violating"] += point["violating"]
+    return list(days.values())
 
 
 def _with_examples(

@@ -147,9 +147,9 @@ class ViolationLine(TypedDict):
 
 
 class SeriesPoint(TypedDict):
-    """Records of one schema id on one UTC day."""
+    """Records of one schema id in one time window, in UTC."""
 
-    window: str
+    window: str  # an hour, 2013-07-01T04; if there are many hours, a day, 2013-07-01, a month or a year
     schema_id: int | None
     records: int
     violating: int

@@ -4,8 +4,9 @@ States form a commutative monoid: ``merge(audit(A), audit(B)) == audit(A | B)``,
 one row per value of the classes below; ``spark_validation`` writes these tables as Parquet, with the members of each
 class as columns.
 
-Ids, paths and field names may come from hostile records, so only the lowest of each kind are retained. The result does
-not depend on how a range was split: ``limit_state(limit_state(a).merge(limit_state(b))) == limit_state(a.merge(b))``.
+Ids, paths, producers and field names may come from hostile records, so only the lowest of each kind are retained. Times
+may, too, so windows are merged into longer ones if there are many. The result does not depend on how a range was split:
+``limit_state(limit_state(a).merge(limit_state(b))) == limit_state(a.merge(b))``.
 Only the result of ``limit_samples`` may depend on it, which limits the memory for samples; omitted fields are named.
 """
 
@@ -27,6 +28,7 @@ from contractlog.contracts.audit.producers import (
     pool_producers,
 )
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
+from contractlog.contracts.audit.windows import find_window_lengths
 
 __all__ = [
     "MAX_EXAMPLES",
@@ -79,7 +81,7 @@ class CellKey:
     topic: str
     part: str  #: ``key`` or ``value``
     partition: int
-    window: str  #: UTC day of the record's timestamp, ISO; empty if the record has no timestamp
+    window: str  #: UTC hour of the record's timestamp, or a longer window; empty if the record has no timestamp
     schema_id: int  #: 0 if the record carries no id
 
 
@@ -212,12 +214,15 @@ def limit_state(state: AuditState) -> AuditState:
     """Return the state with everything beyond the limits combined."""
     unknown = _lowest_unknown_ids(state.violations)
     cells: dict[CellKey, Cell] = {}
+    lengths = find_window_lengths((key.topic, key.part, key.partition, key.window) for key in state.cells)
     for key, cell in state.cells.items():
         counted = (
             key
             if _is_counted_by_id(unknown, key.topic, key.part, key.schema_id, cell.counts)
             else replace(key, schema_id=0)
         )
+        if len(counted.window) > lengths.get((key.topic, key.part), 0):
+            counted = replace(counted, window=counted.window[: lengths[key.topic, key.part]])
         cells[counted] = cells[counted].merge(cell) if counted in cells else cell
     renamed = {
         key: key

@@ -1,4 +1,4 @@
-"""Beginning of each kind of violation as lines on a terminal: when it broke, and who wrote the first record."""
+"""Beginning of each kind of violation on a terminal: its time, and who wrote the first record."""
 
 from __future__ import annotations
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from importlib.resources import files
-from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,6 +18,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
 from contractlog.spark_validation.report import formatters
+from contractlog.spark_validation.report.causes import find_causes, violation_anchor
 from contractlog.spark_validation.report.charts.coverage import MAX_BARS, OFFSET_KINDS, draw_coverage
 from contractlog.spark_validation.report.charts.lineage_graph import draw_lineage
 from contractlog.spark_validation.report.charts.version_timeline import (
@@ -48,10 +48,11 @@ __all__ = ["render"]
 T = TypeVar("T")
 
 MAX_BYTES: Final = 1_000_000
-MAX_TODO: Final = 4  #: initially shown; the others are folded
-MAX_FOLDED_TODO: Final = 40
+MAX_PLACES: Final = 4  #: of a cause; the others are folded
+MAX_FOLDED_PLACES: Final = 40
 MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
 MAX_TABLE_ROWS: Final = 16
+HOURS_OF_DAY: Final = 24
 MAX_PRODUCERS: Final = 20  #: rows of a table; the rest is in report.json
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
@@ -111,7 +112,7 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
         entry = _part_context(report, part, limits, pictured=characters_left > 0)
         characters_left -= len(entry["timeline"] or "") + len(entry["coverage"] or "")
         topics[part["topic"]].append(entry)
-    todo = _interleave([[item for entry in entries for item in entry["groups"]] for entries in topics.values()])
+    causes = find_causes(report, detailed)
     style, script = _read_asset("report.css"), _read_asset("report.js")
     values = [part for part in parts if part["part"] == "value"]
     return (
@@ -125,9 +126,9 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             topics=topics,
             listed=parts[: limits.rows],
             unlisted=sorted({part["topic"] for part in parts[limits.rows :]}),
-            todo=todo[:MAX_TODO],
-            folded_todo=todo[MAX_TODO:MAX_FOLDED_TODO],
-            more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
+            causes=causes,
+            max_places=MAX_PLACES,
+            max_folded_places=MAX_FOLDED_PLACES,
             unpictured=len(detailed) < len(parts) or characters_left <= 0,
             strip=_strip_legend(report["thresholds"]["verdict"]),
             rule=describe_verdict_rule(report["thresholds"]["verdict"]),
@@ -148,11 +149,6 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             script_hash=_source_hash(script),
         )
     )
-
-
-def _interleave(lists: Sequence[Sequence[T]]) -> list[T]:
-    """Take the first item of each list, then the second of each, and so on, so that all topics are shown."""
-    return [item for row in zip_longest(*lists, fillvalue=None) for item in row if item is not None]
 
 
 def _urgency(part: TopicPart) -> tuple[int, int, str, str]:
@@ -181,12 +177,10 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
 
 
 def _violation_groups(report: AuditReport, part: TopicPart, max_lines: int) -> list[dict[str, Any]]:
-    stem = f"topic/{part['topic']}" + ("" if part["part"] == "value" else f"/{part['part']}")
     return [
         {
-            "part": part,
             "code": code,
-            "anchor": f"{stem}/{code}",
+            "anchor": violation_anchor(part, code),
             "records": sum(line["records"] for line in lines),
             "meaning": Outcome[code].meaning,
             "fix": Outcome[code].fix,
@@ -209,10 +203,15 @@ def _period_table(bins: TimeBins) -> Mapping[str, Any]:
         return f"{formatters.format_count(records)} ({formatters.format_count(violating)})" if records else ""
 
     rows = [
-        {"start": bins.starts[start].isoformat(), "cells": [cell(schema_id, start) for schema_id in ids]}
+        {"start": _format_start(bins, start), "cells": [cell(schema_id, start) for schema_id in ids]}
         for start in range(0, len(bins.starts), step)
     ]
     return {"ids": ids, "rows": rows}
+
+
+def _format_start(bins: TimeBins, index: int) -> str:
+    start = bins.starts[index].isoformat(timespec="seconds")
+    return formatters.format_day(start) if bins.hours >= HOURS_OF_DAY else formatters.format_time(f"{start}Z")
 
 
 def _timeline_headline(part: TopicPart) -> str:
@@ -321,6 +320,7 @@ def _make_environment() -> Environment:
         "count": formatters.format_count,
         "plural": formatters.format_plural,
         "moment": formatters.format_time,
+        "instant": partial(formatters.format_time, seconds=True),
         "producer": name_producer,
         "producers": describe_producers,
         "day": formatters.format_day,

@@ -26,7 +26,7 @@ from contractlog.spark_validation import state_files
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.range_audit import audit_range
-from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
+from contractlog.spark_validation.sources.records import TIMES, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import read_state, write_state
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, VIOLATIONS, ensure_readable
@@ -34,6 +34,7 @@ from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, VIOL
 from support.archives import DAY, Record, create_schema, encode_frame, encode_order, write_topic
 
 TOPIC = "orders"
+HOUR = 3_600_000
 EXPECTATIONS = AuditExpectations(
     parts={
         (TOPIC, "value"): PartExpectation(audited=True, known_ids=frozenset({1, 9}), allowed=frozenset({1})),
@@ -124,14 +125,24 @@ def test_every_record_gets_the_code_it_was_made_for(
     assert counts_of(state, "key") == {Outcome.UNAUDITED: len(records)}
 
 
-def test_cells_are_kept_by_utc_day_and_id_with_first_and_last_times(tmp_path: Path) -> None:
-    times = [5, DAY - 1, DAY, None]
+def test_cells_are_kept_by_utc_hour_and_id_with_first_and_last_times(tmp_path: Path) -> None:
+    times = [5, HOUR - 1, DAY + HOUR, None]
     write_topic(tmp_path, TOPIC, [Record(at, value=encode_order(), timestamp=time) for at, time in enumerate(times)])
     state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
     cells = {key.window: cell for key, cell in state.cells.items() if key.part == "value"}
-    assert sorted(cells) == ["", "1970-01-01", "1970-01-02"]
-    assert (cells["1970-01-01"].first_seen, cells["1970-01-01"].last_seen) == (5, DAY - 1)
+    assert sorted(cells) == ["", "1970-01-01T00", "1970-01-02T01"]
+    assert (cells["1970-01-01T00"].first_seen, cells["1970-01-01T00"].last_seen) == (5, HOUR - 1)
     assert state.coverage == {Coverage(TOPIC, 0, 0, 4, 4)}
+
+
+def test_times_of_all_years_are_counted_in_windows_that_are_bounded(tmp_path: Path) -> None:
+    times = [TIMES.start, TIMES.stop - 1, -1, None, 0, *range(0, 4_000 * HOUR, HOUR)]
+    write_topic(tmp_path, TOPIC, [Record(at, value=encode_order(), timestamp=time) for at, time in enumerate(times)])
+    cells = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC])).cells
+    windows = {key.window: cell for key, cell in cells.items() if key.part == "value"}
+    assert len(windows) == 1 + 3 + -(-4_000 // 24)
+    assert {"", "0001-01-01", "9999-12-31", "1969-12-31", "1970-01-01"} <= set(windows)
+    assert windows["1970-01-01"].counts == {Outcome.CONFORMS: 25}
 
 
 def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -> None:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, CellKey, Coverage, ViolationExample, ViolationKey
-from contractlog.spark_validation.state_files import read_state
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.state import (
+    AuditState,
+    CellKey,
+    Coverage,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
+    limit_state,
+)
+from contractlog.spark_validation.state_files import read_state, write_state
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -49,3 +58,45 @@ def test_a_state_of_format_1_is_read() -> None:
     assert violation.detail == "`note` (string) is not UTF-8 (byte 2 of the body)"
     assert len(state.samples["orders", "value", "total"].values) == 5
     assert state.unsampled == {("orders", "value", "wide")}
+
+
+def test_a_state_of_format_2_is_read() -> None:
+    """The same records in hours, two thirds of them with a producer."""
+    state = read_state(GOLDEN / "state_2")
+    assert count_outcomes(state) == COUNTS
+    assert {len(key.window) for key in state.cells} == {0, len("1970-01-01T00")}
+    assert state.producers == {
+        ProducerKey("orders", "value", "desk"): ProducerCounts(13, 10, 17_280_000, 328_320_000),
+        ProducerKey("orders", "value", "gate"): ProducerCounts(13, 10, 8_640_000, 319_680_000),
+    }
+    violation = state.violations[ViolationKey("orders", "value", Outcome.TRUNCATED, 1, "/fields/1/type", "note")]
+    assert violation.producers == {"desk": 2, "gate": 2}
+    first = ViolationExample(
+        partition=1,
+        offset=26,
+        timestamp=112_320_000,
+        producer="gate",
+        size=9,
+        failed_at=1,
+        key="text(1)",
+        headers=(("producer", "text(4)"), ("trace", "null")),
+        decoded="{total: long, note: ✗",
+    )
+    assert violation.first == first
+    assert first in violation.examples
+
+
+def test_states_of_both_formats_are_merged_into_days() -> None:
+    old, new = read_state(GOLDEN / "state_1"), read_state(GOLDEN / "state_2")
+    state = limit_state(old.merge(new))
+    assert count_outcomes(state) == {outcome: 2 * records for outcome, records in COUNTS.items()}
+    assert {len(key.window) for key in state.cells} == {0, len("1970-01-01")}
+    assert state == limit_state(new.merge(old))
+
+
+def test_headers_of_one_name_are_stored_in_order(tmp_path: Path) -> None:
+    example = ViolationExample(0, 1, headers=(("b", "text(1)"), ("a", "null"), ("b", "text(2)")))
+    key = ViolationKey("t", "value", Outcome.NOT_FRAMED, 0, "", "")
+    state = AuditState(violations={key: ViolationCounts(1, 0, 0, (example,), first=example)})
+    write_state(state, tmp_path)
+    assert read_state(tmp_path) == state

@@ -24,6 +24,15 @@ def test_an_entry_loses_examples_then_their_evidence_then_kinds_and_never_a_coun
     assert len(without["violations"]) == 300
     assert not without["violations"][0]["examples"][0]["decoded"]
     assert without["violations"][0]["examples"][0]["offset"] == 42
+    entry["series"] = [
+        {"window": f"2013-07-0{day}T{hour:02}", "schema_id": 7, "records": 5, "violating": 1}
+        for day in (1, 2)
+        for hour in range(24)
+    ]
     shortest = shorten_entry(entry, 10)
     assert len(shortest["violations"]) == MAX_LINES
-    assert {**shortest, "violations": []} == {**entry, "violations": []}
+    assert shortest["series"] == [
+        {"window": f"2013-07-0{day}", "schema_id": 7, "records": 120, "violating": 24} for day in (1, 2)
+    ]
+    changed = {"violations": [], "series": []}
+    assert {**shortest, **changed} == {**entry, **changed}

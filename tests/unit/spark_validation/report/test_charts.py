@@ -17,7 +17,11 @@ from support.reports import edge, part
 
 POINTS = st.builds(
     SeriesPoint,
-    window=st.dates().map(lambda day: day.isoformat()),
+    window=st.one_of(
+        st.dates().map(lambda day: day.isoformat()),
+        st.datetimes().map(lambda time: time.isoformat(timespec="hours")),
+        st.integers(1, 9999).map("{:04}".format),
+    ),
     schema_id=st.one_of(st.none(), st.integers(1, 3)),
     records=st.integers(0, 1000),
     violating=st.integers(0, 10),
@@ -35,6 +39,22 @@ def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
         mine = [point for point in points if row_of[point["schema_id"]] == schema_id]
         assert sum(bins.records[schema_id]) == sum(point["records"] for point in mine)
         assert sum(bins.violating[schema_id]) == sum(point["violating"] for point in mine)
+
+
+def test_bins_have_the_grain_of_the_data() -> None:
+    def bins_of(*windows: str) -> tuple[str, int]:
+        bins = bin_series([SeriesPoint(window=window, schema_id=1, records=1, violating=0) for window in windows], [1])
+        assert bins is not None
+        return bins.starts[0].isoformat(timespec="hours"), bins.hours
+
+    assert bins_of("2013-07-01T05") == ("2013-07-01T05", 1)
+    assert bins_of("2013-07-01T05", "2013-07-05T04") == ("2013-07-01T05", 1)
+    assert bins_of("2013-07-01T05", "2013-07-07T04") == ("2013-07-01T04", 2)
+    assert bins_of("2013-07-01T05", "2013-08-20T04") == ("2013-07-01T00", 12)
+    assert bins_of("2013-07-01T05", "2013-10-01T04") == ("2013-07-01T00", 24)
+    assert bins_of("2013-07-01", "2013-07-05") == ("2013-07-01T00", 24)
+    assert bins_of("2013-07", "2014-07") == ("2013-07-01T00", 96)
+    assert bins_of("2013-07-01T05", "2013-07-02") == ("2013-07-01T00", 24)
 
 
 def test_rows_are_sorted_by_id_and_those_of_no_version_come_last() -> None:

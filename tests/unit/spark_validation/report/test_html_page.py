@@ -253,12 +253,46 @@ def test_examples_have_their_evidence_and_the_mask_is_explained() -> None:
     text = render(flights())
     assert "<dd><code>{flight: long, legs: [{carrier: ✗</code>, 27 bytes</dd>" in text
     assert "<dd><code>trace: text(16)</code></dd>" in text
-    assert "Values are masked by their types and lengths; <code>--show-values</code> shows them." in text
+    assert "Values are masked by their types and lengths; --show-values shows them." in Page(text).text
     line = violation("TRUNCATED", 5)
     line["examples"][0].update(decoded="{flight: 7, ✗", excerpt="0e [ff]", producer="boarding-2")
     shown = report(part("t", violations=[line]))
     shown["scope"]["values_shown"] = True
     text = render(shown)
     assert "<dt>Bytes</dt><dd><code>0e [ff]</code></dd>" in text
-    assert "The values are shown because of <code>--show-values</code>." in text
+    assert "The values are shown because of --show-values." in Page(text).text
     assert "producer <code>boarding-2</code>" in text
+
+
+def front(text: str) -> str:
+    """Return the part of a page before the table of topics."""
+    return text[text.index('<h2 id="todo">') : text.index('<h2 id="topics-heading">')]
+
+
+def test_a_cause_is_stated_once_with_every_topic_that_it_concerns() -> None:
+    unknown = [violation("UNKNOWN_SCHEMA_ID", 3, schema_id=400 + number, path="", field="") for number in range(14)]
+    encoder = [violation("TRUNCATED", 5), violation("BAD_ENUM_INDEX", 2, field="origin")]
+    parts = [part(f"t{number}", violations=[*unknown, *encoder]) for number in range(7)]
+    text = front(render(report(*parts, part("fine"))))
+    page = Page(text)
+    assert page.text.count("The producer uses another registry, or its subject was deleted.") == 1
+    assert page.text.count("Look at a record, find its producer by the time") == 1
+    assert page.text.count("the registry does not have the schema id") == 1
+    assert "294 records of 7 topics" in page.text
+    assert "the bytes end early, perhaps inside a string (TRUNCATED, 35);" in page.text
+    assert "schema ids 400, 401, 402 and 11 more" in page.text
+    assert page.links[:4] == [f"#topic/t{number}/UNKNOWN_SCHEMA_ID" for number in range(4)]
+    assert "3 more places" in page.text
+    assert "10 more places" in page.text  # fourteen of truncated bytes and wrong indexes, four of them not folded
+
+
+def test_causes_of_failing_topics_come_before_those_with_more_records() -> None:
+    degraded = part("large", records=10_000_000, violations=[violation("NOT_FRAMED", 5_000, schema_id=None)])
+    failing = part("small", records=100, violations=[violation("NOT_JSON", 50)])
+    text = front(render(report(degraded, failing)))
+    assert text.index("NOT_JSON") < text.index("NOT_FRAMED")
+    line = violation("NOT_JSON", 50)
+    line["producers"] = [{"producer": "gate", "kind": "named", "records": 50}]
+    assert "field <code>legs[].carrier</code>; producer <code>gate</code></li>" in front(
+        render(report(part("small", records=100, violations=[line])))
+    )
