@@ -138,7 +138,7 @@ def _merge_results(outcomes: Iterable[TaskResult | ContractlogError], duplicates
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The state returned by a task, the folder of its samples, and the number of duplicate records by topic."""
+    """The state returned by a task, the folder of its samples, and duplicates by topic."""
 
     state: AuditState
     samples: Path | None

@@ -200,6 +200,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "archive": Verb(
+        "contractlog.spark_validation.jobs.archive_command:archive",
+        "copy topics to Parquet files, each range of offsets once",
+        "contractlog archive 'shop-*' --out archive/",
+        "spark",
+        Section.RECORDS,
+    ),
     "lineage": Verb(
         "contractlog.spark_validation.jobs.lineage_command:lineage",
         "infer from values which topics were derived from others",

@@ -69,7 +69,7 @@ def _swap_folders(target: Path, fresh: Path) -> None:
 
 
 def _make_folder(target: Path, kind: str) -> tuple[Path, int]:
-    """Make a temporary folder beside another; return it and the lock that marks it as in use until it is closed."""
+    """Make a temporary folder beside another; return it and the lock that marks it as in use."""
     folder = Path(mkdtemp(prefix=f".{target.name}.{kind}-", dir=target.parent))
     new = folder / f"{_LOCK}-new"
     lock = os.open(new, os.O_CREAT | os.O_RDWR, 0o600)

@@ -5,7 +5,6 @@ The folders below that of the topic are of any form.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,19 +16,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources.archive_files import (
     BATCH_RECORDS,
-    RANGE_KEY,
+    FILE_NAME,
     UNITS,
     FilePart,
     list_files,
     read_file,
     read_file_parts,
 )
-from contractlog.spark_validation.sources.records import RECORDS, SPAN, OffsetRange
+from contractlog.spark_validation.sources.archive_writer import write_range
+from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
 __all__ = [
     "UNITS",
@@ -45,7 +44,6 @@ __all__ = [
 
 _RUN: Final = 1_000_000  #: offsets
 _NO_TIME: Final = -(2**63)
-_OWN_NAME: Final = re.compile(r"(\d{5,10})-(\d{20})-(\d{20})\.parquet")  #: of the files that ``write_range`` writes
 
 
 def list_topics(archive: Path) -> list[str]:
@@ -112,7 +110,7 @@ def split_ranges(
 def find_offsets(
     archive: Path, topics: Iterable[str], time: int, *, unit: str | None = None
 ) -> dict[tuple[str, int], int]:
-    """Return the first offset with a timestamp in milliseconds or a later one, of each partition that has any.
+    """Return the first offset with a time (in milliseconds) or a later one, by partition.
 
     Raises:
         UsageError: a file is not Parquet with records.
@@ -157,7 +155,7 @@ class ArchiveReader:
         self._batch = batch
         self._unit = unit
         self._topic = ""
-        self._files: dict[Path, list[FilePart] | None] = {}  #: of the topic; None: not read yet
+        self._files: dict[Path, list[FilePart]] = {}  #: of the topic
         self.duplicates: Counter[str] = Counter()  #: records that were skipped, as their offset occurs twice, by topic
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
@@ -181,21 +179,21 @@ class ArchiveReader:
                     elif len(new):
                         yield chosen.take(pa.array(new))
 
-    def _files_of(self, offsets: OffsetRange) -> Iterator[Path]:
-        """Yield the files that may have records of a range."""
+    def _files_of(self, offsets: OffsetRange) -> list[Path]:
+        """Return the files that may have records of a range, by their first offset in the partition, then by name."""
         if self._topic != offsets.topic:
             self._topic = offsets.topic
-            self._files = dict.fromkeys(list_files(self._archive, offsets.topic))
+            self._files = {file: self._describe(file) for file in list_files(self._archive, offsets.topic)}
+        matching = []
         for file, parts in self._files.items():
-            own = _OWN_NAME.fullmatch(file.name)
-            if parts is None:
-                known = [_parse_name(own)] if own else read_file_parts(file, self._unit)
-                parts = self._files[file] = known  # noqa: PLW2901 - read once
-            if any(
-                part.partition == offsets.partition and part.start < offsets.end and offsets.start < part.end
-                for part in parts
-            ):
-                yield file
+            of_partition = [part for part in parts if part.partition == offsets.partition]
+            if any(part.start < offsets.end and offsets.start < part.end for part in of_partition):
+                matching.append((min(part.start for part in of_partition), file))
+        return [file for _, file in sorted(matching)]
+
+    def _describe(self, file: Path) -> list[FilePart]:
+        own = FILE_NAME.fullmatch(file.name)
+        return [_parse_name(own)] if own else read_file_parts(file, self._unit)
 
 
 def _parse_name(match: re.Match[str]) -> FilePart:
@@ -215,35 +213,19 @@ class _ReadOffsets:
             return np.zeros(0, np.int64)
         distinct, first = np.unique(offsets, return_index=True)
         low, high = int(distinct[0]), int(distinct[-1])
-        known = np.zeros(len(distinct), np.bool_)
+        is_read = np.zeros(len(distinct), np.bool_)
         for minimum, maximum, read in self._runs:
             if minimum <= high and low <= maximum:
-                known |= np.isin(distinct, read, assume_unique=True)
-        new = distinct[~known]
+                is_read |= np.isin(distinct, read, assume_unique=True)
+        new = distinct[~is_read]
         if len(new):
             last = self._runs[-1] if self._runs else None
             if last is not None and last[1] < int(new[0]) and len(last[2]) < _RUN:
                 self._runs[-1] = (last[0], int(new[-1]), np.concatenate([last[2], new]))
             else:
                 self._runs.append((int(new[0]), int(new[-1]), new))
-        rows: np.ndarray = np.sort(first[~known])
+        rows: np.ndarray = np.sort(first[~is_read])
         return rows
-
-
-def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Path:
-    """Write the records of a range as one file of an archive; the file appears complete or not at all."""
-    folder = archive / f"topic={offsets.topic}"
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}.parquet"
-    unfinished = target.with_name(f".{target.name}.unfinished")
-    stored_schema = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
-    range_text = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
-    with pq.ParquetWriter(
-        unfinished, stored_schema.with_metadata({RANGE_KEY: range_text}), compression="zstd"
-    ) as writer:
-        for batch in batches:
-            writer.write_batch(batch.select(stored_schema.names))
-    return unfinished.replace(target)
 
 
 def _read_topic_parts(archive: Path, topic: str, unit: str | None) -> list[FilePart]:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources.records import RECORDS, TIMES
 
-__all__ = ["BATCH_RECORDS", "RANGE_KEY", "UNITS", "FilePart", "list_files", "read_file", "read_file_parts"]
+__all__ = ["BATCH_RECORDS", "FILE_NAME", "RANGE_KEY", "UNITS", "FilePart", "list_files", "read_file", "read_file_parts"]
 
 RANGE_KEY: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
 BATCH_RECORDS: Final = 20_000
@@ -30,6 +30,7 @@ REQUIRED_COLUMNS: Final = ("partition", "offset", "value")
 UNITS: Final[Mapping[str, str]] = MappingProxyType(
     {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 )  #: of timestamps that are written as integers
+FILE_NAME: Final = re.compile(r"(\d{5,10})-(\d{20})-(\d{20})\.parquet")  #: partition, start, end; of our own files
 MAX_OFFSET: Final = 2**63 - 1
 _PARTITION_FOLDER: Final = re.compile(r"partition=(\d{1,10})")
 
@@ -45,7 +46,7 @@ class FilePart:
 
 
 def list_files(archive: Path, topic: str, *, empty: bool = False) -> list[Path]:
-    """Return the files of a topic that have content, or those of zero bytes, sorted; hidden ones are skipped."""
+    """Return the files of a topic that have content, or those of zero bytes; hidden ones are skipped."""
     files = sorted((archive / f"topic={topic}").rglob("*.parquet"))
     visible = (file for file in files if not file.name.startswith((".", "_")) and file.is_file())
     return [file for file in visible if (not file.stat().st_size) == empty]
@@ -61,15 +62,15 @@ def read_file_parts(file: Path, unit: str | None) -> list[FilePart]:
     try:
         with pq.ParquetFile(file) as parquet:
             folder = _require_columns(file, parquet.schema_arrow, unit)
-            range_text = (parquet.schema_arrow.metadata or {}).get(RANGE_KEY)
+            range_text = (parquet.metadata.metadata or {}).get(RANGE_KEY)
             if range_text is not None:
                 partition, start, end = map(int, json.loads(range_text))
                 return [FilePart(partition, start, end, parquet.metadata.num_rows)]
             row, parts = 0, []
             for index in range(parquet.num_row_groups):
                 group = parquet.metadata.row_group(index)
-                known = _read_statistics(group, folder)
-                parts += [known] if known else _read_row_group(parquet, index, file, row=row, folder=folder)
+                described = _read_statistics(group, folder)
+                parts += [described] if described else _read_row_group(parquet, index, file, row=row, folder=folder)
                 row += group.num_rows
             for part in parts:
                 if part.start < 0 or part.end > MAX_OFFSET:
@@ -165,7 +166,7 @@ def read_file(
 
 
 def _convert_batch(batch: pa.RecordBatch, topic: str, unit: str | None, partition: int | None) -> pa.RecordBatch:
-    """Convert a batch to the columns and types of ``RECORDS``; missing columns are null, or the partition given."""
+    """Convert a batch to the columns of ``RECORDS``; missing ones are null, or the partition given."""
     columns: list[pa.Array[Any]] = []
     for field in RECORDS:
         if field.name == "topic":

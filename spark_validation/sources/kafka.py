@@ -7,11 +7,12 @@ anywhere.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import UsageError
@@ -27,7 +28,7 @@ from contractlog.spark_validation.sources.kafka_connection import (
 from contractlog.spark_validation.sources.kafka_reader import BATCH_RECORDS, PROGRESS_TIMEOUT_SECONDS, KafkaRangeReader
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
-__all__ = ["find_offsets", "list_topics", "plan_ranges", "read_range"]
+__all__ = ["fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]
 
 REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the answer to a request
 
@@ -95,7 +96,7 @@ def find_offsets(
     settings: KafkaSettings = NO_SETTINGS,
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
 ) -> dict[tuple[str, int], int]:
-    """Return the first offset with a timestamp in milliseconds or a later one, of each partition that has any.
+    """Return the first offset with a time (in milliseconds) or a later one, by partition.
 
     Raises:
         BrokerDenied: the user may not read a topic.
@@ -105,6 +106,31 @@ def find_offsets(
     at = OffsetSpec.for_timestamp(max(time, 0))
     offsets = _list_offsets(admin, bootstrap, partitions, at, timeout_seconds)
     return {key: offset for key, offset in offsets.items() if offset >= 0}
+
+
+def fetch_topic_ids(
+    bootstrap: str,
+    topics: Sequence[str],
+    *,
+    settings: KafkaSettings = NO_SETTINGS,
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+) -> dict[str, str]:
+    """Return the ids of topics that have one; it changes when a topic is created again.
+
+    Raises:
+        Unreachable: the broker does not respond.
+    """
+    if not topics:
+        return {}
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
+    ids: dict[str, str] = {}
+    answers = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_seconds)
+    for topic, answer in answers.items():
+        with contextlib.suppress(KafkaException):  # deleted meanwhile, or may not be described
+            topic_id = str(answer.result().topic_id)
+            if topic_id.strip("A="):  # not all zeros, as of brokers without ids
+                ids[topic] = topic_id
+    return ids
 
 
 def _fetch_metadata(

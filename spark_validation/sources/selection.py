@@ -164,7 +164,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def read_topics_file(file: Path) -> tuple[str, ...]:
-    """Read names and globs of topics, one per line; empty lines and those that start with ``#`` are skipped.
+    """Read names and globs of topics, one per line; ``#`` begins a comment line.
 
     Raises:
         UsageError: the file cannot be read, is too large, or names no topic.

@@ -44,11 +44,14 @@ class RecordSource(RangeSource, Protocol):
             Unreachable: the source does not respond.
         """
 
+    def topic_ids(self, topics: Sequence[str]) -> Mapping[str, str]:
+        """Return the ids of topics that have one; it changes when a topic is created again."""
+
     def where(self) -> str:
         """Return the source for messages about topics that do not exist, as ``at 127.0.0.1:9092``."""
 
     def find_offsets(self, ranges: Sequence[OffsetRange], time: int) -> Mapping[tuple[str, int], int]:
-        """Return the first offset with a timestamp in milliseconds or a later one, of each partition that has any."""
+        """Return the first offset with a time (in milliseconds) or a later one, by partition."""
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges that contain all records of the given topics, or of all topics if none is given.
@@ -82,6 +85,10 @@ class KafkaSource:
     def list_topics(self) -> list[str]:
         """Return the names of all topics that the user may see."""
         return kafka.list_topics(self.bootstrap, settings=read_settings(self.config))
+
+    def topic_ids(self, topics: Sequence[str]) -> Mapping[str, str]:
+        """Return the ids that the broker has given to topics."""
+        return kafka.fetch_topic_ids(self.bootstrap, topics, settings=read_settings(self.config))
 
     def where(self) -> str:
         """Return the cluster's address for messages."""
@@ -128,6 +135,10 @@ class ArchiveSource:
     def list_topics(self) -> list[str]:
         """Return the names of the topics that have a folder."""
         return archive.list_topics(self.folder)
+
+    def topic_ids(self, topics: Sequence[str]) -> Mapping[str, str]:  # noqa: ARG002 - there are none
+        """Return nothing: a folder has no id."""
+        return {}
 
     def where(self) -> str:
         """Return the folder for messages."""
