@@ -6,7 +6,8 @@ Samples are the one part of a state that may be large: they are returned through
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ TASKS: Final = 64  #: maximum number, if the cluster has few cores
 TASKS_PER_CORE: Final = 4
 TASK_WORK: Final = 10_000  #: offsets of a task, at least, unless there are fewer
 RANGE_WORK: Final = 200  #: offsets that would be read in the time that a range takes besides its records
+MAX_WORK: Final = 1_000_000  #: offsets; a longer range has a hole
 TICK: Final = 0.25  #: seconds
 SAMPLED_VALUES: Final = 400_000  #: maximum per task
 _DEFAULT_EVIDENCE: Final = EvidenceOptions()
@@ -56,6 +58,7 @@ def audit_ranges(
     cap: int | None = DEFAULT_MAX_BYTES,
     evidence: EvidenceOptions = _DEFAULT_EVIDENCE,
     progress: Progress | None = None,
+    duplicates: Counter[str] | None = None,
 ) -> AuditState:
     """Audit ranges on a cluster and return their merged state.
 
@@ -69,6 +72,7 @@ def audit_ranges(
         cap: maximum number of bytes of a violating key or value in these files; None: all.
         evidence: what the state holds about who wrote the records, and about examples of violations.
         progress: called regularly with the number of offsets done so far.
+        duplicates: receives the number of records that were skipped by topic, as their offset occurs twice.
 
     Raises:
         Unreachable: the source stopped responding.
@@ -95,7 +99,7 @@ def audit_ranges(
             lambda: context.parallelize(packed, len(packed)).mapPartitions(task).collect(),
             tick,
         )
-        return _merge_results(outcomes)
+        return _merge_results(outcomes, Counter() if duplicates is None else duplicates)
     finally:
         with suppress(Py4JError, OSError):  # if the Java process has ended, nothing is left to destroy
             shared.destroy()
@@ -110,7 +114,7 @@ def pack_ranges(ranges: Sequence[OffsetRange], maximum: int) -> list[list[Offset
         ranges: at least one range.
         maximum: maximum number of tasks.
     """
-    works = [len(offsets) + RANGE_WORK for offsets in ranges]
+    works = [min(offsets.end - offsets.start, MAX_WORK) + RANGE_WORK for offsets in ranges]
     tasks = min(len(ranges), maximum, max(sum(works) // TASK_WORK, 1))
     packed: list[list[OffsetRange]] = []
     done, share = 0, sum(works) / tasks
@@ -122,7 +126,7 @@ def pack_ranges(ranges: Sequence[OffsetRange], maximum: int) -> list[list[Offset
     return packed
 
 
-def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditState:
+def _merge_results(outcomes: Iterable[TaskResult | ContractlogError], duplicates: Counter[str]) -> AuditState:
     merger = StateMerger()
     for outcome in outcomes:
         if isinstance(outcome, ContractlogError):
@@ -131,16 +135,18 @@ def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditSt
         if outcome.samples is not None:
             result = replace(result, samples=read_samples(outcome.samples))
             shutil.rmtree(outcome.samples, ignore_errors=True)
+        duplicates.update(outcome.duplicates)
         merger.add(result)
     return merger.result()
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The state returned by a task, and the folder of its samples."""
+    """The state returned by a task, the folder of its samples, and duplicates by topic."""
 
     state: AuditState
     samples: Path | None
+    duplicates: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -172,20 +178,21 @@ class AuditTask:
                     )
                     merger.add(range_state)
                     self.done.add(len(offsets))
+                duplicates = dict(reader.duplicates)
             result = merger.result()
         except ContractlogError as error:
             self.failed.add([error])
             yield error
         else:
-            yield self._result(result)
+            yield self._result(result, duplicates)
 
-    def _result(self, state: AuditState) -> TaskResult:
+    def _result(self, state: AuditState, duplicates: Mapping[str, int]) -> TaskResult:
         if not state.samples:
-            return TaskResult(state, None)
+            return TaskResult(state, None, duplicates)
         folder = self.violations / f"{_SAMPLES}{uuid4().hex}"
         folder.mkdir()
         write_samples(state.samples, folder)
-        return TaskResult(replace(state, samples={}), folder)
+        return TaskResult(replace(state, samples={}), folder, duplicates)
 
 
 class ErrorList(AccumulatorParam[list[ContractlogError]]):

@@ -200,6 +200,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "archive": Verb(
+        "contractlog.spark_validation.jobs.archive_command:archive",
+        "copy topics to Parquet files, each range of offsets once",
+        "contractlog archive 'shop-*' --out archive/",
+        "spark",
+        Section.RECORDS,
+    ),
     "backtest": Verb(
         "contractlog.spark_validation.jobs.backtest_command:backtest",
         "read the records of a topic with a schema before it is registered",

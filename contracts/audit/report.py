@@ -30,6 +30,7 @@ __all__ = [
     "RecordHeader",
     "RecordPosition",
     "SchemaUse",
+    "SelectionBody",
     "SeriesPoint",
     "StrategyUse",
     "Thresholds",
@@ -224,8 +225,18 @@ class Thresholds(TypedDict):
     fail_under: float  # for the exit code
 
 
-class AuditScope(TypedDict):
-    """The parts of the audit besides conformance."""
+class SelectionBody(TypedDict, total=False):
+    """The records that were selected; a member that is absent selects all."""
+
+    topics: list[str]  # names and globs
+    excluded: list[str]  # names and globs
+    partitions: str  # such as 0,2-4
+    since: str
+    until: str  # exclusive
+
+
+class AuditScope(SelectionBody):
+    """The selected records, and the parts of the audit besides conformance."""
 
     lineage: bool
     producer_headers: list[str]  # headers that name a record's producer, the first that it has

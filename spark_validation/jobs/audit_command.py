@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,9 +19,18 @@ from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditRepor
 
 if TYPE_CHECKING:
     from contractlog.spark_validation.evidence_options import EvidenceOptions
+    from contractlog.spark_validation.sources.selection import Selection
     from contractlog.spark_validation.sources.source import RecordSource
 
-__all__ = ["add_read_options", "add_source_options", "add_timestamp_unit", "audit", "make_source"]
+__all__ = [
+    "add_read_options",
+    "add_selection_options",
+    "add_source_options",
+    "add_timestamp_unit",
+    "audit",
+    "make_selection",
+    "make_source",
+]
 
 PERCENT: Final = 100.0
 
@@ -103,8 +113,13 @@ def add_source_options(parser: ArgumentParser) -> None:
         "topics",
         nargs="*",
         metavar="TOPIC",
-        help="the topics (default: all of the cluster that do not start with _, or all of the archive)",
+        help="the topics, as names or globs such as 'shop-*' (default: all of the cluster that do not start with _, "
+        "or all of the archive)",
     )
+    parser.add_argument(
+        "--topics-file", type=Path, metavar="FILE", help="read names and globs of topics from this file, one per line"
+    )
+    add_selection_options(parser)
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
@@ -113,6 +128,27 @@ def add_source_options(parser: ArgumentParser) -> None:
         "--archive", type=Path, metavar="DIR", help="read a Parquet archive, DIR/topic=<name>/…, instead"
     )
     add_broker_config(parser)
+
+
+def add_selection_options(parser: ArgumentParser) -> None:
+    """Add the options that select a part of the records: by topic, partition or time."""
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="leave out topics with this name or glob; may be repeated",
+    )
+    parser.add_argument("--partitions", metavar="LIST", help="only these partitions of each topic, such as 0,2-4")
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        help="from the first offset with this timestamp or a later one, in ISO 8601, in UTC unless it has an offset",
+    )
+    parser.add_argument(
+        "--until", metavar="TIME", help="to the offset before the first with this timestamp or a later one"
+    )
+    parser.add_argument("--last", metavar="DURATION", help="since this long ago: 90m, 12h, 7d or 4w")
 
 
 def add_read_options(parser: ArgumentParser) -> None:
@@ -138,6 +174,35 @@ def add_timestamp_unit(parser: ArgumentParser) -> None:
     )
 
 
+def make_selection(options: Namespace, topics: Sequence[str]) -> Selection:
+    """Return the selection of records that the arguments describe.
+
+    Args:
+        options: the parsed arguments of ``add_selection_options``.
+        topics: names and globs of topics; empty: all.
+
+    Raises:
+        UsageError: an argument has an invalid form, or two contradict each other.
+    """
+    from contractlog.spark_validation.sources import selection  # noqa: PLC0415 - for fast help
+
+    since = None if options.since is None else selection.parse_time(options.since, "--since")
+    until = None if options.until is None else selection.parse_time(options.until, "--until")
+    if options.last is not None:
+        if since is not None:
+            raise UsageError("--last and --since both say where to begin: use one of them")
+        since = int((datetime.now(UTC) - selection.parse_duration(options.last)).timestamp() * 1000)
+    if since is not None and until is not None and since >= until:
+        raise UsageError("--until is not after --since: nothing would be read")
+    return selection.Selection(
+        tuple(topics),
+        tuple(options.exclude),
+        selection.parse_partitions(options.partitions) if options.partitions is not None else (),
+        since,
+        until,
+    )
+
+
 def make_source(options: Namespace) -> RecordSource:
     """Return the source of the topics, as given by the arguments or the environment.
 
@@ -160,16 +225,19 @@ def _run(options: Namespace) -> int:
     from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.sources.selection import read_topics_file  # noqa: PLC0415 - as above
     from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
     from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
 
     source = make_source(options)
+    named = () if options.topics_file is None else read_topics_file(options.topics_file)
+    selection = make_selection(options, [*options.topics, *named])
     with connect(options) as registry:
         report = audit_job.audit_to_folder(
             audit_job.AuditRequest(
                 registry=registry,
                 source=source,
-                topics=tuple(options.topics),
+                selection=selection,
                 limits=ValidationLimits(strict_booleans=options.strict),
                 master=options.master,
                 cap=None if options.full_bytes else DEFAULT_MAX_BYTES,

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
@@ -28,10 +24,12 @@ from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.jobs.result_folder import REPORT, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
-from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
+from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
+from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import write_state
@@ -40,7 +38,6 @@ from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensu
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
-REPORT: Final = "report.json"
 PAGE: Final = "report.html"
 VIOLATIONS: Final = "violations.parquet"
 STATE: Final = "state"
@@ -56,7 +53,7 @@ class AuditRequest:
 
     registry: Registry
     source: RecordSource
-    topics: tuple[str, ...] = ()  #: if empty, all
+    selection: Selection = Selection()  # noqa: RUF009 - frozen
     limits: ValidationLimits = ValidationLimits()  # noqa: RUF009 - frozen
     master: str = "local[*]"
     #: maximum number of bytes of a violating key or value in the results; None: all
@@ -87,8 +84,8 @@ def audit_to_folder(
         Unreachable: the registry or the broker does not respond.
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
-    with _replace_folder(out) as folder:
-        state, expectations = _audit(request, folder / VIOLATIONS, print_line, progress)
+    with replace_folder(out) as folder:
+        state, expectations, duplicates = _audit(request, folder / VIOLATIONS, print_line, progress)
         ensure_readable(folder / VIOLATIONS)
         write_state(state, folder / STATE)
         report: AuditReport = {
@@ -98,6 +95,7 @@ def audit_to_folder(
             "source": request.source.body() | {"registry": request.registry.url},
             "thresholds": {"verdict": request.threshold, "fail_under": request.fail_under},
             "scope": {
+                **request.selection.body(),
                 "lineage": request.lineage,
                 "samples": request.samples,
                 "producer_headers": list(request.evidence.producer_headers),
@@ -106,7 +104,7 @@ def audit_to_folder(
             "topics": summarize(
                 state,
                 expectations.uses,
-                notes=_notes(request.source, expectations),
+                notes=_notes(request.source, expectations, duplicates),
                 unusable=expectations.unusable(),
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
                 threshold=request.threshold,
@@ -121,24 +119,38 @@ def audit_to_folder(
 def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: ProgressLine | None = None) -> AuditState:
     """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
-        state, _ = _audit(request, Path(folder, VIOLATIONS), print_line, progress)
+        state, _, _ = _audit(request, Path(folder, VIOLATIONS), print_line, progress)
     return state
 
 
-def _notes(source: RecordSource, expectations: AuditExpectations) -> dict[tuple[str, str], list[str]]:
-    """Return notes by topic and part, such as why a part is not audited or which files are skipped."""
+def _notes(
+    source: RecordSource, expectations: AuditExpectations, duplicates: Mapping[str, int]
+) -> dict[tuple[str, str], list[str]]:
+    """Return notes by topic and part, such as why a part is not audited or what is skipped."""
     notes = {key: list(sentences) for key, sentences in expectations.notes().items()}
     for topic, part in expectations.parts:
         if part == "value":
-            notes[topic, part] = [*notes.get((topic, part), ()), *source.notes(topic)]
+            notes[topic, part] = [
+                *notes.get((topic, part), ()),
+                *source.notes(topic),
+                *_duplicate_notes(duplicates.get(topic, 0)),
+            ]
     return notes
+
+
+def _duplicate_notes(records: int) -> list[str]:
+    if not records:
+        return []
+    skipped = "1 record was" if records == 1 else f"{records:,} records were"
+    return [f"{skipped} skipped, as the archive has another record with the same offset."]
 
 
 def _audit(
     request: AuditRequest, violations: Path, print_line: PrintLine, progress: ProgressLine | None
-) -> tuple[AuditState, AuditExpectations]:
+) -> tuple[AuditState, AuditExpectations, Counter[str]]:
     prepare_environment()
-    whole = request.source.plan(request.topics, span=sys.maxsize)
+    duplicates: Counter[str] = Counter()
+    whole = plan_selection(request.source, request.selection, span=sys.maxsize)
     builder = ExpectationBuilder(
         request.registry,
         request.source,
@@ -149,16 +161,16 @@ def _audit(
     )
     expectations = builder.build()
     topics = len({offsets.topic for offsets in whole})
-    total = sum(map(len, whole))
+    total = count_offsets(whole)
     print_line(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {request.master}")
     violations.mkdir()
     if not whole:
-        return AuditState(), expectations
+        return AuditState(), expectations, duplicates
     with open_session(request.master) as session:
 
         def read(ranges: Sequence[OffsetRange], expectations: AuditExpectations) -> AuditState:
-            size = sum(map(len, ranges))
-            cut = list(split_ranges(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE)))
+            size = count_offsets(ranges)
+            cut = request.source.split(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE))
             if progress is not None:
                 progress.start(size)
             try:
@@ -171,6 +183,7 @@ def _audit(
                     cap=request.cap,
                     evidence=request.evidence,
                     progress=progress,
+                    duplicates=duplicates,
                 )
             finally:
                 if progress is not None:
@@ -182,64 +195,11 @@ def _audit(
             named = ", ".join(map(escape_line, sorted(changed)))
             reason = "the records follow another subject name strategy than the sampled ones"
             print_line(f"{reason}; reading again: {named}")
+            for topic in changed:
+                del duplicates[topic]
             again = read([offsets for offsets in whole if offsets.topic in changed], expectations)
             state = limit_samples(limit_state(state.without(changed).merge(again)))
-    return state, expectations
-
-
-@contextmanager
-def _replace_folder(out: Path) -> Iterator[Path]:
-    """Yield a new folder beside ``out``, which replaces it if the block succeeds and is removed if not.
-
-    Raises:
-        UsageError: ``out`` contains something else than a report, or cannot be written.
-    """
-    if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
-        raise UsageError(f"{out} exists and is not an audit report; choose another folder with --out", out=str(out))
-    try:
-        target = out.absolute()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(mkdtemp(prefix=f".{target.name}.unfinished-", dir=target.parent))
-    except OSError as error:
-        raise UsageError(f"cannot write to {out}: {error}", out=str(out)) from error
-    try:
-        with _interrupt_on_sigterm():
-            yield fresh
-            fresh.chmod(0o755)
-            _swap_folders(target, fresh)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _swap_folders(target: Path, fresh: Path) -> None:
-    """Replace a folder by another; if that is interrupted half-way, the former one is restored."""
-    former = Path(mkdtemp(prefix=f".{target.name}.former-", dir=target.parent))
-    backup = former / target.name
-    try:
-        if target.exists():
-            target.rename(backup)
-        fresh.rename(target)
-    finally:
-        if backup.exists() and not target.exists():
-            backup.rename(target)
-        shutil.rmtree(former, ignore_errors=True)
-
-
-@contextmanager
-def _interrupt_on_sigterm() -> Iterator[None]:
-    """Handle SIGTERM as Ctrl-C in the block, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    former = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)
+    return state, expectations, duplicates
 
 
 def publish(registry: Registry, report: AuditReport) -> int:

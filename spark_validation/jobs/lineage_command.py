@@ -21,7 +21,12 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
-from contractlog.spark_validation.jobs.audit_command import add_read_options, make_source
+from contractlog.spark_validation.jobs.audit_command import (
+    add_read_options,
+    add_selection_options,
+    make_selection,
+    make_source,
+)
 
 __all__ = ["lineage"]
 
@@ -32,7 +37,10 @@ _MAX_REPORT_BYTES: Final = 64 * 1024 * 1024
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Print the edges proven by values; the exit code is 0 whether there are any or not."""
     parser.add_argument(
-        "topics", nargs="*", metavar="TOPIC", help="the derived topics to explain (default: all topics)"
+        "topics",
+        nargs="*",
+        metavar="TOPIC",
+        help="the derived topics to explain, as names or globs (default: all topics)",
     )
     parser.add_argument("--state", type=Path, metavar="DIR", help="the state of an audit, or the audit's --out folder")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of standard output")
@@ -47,12 +55,18 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive to audit without --state")
     add_broker_config(parser)
+    add_selection_options(parser)
     add_read_options(parser)
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
     add_registry(parser, environments=False)
     options = parser.parse_intermixed_args(argv)
+    selecting = (options.exclude, options.partitions, options.since, options.until, options.last)
+    if options.state is not None and any(selecting):
+        raise UsageError(
+            "--state names an audit that was made: --exclude, --partitions and times cannot select from it"
+        )
     return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state))
 
 
@@ -69,6 +83,7 @@ def _audit_topics(options: Namespace) -> AuditState:
             source=source,
             master=options.master,
             strategies=GivenStrategies.parse(options.strategy),
+            selection=make_selection(options, ()),
         )
         return audit_to_state(order, print_line=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
 
@@ -84,14 +99,17 @@ def _run(options: Namespace, state: AuditState) -> int:
     from contractlog.contracts.audit.state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.sources.selection import match_topics  # noqa: PLC0415 - as above
 
     audited = sorted(_topics(state))
-    missing = sorted(set(options.topics) - set(audited))
+    requested = {pattern: match_topics(pattern, audited) for pattern in options.topics}
+    missing = sorted(pattern for pattern, names in requested.items() if not names)
     if missing:
         raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
+    explained = {name for names in requested.values() for name in names}
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
     every = infer_edges(state, progress=progress) if state.samples else []
-    edges = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
+    edges = [edge for edge in every if not options.topics or edge["to"]["topic"] in explained]
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
     written = _format_edges(edges, state, options)

@@ -1,30 +1,49 @@
-"""Parquet archives, ``DIR/topic=<name>/…``, read by offset ranges into the same columns as from Kafka."""
+"""Parquet archives, ``DIR/topic=<name>/…``, read by offset ranges into the same columns as from Kafka.
+
+The folders below that of the topic are of any form.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, OffsetRange, split_ranges
+from contractlog.spark_validation.sources.archive_files import (
+    BATCH_RECORDS,
+    FILE_NAME,
+    UNITS,
+    FilePart,
+    list_files,
+    read_file,
+    read_file_parts,
+)
+from contractlog.spark_validation.sources.archive_writer import write_range
+from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
-__all__ = ["UNITS", "find_empty_files", "list_topics", "plan_ranges", "read_range", "write_range"]
+__all__ = [
+    "UNITS",
+    "ArchiveReader",
+    "find_empty_files",
+    "find_offsets",
+    "list_topics",
+    "plan_ranges",
+    "read_range",
+    "split_ranges",
+    "write_range",
+]
 
-RANGE_KEY: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
-BATCH_RECORDS: Final = 20_000
-REQUIRED_COLUMNS: Final = ("partition", "offset", "value")
-UNITS: Final[Mapping[str, str]] = MappingProxyType(
-    {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-)  #: of timestamps that are written as integers
+_RUN: Final = 1_000_000  #: offsets
+_NO_TIME: Final = -(2**63)
 
 
 def list_topics(archive: Path) -> list[str]:
@@ -50,155 +69,212 @@ def plan_ranges(
     Args:
         archive: the folder.
         names: topic names.
-        span: maximum number of offsets per range.
+        span: maximum number of records per range, about; a hole may make a range longer.
         unit: unit of integer timestamps, one of ``UNITS``.
 
     Raises:
-        UsageError: no archive, no such topic in it, a file that is not Parquet with records, or integer timestamps
-        without a unit.
+        UsageError: no archive, no such topic in it, a file that is not Parquet with records, a record without
+        partition or offset, or integer timestamps without a unit.
     """
     topics = list_topics(archive)
     for name in names:
         if name not in topics:
             raise UsageError(f"the topic `{name}` is not in the archive {archive}", topic=name)
-    return list(split_ranges((whole for name in names or topics for whole in _topic_ranges(archive, name, unit)), span))
+    return [
+        offsets
+        for name in names or topics
+        for offsets in _cut_topic(name, _read_topic_parts(archive, name, unit), span=span)
+    ]
+
+
+def split_ranges(
+    archive: Path, ranges: Iterable[OffsetRange], span: int = SPAN, *, unit: str | None = None
+) -> list[OffsetRange]:
+    """Split ranges into parts of about ``span`` records at most; a hole of any size costs nothing.
+
+    Raises:
+        UsageError: as for ``plan_ranges``.
+    """
+    parts: dict[str, list[FilePart]] = {}
+    split: list[OffsetRange] = []
+    for offsets in ranges:
+        if len(offsets) <= span:
+            split.append(offsets)
+            continue
+        if offsets.topic not in parts:
+            parts = {offsets.topic: _read_topic_parts(archive, offsets.topic, unit)}
+        split += _cut_range(offsets, parts[offsets.topic], span)
+    return split
+
+
+def find_offsets(
+    archive: Path, topics: Iterable[str], time: int, *, unit: str | None = None
+) -> dict[tuple[str, int], int]:
+    """Return the first offset with a time (in milliseconds) or a later one, by partition.
+
+    Raises:
+        UsageError: a file is not Parquet with records.
+    """
+    first: dict[tuple[str, int], int] = {}
+    for topic in topics:
+        for file in list_files(archive, topic):
+            with _reading(archive, topic):
+                for batch in read_file(file, topic, unit, columns=("partition", "offset", "timestamp")):
+                    late = np.asarray(batch.column("timestamp").cast(pa.int64()).fill_null(_NO_TIME)) >= time * 1000
+                    offsets = np.asarray(batch.column("offset"))[late]
+                    partitions = np.asarray(batch.column("partition"))[late]
+                    for partition in np.unique(partitions).tolist():
+                        lowest = int(offsets[partitions == partition].min())
+                        first[topic, partition] = min(first.get((topic, partition), lowest), lowest)
+    return first
 
 
 def find_empty_files(archive: Path, topic: str) -> list[str]:
     """Return the files of a topic that have zero bytes, as an interrupted writer leaves them."""
-    return [str(file) for file in _parquet_files(archive, topic) if not file.stat().st_size]
+    return [str(file) for file in list_files(archive, topic, empty=True)]
 
 
 def read_range(
     archive: Path, offsets: OffsetRange, *, batch: int = BATCH_RECORDS, unit: str | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a range in batches of ``RECORDS``; an offset archived twice is read once.
+    """Yield the records of one range, as ``ArchiveReader.read`` does for several."""
+    return ArchiveReader(archive, batch=batch, unit=unit).read(offsets)
 
-    Raises:
-        UsageError: a file is not Parquet with records.
+
+class ArchiveReader:
+    """Reader of the ranges of an archive, which lists the files of a topic and their offsets once.
+
+    Args:
+        archive: the folder.
+        batch: maximum number of records per batch.
+        unit: unit of integer timestamps, one of ``UNITS``.
     """
-    field = ds.field
-    within = (
-        (field("partition") == offsets.partition) & (field("offset") >= offsets.start) & (field("offset") < offsets.end)
-    )
-    if not len(offsets):
-        return
-    read_offsets = np.zeros(len(offsets), dtype=np.bool_)
-    try:
-        for part in ds.dataset(_non_empty_files(archive, offsets.topic), format="parquet").to_batches(
-            filter=within, batch_size=batch
-        ):
-            if part.num_rows:
-                yield from _drop_duplicates(_convert_batch(part, offsets.topic, unit), offsets, read_offsets)
-    except (pa.ArrowException, OSError) as error:
-        raise UsageError(f"the archive of `{offsets.topic}` in {archive} cannot be read: {error}") from error
+
+    def __init__(self, archive: Path, *, batch: int = BATCH_RECORDS, unit: str | None = None) -> None:
+        self._archive = archive
+        self._batch = batch
+        self._unit = unit
+        self._topic = ""
+        self._files: dict[Path, list[FilePart]] = {}  #: of the topic
+        self.duplicates: Counter[str] = Counter()  #: records that were skipped, as their offset occurs twice, by topic
+
+    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a range in batches of ``RECORDS``; an offset archived twice is read once.
+
+        Raises:
+            UsageError: a file is not Parquet with records.
+        """
+        if not len(offsets):
+            return
+        within = (ds.field("offset") >= offsets.start) & (ds.field("offset") < offsets.end)
+        read_offsets = _ReadOffsets()
+        with _reading(self._archive, offsets.topic):
+            for file in self._files_of(offsets):
+                for part in read_file(file, offsets.topic, self._unit, batch=self._batch, condition=within):
+                    chosen = part.filter(pc.equal(part.column("partition"), pa.scalar(offsets.partition, pa.int32())))
+                    new = read_offsets.add(np.asarray(chosen.column("offset")))
+                    self.duplicates[offsets.topic] += chosen.num_rows - len(new)
+                    if len(new) == chosen.num_rows and len(new):
+                        yield chosen
+                    elif len(new):
+                        yield chosen.take(pa.array(new))
+
+    def _files_of(self, offsets: OffsetRange) -> list[Path]:
+        """Return the files that may have records of a range, by their first offset in the partition, then by name."""
+        if self._topic != offsets.topic:
+            self._topic = offsets.topic
+            self._files = {file: self._describe(file) for file in list_files(self._archive, offsets.topic)}
+        matching = []
+        for file, parts in self._files.items():
+            of_partition = [part for part in parts if part.partition == offsets.partition]
+            if any(part.start < offsets.end and offsets.start < part.end for part in of_partition):
+                matching.append((min(part.start for part in of_partition), file))
+        return [file for _, file in sorted(matching)]
+
+    def _describe(self, file: Path) -> list[FilePart]:
+        own = FILE_NAME.fullmatch(file.name)
+        return [_parse_name(own)] if own else read_file_parts(file, self._unit)
 
 
-def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Path:
-    """Write the records of a range as one file of an archive; the file appears complete or not at all."""
-    folder = archive / f"topic={offsets.topic}"
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}.parquet"
-    unfinished = target.with_name(f".{target.name}.unfinished")
-    stored_schema = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
-    range_text = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
-    with pq.ParquetWriter(
-        unfinished, stored_schema.with_metadata({RANGE_KEY: range_text}), compression="zstd"
-    ) as writer:
-        for batch in batches:
-            writer.write_batch(batch.select(stored_schema.names))
-    return unfinished.replace(target)
+def _parse_name(match: re.Match[str]) -> FilePart:
+    partition, start, end = map(int, match.groups())
+    return FilePart(partition, start, end, 0)
 
 
-def _parquet_files(archive: Path, topic: str) -> list[Path]:
-    files = sorted((archive / f"topic={topic}").rglob("*.parquet"))
-    return [file for file in files if not file.name.startswith((".", "_")) and file.is_file()]
+class _ReadOffsets:
+    """The offsets that were read, to find those that occur twice; files mostly have ascending ones."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[int, int, np.ndarray]] = []  #: minimum, maximum and all offsets of each batch
+
+    def add(self, offsets: np.ndarray) -> np.ndarray:
+        """Add the offsets of a batch; return the rows of those that are new, ascending."""
+        if not len(offsets):
+            return np.zeros(0, np.int64)
+        distinct, first = np.unique(offsets, return_index=True)
+        low, high = int(distinct[0]), int(distinct[-1])
+        is_read = np.zeros(len(distinct), np.bool_)
+        for minimum, maximum, read in self._runs:
+            if minimum <= high and low <= maximum:
+                is_read |= np.isin(distinct, read, assume_unique=True)
+        new = distinct[~is_read]
+        if len(new):
+            last = self._runs[-1] if self._runs else None
+            if last is not None and last[1] < int(new[0]) and len(last[2]) < _RUN:
+                self._runs[-1] = (last[0], int(new[-1]), np.concatenate([last[2], new]))
+            else:
+                self._runs.append((int(new[0]), int(new[-1]), new))
+        rows: np.ndarray = np.sort(first[~is_read])
+        return rows
 
 
-def _non_empty_files(archive: Path, topic: str) -> list[str]:
-    return [str(file) for file in _parquet_files(archive, topic) if file.stat().st_size]
+def _read_topic_parts(archive: Path, topic: str, unit: str | None) -> list[FilePart]:
+    return [part for file in list_files(archive, topic) for part in read_file_parts(file, unit)]
 
 
-def _topic_ranges(archive: Path, topic: str, unit: str | None) -> list[OffsetRange]:
+def _cut_topic(topic: str, parts: Sequence[FilePart], *, span: int) -> list[OffsetRange]:
+    """Return the ranges of all partitions of a topic."""
     reach: dict[int, tuple[int, int]] = {}
-    for file in _non_empty_files(archive, topic):
-        for partition, start, end in _file_ranges(Path(file), unit):
-            low, high = reach.get(partition, (start, end))
-            reach[partition] = (min(low, start), max(high, end))
+    for part in parts:
+        low, high = reach.get(part.partition, (part.start, part.end))
+        reach[part.partition] = (min(low, part.start), max(high, part.end))
     if not reach:
         return [OffsetRange(topic, 0, 0, 0)]
-    return [OffsetRange(topic, partition, *reach[partition]) for partition in sorted(reach)]
+    wholes = (OffsetRange(topic, partition, *reach[partition]) for partition in sorted(reach))
+    return [offsets for whole in wholes for offsets in _cut_range(whole, parts, span)]
 
 
-def _file_ranges(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
-    """Return the partitions in a file, each with its first offset and the one after its last."""
+def _cut_range(whole: OffsetRange, parts: Iterable[FilePart], span: int) -> Iterator[OffsetRange]:
+    """Yield consecutive ranges of about ``span`` records at most, cut where parts of files begin."""
+    if len(whole) <= span:
+        yield whole
+        return
+    pieces = sorted(
+        piece
+        for part in parts
+        if part.partition == whole.partition and part.start < whole.end and whole.start < part.end
+        for piece in _cut_part(part, span)
+    )
+    start = whole.start
+    records = 0
+    for at, number in pieces:
+        if records and records + number > span and start < at < whole.end:
+            yield OffsetRange(whole.topic, whole.partition, start, at)
+            start, records = at, 0
+        records += number
+    yield OffsetRange(whole.topic, whole.partition, start, whole.end)
+
+
+def _cut_part(part: FilePart, span: int) -> Iterator[tuple[int, int]]:
+    """Yield the beginnings of pieces of a part that have at most ``span`` records if it has no holes."""
+    number = max(-(-part.records // span), 1)
+    for index in range(number):
+        yield part.start + (part.end - part.start) * index // number, -(-part.records // number)
+
+
+@contextmanager
+def _reading(archive: Path, topic: str) -> Iterator[None]:
     try:
-        schema = pq.read_schema(file)
-        lacking = [name for name in REQUIRED_COLUMNS if name not in schema.names]
-        if lacking:
-            raise UsageError(f"{file} is not a file of an archive: it has no column `{lacking[0]}`")
-        if unit is None and "timestamp" in schema.names and pa.types.is_integer(schema.field("timestamp").type):
-            raise UsageError(
-                f"{file} has integer timestamps without a unit. Set it with --timestamp-unit "
-                f"({', '.join(UNITS)}; Kafka's own are ms)"
-            )
-        range_text = (schema.metadata or {}).get(RANGE_KEY)
-        if range_text is not None:
-            partition, start, end = map(int, json.loads(range_text))
-            return [(partition, start, end)]
-        columns = pq.read_table(file, columns=["partition", "offset"])
-        rows = columns.group_by("partition").aggregate([("offset", "min"), ("offset", "max")]).to_pylist()
-        return [(int(row["partition"]), int(row["offset_min"]), int(row["offset_max"]) + 1) for row in rows]
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{file} is not a file of an archive: {error}") from error
-
-
-def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, read_offsets: np.ndarray) -> Iterator[pa.RecordBatch]:
-    indexes = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
-    _, first = np.unique(indexes, return_index=True)
-    unread = np.sort(first[~read_offsets[indexes[first]]])
-    read_offsets[indexes] = True
-    if len(unread) == batch.num_rows:
-        yield batch
-    elif len(unread):
-        yield batch.take(pa.array(unread))
-
-
-def _convert_batch(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
-    """Convert a batch to the columns and types of ``RECORDS``; missing columns are null."""
-    columns: list[pa.Array[Any]] = []
-    for field in RECORDS:
-        if field.name == "topic":
-            columns.append(pa.repeat(pa.scalar(topic), batch.num_rows))
-        elif field.name not in batch.schema.names:
-            columns.append(pa.nulls(batch.num_rows, field.type))
-        elif field.name == "timestamp":
-            columns.append(_timestamps(batch.column("timestamp"), unit))
-        else:
-            columns.append(pc.cast(batch.column(field.name), field.type))
-    return pa.record_batch(columns, schema=RECORDS)
-
-
-def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
-    """Return timestamps, null for those outside ``TIMES``; integers are converted by their unit.
-
-    Raises:
-        UsageError: integers without a unit.
-    """
-    kind = RECORDS.field("timestamp").type
-    if pa.types.is_integer(column.type):
-        if unit is None:
-            raise UsageError("the archive has integer timestamps without a unit; set it with --timestamp-unit")
-        column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
-    if pa.types.is_timestamp(column.type):
-        minimum, maximum = (pa.scalar(at, pa.int64()) for at in _time_limits(column.type.unit))
-        numbers = column.cast(pa.int64())
-        within = pc.and_(pc.greater_equal(numbers, minimum), pc.less(numbers, maximum))
-        column = pc.if_else(within, column, pa.scalar(None, column.type))
-    return pc.cast(column, kind, safe=False)
-
-
-def _time_limits(unit: str) -> tuple[int, int]:
-    """Return the range of valid times in a unit: the first, and the end (exclusive)."""
-    times, divisor = {"s": (1, 1_000), "ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1)}[unit]
-    return max(TIMES.start * times // divisor, -(2**63)), min(TIMES.stop * times // divisor, 2**63 - 1)
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise UsageError(f"the archive of `{topic}` in {archive} cannot be read: {error}") from error

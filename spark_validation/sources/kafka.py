@@ -7,11 +7,12 @@ anywhere.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import UsageError
@@ -24,10 +25,10 @@ from contractlog.spark_validation.sources.kafka_connection import (
     retry_without_leader,
     send_request,
 )
-from contractlog.spark_validation.sources.kafka_reader import BATCH_RECORDS, PROGRESS_TIMEOUT_SECONDS, RangeReader
+from contractlog.spark_validation.sources.kafka_reader import BATCH_RECORDS, PROGRESS_TIMEOUT_SECONDS, KafkaRangeReader
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
-__all__ = ["plan_ranges", "read_range"]
+__all__ = ["fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]
 
 REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the answer to a request
 
@@ -40,8 +41,8 @@ def read_range(
     batch: int = BATCH_RECORDS,
     timeout_seconds: float = PROGRESS_TIMEOUT_SECONDS,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the committed records of one range, as ``RangeReader.read`` does for several."""
-    with RangeReader(bootstrap, settings=settings, batch=batch, timeout_seconds=timeout_seconds) as reader:
+    """Yield the committed records of one range, as ``KafkaRangeReader.read`` does for several."""
+    with KafkaRangeReader(bootstrap, settings=settings, batch=batch, timeout_seconds=timeout_seconds) as reader:
         yield from reader.read(offsets)
 
 
@@ -67,13 +68,77 @@ def plan_ranges(
         BrokerDenied: the user may not see or read a topic.
         Unreachable: the broker does not respond, or a partition has no leader.
     """
-    reasons = ClientErrors()
-    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings, **reasons.config})
-    metadata = send_request(bootstrap, lambda: fetch_topics(admin, reasons, timeout_seconds))
+    admin, metadata = _fetch_metadata(bootstrap, settings, timeout_seconds)
     partitions = _partitions(metadata, bootstrap, topics, secured=bool(settings))
     starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), timeout_seconds)  # type: ignore[no-untyped-call]
     ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), timeout_seconds)  # type: ignore[no-untyped-call]
     return list(split_ranges((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
+
+
+def list_topics(
+    bootstrap: str, *, settings: KafkaSettings = NO_SETTINGS, timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
+) -> list[str]:
+    """Return the names of all topics that the user may see, sorted.
+
+    Raises:
+        UsageError: the broker rejects the credentials.
+        Unreachable: the broker does not respond.
+    """
+    _, metadata = _fetch_metadata(bootstrap, settings, timeout_seconds)
+    return sorted(metadata)
+
+
+def find_offsets(
+    bootstrap: str,
+    partitions: Sequence[tuple[str, int]],
+    time: int,
+    *,
+    settings: KafkaSettings = NO_SETTINGS,
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+) -> dict[tuple[str, int], int]:
+    """Return the first offset with a time (in milliseconds) or a later one, by partition.
+
+    Raises:
+        BrokerDenied: the user may not read a topic.
+        Unreachable: the broker does not respond, or a partition has no leader.
+    """
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
+    at = OffsetSpec.for_timestamp(max(time, 0))
+    offsets = _list_offsets(admin, bootstrap, partitions, at, timeout_seconds)
+    return {key: offset for key, offset in offsets.items() if offset >= 0}
+
+
+def fetch_topic_ids(
+    bootstrap: str,
+    topics: Sequence[str],
+    *,
+    settings: KafkaSettings = NO_SETTINGS,
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+) -> dict[str, str]:
+    """Return the ids of topics that have one; it changes when a topic is created again.
+
+    Raises:
+        Unreachable: the broker does not respond.
+    """
+    if not topics:
+        return {}
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
+    ids: dict[str, str] = {}
+    answers = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_seconds)
+    for topic, answer in answers.items():
+        with contextlib.suppress(KafkaException):  # deleted meanwhile, or may not be described
+            topic_id = str(answer.result().topic_id)
+            if topic_id.strip("A="):  # not all zeros, as of brokers without ids
+                ids[topic] = topic_id
+    return ids
+
+
+def _fetch_metadata(
+    bootstrap: str, settings: KafkaSettings, timeout_seconds: float
+) -> tuple[AdminClient, Mapping[str, Any]]:
+    reasons = ClientErrors()
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings, **reasons.config})
+    return admin, send_request(bootstrap, lambda: fetch_topics(admin, reasons, timeout_seconds))
 
 
 def _partitions(

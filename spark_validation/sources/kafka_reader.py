@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from contractlog.spark_validation.sources.kafka_connection import (
 )
 from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
-__all__ = ["RangeReader", "group_small_ranges"]
+__all__ = ["KafkaRangeReader", "group_small_ranges"]
 
 BATCH_RECORDS: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
@@ -50,7 +50,7 @@ _REQUIRED_SETTINGS: Final[KafkaSettings] = {
 _DELETED_CODES: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
 
 
-class RangeReader:
+class KafkaRangeReader:
     """Reader of the committed records of ranges.
 
     It has one consumer, which is created by the first read. A context manager; not for use by several threads.
@@ -87,6 +87,7 @@ class RangeReader:
             **_REQUIRED_SETTINGS,
             **self._errors.config,
         }
+        self.duplicates: Mapping[str, int] = {}  #: Kafka has each offset once
         self._fetched: dict[OffsetRange, list[Message]] = {}
         self._consumer: Consumer | None = None
 
@@ -168,6 +169,7 @@ class RangeReader:
                     doing = f" for {unread.describe()} (waited {self._timeout_seconds:g} seconds)"
                     raise unreachable_error(self._bootstrap, error, doing)
         finally:
+            consumer.resume([TopicPartition(*offsets.key) for offsets in ranges])  # the client remembers pauses
             consumer.unassign()  # nothing that follows the ranges is fetched meanwhile
 
     def _handle_event(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "split_ranges"]
+__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "count_offsets", "split_ranges"]
 
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("key", pa.binary()),
@@ -41,12 +42,17 @@ class OffsetRange:
     end: int  #: exclusive
 
     def __len__(self) -> int:
-        return self.end - self.start
+        return min(self.end - self.start, sys.maxsize)
 
     @property
     def key(self) -> tuple[str, int]:
         """Topic and partition."""
         return self.topic, self.partition
+
+
+def count_offsets(ranges: Iterable[OffsetRange]) -> int:
+    """Return the number of offsets in ranges, which may be more than ``len`` can return."""
+    return sum(offsets.end - offsets.start for offsets in ranges)
 
 
 def split_ranges(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:

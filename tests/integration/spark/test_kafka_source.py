@@ -14,7 +14,10 @@ from pyspark.sql import SparkSession
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.spark_validation.sources import kafka as source
 from contractlog.spark_validation.sources.kafka import plan_ranges
+from contractlog.spark_validation.sources.kafka_reader import KafkaRangeReader
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
+from contractlog.spark_validation.sources.selection import Selection, plan_selection
+from contractlog.spark_validation.sources.source import KafkaSource
 from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 
 from support.kafka import Kafka
@@ -110,6 +113,47 @@ def test_no_topics_named_means_all_but_internal_ones(kafka: Kafka) -> None:
     assert topic in found
     assert internal not in found
     assert {one.topic for one in plan_ranges(kafka.bootstrap_servers, [internal])} == {internal}
+
+
+def test_small_ranges_are_fetched_together_each_with_its_own_records(kafka: Kafka) -> None:
+    topics = [kafka.create_topic(partitions=2) for _ in range(3)]
+    for topic in topics:
+        transactions(kafka, topic, [("commit", 4), ("abort", 2)])
+        kafka.produce(topic, [{"value": f"{topic} {at}".encode(), "partition": at % 2} for at in range(20)])
+    ranges = plan_ranges(kafka.bootstrap_servers, topics, span=7)
+    one_by_one = [read(kafka, [offsets]).to_pylist() for offsets in ranges]
+    with KafkaRangeReader(kafka.bootstrap_servers, ranges) as reader:
+        together = [[row for batch in reader.read(offsets) for row in batch.to_pylist()] for offsets in ranges]
+        again = [row for batch in reader.read(ranges[0]) for row in batch.to_pylist()]
+    assert together == one_by_one
+    assert again == one_by_one[0]
+    assert sum(map(len, together)) == 3 * 24
+
+
+def test_the_reader_goes_on_where_the_log_now_begins(kafka: Kafka) -> None:
+    topics = [kafka.create_topic() for _ in range(3)]
+    for topic in topics:
+        kafka.produce(topic, [{"value": b"x"}] * 50)
+    ranges = plan_ranges(kafka.bootstrap_servers, topics)
+    for future in kafka.admin.delete_records([TopicPartition(topics[1], 0, 45)]).values():
+        future.result()
+    with KafkaRangeReader(kafka.bootstrap_servers, ranges) as reader:
+        sizes = [sum(batch.num_rows for batch in reader.read(offsets)) for offsets in ranges]
+    assert sizes == [50, 5, 50]
+
+
+def test_times_select_offsets_and_globs_select_topics(kafka: Kafka) -> None:
+    prefix = kafka.create_topic()
+    names = [kafka.create_topic(f"{prefix}-{letter}") for letter in "ab"]
+    for name in names:
+        kafka.produce(name, [{"value": b"x", "timestamp": 1_357_000_000_000 + at * 1_000} for at in range(10)])
+    selection = Selection((f"{prefix}-*",), (names[1],), since=1_357_000_003_000, until=1_357_000_007_000)
+    cluster = KafkaSource(kafka.bootstrap_servers)
+    assert plan_selection(cluster, selection, span=100) == [OffsetRange(names[0], 0, 3, 7)]
+    late = Selection((names[0],), since=1_357_000_999_000)
+    assert plan_selection(cluster, late, span=100) == [OffsetRange(names[0], 0, 10, 10)]
+    with pytest.raises(UsageError, match=f"`{names[0]}c` does not exist at .*; nearest: `{names[0]}`"):
+        plan_selection(cluster, Selection((f"{names[0]}c",)), span=100)
 
 
 def test_a_topic_that_does_not_exist_is_named(kafka: Kafka) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import archive
@@ -130,3 +132,92 @@ def test_splitting_covers_every_offset_once_and_keeps_empty_ranges() -> None:
     whole = OffsetRange("t", 0, 3, 10)
     pieces = list(split_ranges([whole, OffsetRange("t", 1, 5, 5)], 3))
     assert [(piece.start, piece.end) for piece in pieces] == [(3, 6), (6, 9), (9, 10), (5, 5)]
+
+
+def write_foreign(file: Path, partitions: list[int | None] | None, offsets: list[int | None]) -> Path:
+    """Write a file as other programs do, without our metadata."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    columns = {"offset": pa.array(offsets, pa.int64()), "value": pa.nulls(len(offsets), pa.binary())}
+    if partitions is not None:
+        columns["partition"] = pa.array(partitions, pa.int32())
+    pq.write_table(pa.table(columns), file, row_group_size=3)
+    return file
+
+
+def test_duplicates_of_an_offset_are_counted(tmp_path: Path) -> None:
+    write_foreign(tmp_path / "topic=t" / "a.parquet", [0] * 6, [4, 1, 1, 0, 2, 4])
+    write_topic(tmp_path, "t", [Record(at) for at in range(1, 7)], start=1)
+    reader = archive.ArchiveReader(tmp_path, batch=2)
+    whole = OffsetRange("t", 0, 0, 7)
+    read = [at for batch in reader.read(whole) for at in batch.column("offset").to_pylist()]
+    assert (sorted(read), reader.duplicates) == (list(range(7)), {"t": 5})
+    halves = archive.ArchiveReader(tmp_path)
+    assert sum(batch.num_rows for half in split_ranges([whole], 4) for batch in halves.read(half)) == 7
+    assert halves.duplicates == {"t": 5}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "offsets", "message"),
+    [
+        ([0] * 5, [0, 1, 2, 3, None], r"part\.parquet .*row 4 \(from 0\) has no offset"),
+        ([0, None], [0, 1], r"part\.parquet .*row 1 \(from 0\) has no partition"),
+        ([0], [-1], "offsets outside"),
+        ([0], [2**63 - 1], "offsets outside"),
+        (None, [0], "no column `partition`, and its folder is not partition=N"),
+    ],
+)
+def test_records_without_a_position_are_refused_with_their_row(
+    tmp_path: Path, partitions: list[int | None], offsets: list[int | None], message: str
+) -> None:
+    write_foreign(tmp_path / "topic=t" / "part.parquet", partitions, offsets)
+    with pytest.raises(UsageError, match=message):
+        archive.plan_ranges(tmp_path)
+
+
+def test_partition_folders_have_the_partition_of_files_without_such_a_column(tmp_path: Path) -> None:
+    write_foreign(tmp_path / "topic=t" / "date=2026-01-01" / "partition=3" / "a.parquet", None, [5, 6])
+    write_foreign(tmp_path / "topic=t" / "partition=4" / "b.parquet", [7], [1])
+    assert archive.plan_ranges(tmp_path) == [OffsetRange("t", 3, 5, 7), OffsetRange("t", 7, 1, 2)]
+    (batch,) = archive.read_range(tmp_path, OffsetRange("t", 3, 5, 7))
+    assert batch.column("partition").to_pylist() == [3, 3]
+    assert offsets_of(tmp_path, OffsetRange("t", 7, 0, 9)) == [1]
+
+
+def test_a_hole_of_any_size_costs_nothing(tmp_path: Path) -> None:
+    hole = 10**12
+    write_foreign(tmp_path / "topic=t" / "a.parquet", [0] * 12, [*range(8), *range(hole, hole + 4)])
+    source = ArchiveSource(tmp_path)
+    whole = source.plan(())
+    assert whole == [OffsetRange("t", 0, 0, hole + 4)]
+    cut = source.split(whole, 3)
+    assert [offsets.start for offsets in cut] == [0, *(left.end for left in cut[:-1])]
+    assert cut[-1].end == hole + 4
+    assert len(cut) <= 2 * 12 / 3 + 1
+    assert [at for offsets in cut for at in offsets_of(tmp_path, offsets)] == [*range(8), *range(hole, hole + 4)]
+    assert offsets_of(tmp_path, whole[0]) == [*range(8), *range(hole, hole + 4)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60)), min_size=1, max_size=40),
+    st.integers(1, 9),
+    st.integers(1, 20),
+)
+def test_any_split_reads_each_offset_of_any_files_once(
+    tmp_path_factory: pytest.TempPathFactory, records: list[tuple[int, int]], span: int, file_size: int
+) -> None:
+    folder = tmp_path_factory.mktemp("archive")
+    for start in range(0, len(records), file_size):
+        chosen = records[start : start + file_size]
+        file = folder / "topic=t" / f"{start:03}.parquet"
+        write_foreign(file, [partition for partition, _ in chosen], [offset for _, offset in chosen])
+    source = ArchiveSource(folder)
+    ranges = source.split(source.plan(()), span)
+    with source.open(ranges) as reader:
+        read = [
+            (row["partition"], row["offset"])
+            for offsets in ranges
+            for batch in reader.read(offsets)
+            for row in batch.select(["partition", "offset"]).to_pylist()
+        ]
+    assert sorted(read) == sorted(set(records))
+    assert sum(reader.duplicates.values()) == len(records) - len(set(records))

@@ -1,0 +1,177 @@
+"""Copies of topics in an archive: each range of offsets once, also if a run is killed and repeated."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.sources.archive_writer import (
+    copy_range,
+    list_archived_ranges,
+    remove_unfinished_files,
+)
+from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
+from contractlog.spark_validation.sources.selection import Selection, plan_selection
+from contractlog.spark_validation.sources.source import KafkaSource
+
+__all__ = ["TopicCopy", "copy_topics", "subtract_ranges"]
+
+FORMAT: Final = "contractlog.archive/1"
+DESCRIPTION: Final = "_topic.json"  #: readers of Parquet skip names that begin with an underscore
+_LOCK: Final = ".contractlog-archive.lock"
+_MAX_DESCRIPTION_BYTES: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """The result of copying a topic."""
+
+    topic: str
+    offsets: int  #: newly archived
+    files: int
+    archived_before: int  #: offsets
+    lost: tuple[OffsetRange, ...]  #: offsets that the log no longer had
+
+
+def copy_topics(
+    source: KafkaSource, selection: Selection, archive: Path, *, progress: ProgressLine | None = None
+) -> Iterator[TopicCopy]:
+    """Copy what the archive does not have of topics, and yield the result of each.
+
+    Raises:
+        UsageError: a topic does not exist, was created again since it was archived, or another process writes to the
+        archive.
+        Unreachable: the broker does not respond.
+    """
+    whole = plan_selection(source, selection, span=sys.maxsize)
+    topics: dict[str, list[OffsetRange]] = {}
+    for offsets in whole:
+        topics.setdefault(offsets.topic, []).append(offsets)
+    ids = source.topic_ids(list(topics))
+    with _lock_archive(archive):
+        archived = {topic: list_archived_ranges(archive, topic) for topic in topics}
+        for topic, ranges in topics.items():
+            _require_same_topic(archive, topic, ids.get(topic), ranges, archived[topic])
+        missing = {topic: subtract_ranges(ranges, archived[topic]) for topic, ranges in topics.items()}
+        if progress is not None:
+            progress.start(sum(map(count_offsets, missing.values())))
+        done = 0
+        with source.open([offsets for each in missing.values() for offsets in each]) as reader:
+            for topic, ranges in missing.items():
+                _describe_topic(archive, topic, ids.get(topic))
+                remove_unfinished_files(archive, topic)
+                files = 0
+                for offsets in ranges:
+                    for written in copy_range(archive, offsets, reader.read(offsets)):
+                        files += 1
+                        done += len(written)
+                        if progress is not None:
+                            progress(done)
+                lost = tuple(_find_lost_ranges(topics[topic], archived[topic]))
+                yield TopicCopy(topic, count_offsets(ranges), files, count_offsets(archived[topic]), lost)
+    if progress is not None:
+        progress.finish()
+
+
+def subtract_ranges(ranges: Iterable[OffsetRange], covered: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """Return the parts of ranges that are not covered, in order."""
+    by_key: dict[tuple[str, int], list[OffsetRange]] = {}
+    for offsets in sorted(covered):
+        by_key.setdefault(offsets.key, []).append(offsets)
+    missing = []
+    for offsets in ranges:
+        start = offsets.start
+        for part in by_key.get(offsets.key, ()):
+            if part.start >= offsets.end:
+                break
+            if start < part.start:
+                missing.append(OffsetRange(*offsets.key, start, part.start))
+            start = max(start, min(part.end, offsets.end))
+        if start < offsets.end:
+            missing.append(OffsetRange(*offsets.key, start, offsets.end))
+    return missing
+
+
+def _find_lost_ranges(ranges: Iterable[OffsetRange], archived: Sequence[OffsetRange]) -> Iterator[OffsetRange]:
+    """Yield the offsets after the archived ones that the log no longer had."""
+    for offsets in ranges:
+        end = max((part.end for part in archived if part.key == offsets.key), default=offsets.start)
+        if end < offsets.start:
+            yield OffsetRange(*offsets.key, end, offsets.start)
+
+
+def _require_same_topic(
+    archive: Path, topic: str, topic_id: str | None, ranges: Sequence[OffsetRange], archived: Sequence[OffsetRange]
+) -> None:
+    """Check that a topic is the one that was archived.
+
+    Raises:
+        UsageError: its id is another, or its offsets went back.
+    """
+    folder = archive / f"topic={topic}"
+    former = _read_description(folder).get("topic_id")
+    ends = {offsets.key: offsets.end for offsets in ranges}
+    reason = ""
+    if former and topic_id and former != topic_id:
+        reason = f"its id is {topic_id}, and that of the archived one is {former}"
+    for part in archived:
+        if part.key in ends and part.end > ends[part.key]:
+            reason = reason or (
+                f"partition {part.partition} ends at offset {ends[part.key]:,}, and the archive has {part.end:,}"
+            )
+    if reason:
+        raise UsageError(
+            f"the topic `{topic}` is not the one in {folder}: {reason}. It was created again, or is of another "
+            f"cluster. Archive it to another folder, or move {folder} away",
+            topic=topic,
+        )
+
+
+def _read_description(folder: Path) -> Mapping[str, object]:
+    try:
+        description = json.loads(read_bounded_file(folder / DESCRIPTION, _MAX_DESCRIPTION_BYTES))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{folder / DESCRIPTION} cannot be read: {error}") from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise UsageError(f"{folder / DESCRIPTION} is not the description of a topic in an archive")
+    return description
+
+
+def _describe_topic(archive: Path, topic: str, topic_id: str | None) -> None:
+    """Write the topic's id into its folder, once it is known."""
+    folder = archive / f"topic={topic}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if _read_description(folder).get("topic_id") or ((folder / DESCRIPTION).exists() and topic_id is None):
+        return
+    with open_atomically(folder / DESCRIPTION) as file:
+        file.write(json.dumps({"format": FORMAT, "topic": topic, "topic_id": topic_id}).encode() + b"\n")
+
+
+@contextmanager
+def _lock_archive(archive: Path) -> Iterator[None]:
+    try:
+        archive.mkdir(parents=True, exist_ok=True)
+        lock = os.open(archive / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot write to {archive}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another process archives to {archive}. Wait until it ends") from None
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,141 @@
+"""Writer of archives: a file has one range of offsets, and appears complete or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from contractlog.spark_validation.sources.archive_files import FILE_NAME, RANGE_KEY
+from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
+
+__all__ = ["copy_range", "list_archived_ranges", "remove_unfinished_files", "write_range"]
+
+MAX_FILE_RECORDS: Final = 1_000_000
+MAX_FILE_BYTES: Final = 256 * 2**20  #: of records, before compression
+MIN_FILE_RECORDS: Final = 1_000  #: a file with fewer goes on when timestamps go back to another day
+_STORED: Final = RECORDS.remove(RECORDS.get_field_index("topic"))  # which is in the folder's name
+_UNFINISHED: Final = ".unfinished"
+_DAY: Final = 86_400_000_000  #: microseconds
+
+
+def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Path:
+    """Write the records of a range as one file of an archive; the file appears complete or not at all."""
+    folder = archive / f"topic={offsets.topic}"
+    file = _RangeFile(folder, offsets.partition, offsets.start)
+    try:
+        for batch in batches:
+            file.write(batch)
+        return file.finish(offsets.end)
+    finally:
+        file.discard()
+
+
+def copy_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Iterator[OffsetRange]:
+    """Write the records of a range into folders of their days; yield the range of each complete file.
+
+    A file is in the folder of its first record's day. It ends where a later day begins than any before, where another
+    day begins if the file is not small, or when it is large. Together, the files have the whole range: each offset
+    belongs to one file, whether the log has it or not.
+    """
+    topic_folder = archive / f"topic={offsets.topic}"
+    start, file, day, newest = offsets.start, None, 0, -(2**62)
+    try:
+        for batch in batches:
+            rows = 0
+            days = np.asarray(batch.column("timestamp").cast(pa.int64()).fill_null(0)) // _DAY
+            positions = np.asarray(batch.column("offset"))
+            while rows < batch.num_rows:
+                if file is None:
+                    day = int(days[rows])
+                    newest = max(newest, day)
+                    file = _RangeFile(topic_folder / _day_folder(day), offsets.partition, start)
+                end = _find_end(days, rows, day, newest=newest, written=file.records)
+                file.write(batch.slice(rows, end - rows))
+                rows = end
+                if rows < batch.num_rows or file.is_full():
+                    boundary = int(positions[rows]) if rows < batch.num_rows else int(positions[-1]) + 1
+                    file.finish(boundary)
+                    yield OffsetRange(*offsets.key, start, boundary)
+                    start, file = boundary, None
+        if start < offsets.end:
+            if file is None:
+                file = _RangeFile(topic_folder / _day_folder(day), offsets.partition, start)
+            file.finish(offsets.end)
+            yield OffsetRange(*offsets.key, start, offsets.end)
+    finally:
+        if file is not None:
+            file.discard()
+
+
+def list_archived_ranges(archive: Path, topic: str) -> list[OffsetRange]:
+    """Return the ranges of a topic's files that were written here, by their names, sorted."""
+    names = (FILE_NAME.fullmatch(file.name) for file in (archive / f"topic={topic}").rglob("*.parquet"))
+    return sorted(OffsetRange(topic, *map(int, name.groups())) for name in names if name)
+
+
+def remove_unfinished_files(archive: Path, topic: str) -> None:
+    """Remove what a killed process has left; no other process may write the topic meanwhile."""
+    for file in (archive / f"topic={topic}").rglob(f".*.parquet{_UNFINISHED}"):
+        file.unlink(missing_ok=True)
+
+
+def _find_end(days: np.ndarray, start: int, day: int, *, newest: int, written: int) -> int:
+    """Return the row at which the next file begins."""
+    rows = np.arange(start, len(days))
+    ends = rows[(days[start:] > newest) | ((days[start:] != day) & (rows - start + written >= MIN_FILE_RECORDS))]
+    return int(ends[0]) if len(ends) else len(days)
+
+
+def _day_folder(day: int) -> str:
+    return f"date={datetime.fromtimestamp(day * 86_400, UTC).date().isoformat()}"
+
+
+class _RangeFile:
+    """A file whose end is known when it is complete; until then it has a hidden name."""
+
+    def __init__(self, folder: Path, partition: int, start: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._partition = partition
+        self._start = start
+        self._unfinished = folder / f".{partition:05d}-{start:020d}.parquet{_UNFINISHED}"
+        self._writer: pq.ParquetWriter | None = pq.ParquetWriter(self._unfinished, _STORED, compression="zstd")
+        self.records = 0
+        self._size = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write records, in order of offset."""
+        if self._writer is not None and batch.num_rows:
+            self._writer.write_batch(batch.select(_STORED.names))
+            self.records += batch.num_rows
+            self._size += batch.get_total_buffer_size() if batch.num_rows else 0
+
+    def is_full(self) -> bool:
+        """Return true if the file has the maximum size."""
+        return self.records >= MAX_FILE_RECORDS or self._size >= MAX_FILE_BYTES
+
+    def finish(self, end: int) -> Path:
+        """Complete the file and give it the name of its range."""
+        if self._writer is not None:
+            self._writer.add_key_value_metadata({RANGE_KEY: json.dumps([self._partition, self._start, end]).encode()})
+            self._writer.close()
+            self._writer = None
+        with self._unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        target = self._folder / f"{self._partition:05d}-{self._start:020d}-{end:020d}.parquet"
+        return self._unfinished.replace(target)
+
+    def discard(self) -> None:
+        """Remove the file if it is not complete."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+            self._unfinished.unlink(missing_ok=True)
