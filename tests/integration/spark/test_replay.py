@@ -16,6 +16,7 @@ from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import KafkaSource
 
 from support.archives import ORDER, encode_order
+from support.installed_command import run_installed
 from support.kafka import Kafka
 
 pytestmark = pytest.mark.integration
@@ -60,8 +61,15 @@ def test_violating_records_are_sent_as_they_are_or_corrected(
     assert (code, result["dry_run"], result["sent"], result["codes"]) == (0, False, 1, {"NOT_FRAMED": 1})
     file = tmp_path / "corrected.jsonl"
     file.write_text(json.dumps({"partition": 1, "offset": 0, "value": {"total": 7, "note": "fine"}}))
-    code, result = run("--corrected", str(file), "--schema-id", str(schema_id), "--confirm")
-    assert (code, result["sent"], result["corrected"], result["uncorrected"]) == (0, 1, 1, 1)
+    place = ["--bootstrap-servers", kafka.bootstrap_servers, "--registry", registry_url]
+    corrected = ["--corrected", str(file), "--schema-id", str(schema_id), "--confirm"]
+    done = run_installed("replay", str(tmp_path / "audit"), "--to", repair, *place, *corrected)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        f"✓ sent 1 record to `{repair}`, 1 of them corrected (NOT_FRAMED 1, TRUNCATED 1)\n"
+        "    not sent: 1 of 2 selected records\n"
+        "        1 without a line in the file of corrections\n"
+    )
     (offsets,) = source.plan([repair])
     rows = [row for batch in source.read(offsets) for row in batch.to_pylist()]
     assert [(row["key"], row["value"]) for row in rows] == [(b"2", b"x" * 3_000), (b"1", good)]
