@@ -228,6 +228,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "replay": Verb(
+        "contractlog.spark_validation.jobs.replay_command:replay",
+        "send the violating records of an audit to a topic, as they are or corrected in a file",
+        "contractlog replay audit/ --to orders-repair --code TRUNCATED --confirm",
+        "spark",
+        Section.RECORDS,
+    ),
     "completion": Verb(
         "contractlog.clients.cli.operations.completion:completion",
         "print a script that completes verbs, options and subjects in a shell",

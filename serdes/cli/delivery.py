@@ -48,8 +48,8 @@ class Delivery:
     def __init__(self, brokers: Brokers, topic: str, *, progress: bool) -> None:
         for name in _FORBIDDEN_PROPERTIES & brokers.properties.keys():
             raise UsageError(
-                f"--broker-config: `{name}` is not accepted by `produce`, which waits until all replicas acknowledge "
-                "each record. Remove the line."
+                f"--broker-config: `{name}` is not accepted: contractlog waits until all replicas acknowledge each "
+                "record. Remove the line."
             )
         reasons = ClientErrors()
         self.producer = make_client(

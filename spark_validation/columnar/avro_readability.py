@@ -165,6 +165,7 @@ class _Resolution:
         if isinstance(reader, SymbolReader) and isinstance(writer, avro.Enum):
             return self._enum_node(writer, reader)
         node = make_node(writer)
+        node.logical = None  # whether a record conforms is known already
         self._nodes.append(node)
         if key is not None:
             self._named[key] = node
@@ -192,7 +193,10 @@ class _Resolution:
 
     def _enum_node(self, writer: avro.Enum, reader: SymbolReader) -> CompiledNode:
         """Return a node with a branch for each symbol: their indexes are encoded alike."""
-        node = CompiledNode(AvroKind.UNION, writer.at)
+        key = (writer.name, id(reader.reader_enum))
+        if key in self._named:
+            return self._named[key]
+        node = self._named[key] = CompiledNode(AvroKind.UNION, writer.at)
         self._nodes.append(node)
         for symbol in writer.symbols:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -122,15 +122,16 @@ def find_unused(request: UnusedRequest, progress: ProgressLine) -> dict[str, Any
 
 def _fetch_versions(registry: Registry) -> tuple[VersionCatalogue, Mapping[str, int]]:
     """Return all versions of the default context, and the latest live one of each subject."""
+    live: defaultdict[str, set[int]] = defaultdict(set)
+    for version in registry.each_schema():
+        if version.subject is not None and version.subject.context == DEFAULT_CONTEXT:
+            live[version.subject.name].add(int(version.version or 0))
     versions: defaultdict[str, list[RegisteredSchema]] = defaultdict(list)
     for version in registry.each_schema(deleted=True):
         if version.subject is not None and version.subject.context == DEFAULT_CONTEXT:
-            versions[version.subject.name].append(version)
-    latest: dict[str, int] = {}
-    for version in registry.each_schema():
-        if version.subject is not None and version.subject.context == DEFAULT_CONTEXT:
-            name = version.subject.name
-            latest[name] = max(latest.get(name, 0), int(version.version or 0))
+            name, number = version.subject.name, int(version.version or 0)
+            versions[name].append(replace(version, deleted=number not in live[name]))  # some servers do not tell
+    latest = {name: max(numbers) for name, numbers in live.items() if numbers}
     histories = {
         name: sorted(history, key=lambda version: int(version.version or 0))
         for name, history in sorted(versions.items())

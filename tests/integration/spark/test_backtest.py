@@ -17,6 +17,7 @@ from contractlog.spark_validation.sources import archive, kafka
 
 from support.archives import encode_frame
 from support.avro_codecs import encode, record
+from support.installed_command import run_installed
 from support.kafka import Kafka
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -90,7 +91,7 @@ def write_archive(broker: Kafka, topic: str, folder: Path) -> None:
 
 
 def test_documents_that_a_new_json_schema_would_refuse_are_found(
-    kafka: Kafka, registry_url: str, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kafka: Kafka, registry_url: str, tmp_path: Path
 ) -> None:
     topic = kafka.create_topic()
     with Registry(registry_url) as registry:
@@ -101,8 +102,9 @@ def test_documents_that_a_new_json_schema_would_refuse_are_found(
     file = tmp_path / "new.schema.json"
     write_schema(file, {"properties": {"lines": {"items": {"required": ["sku"]}}}})
     place = ["--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers]
-    assert main(["backtest", f"{topic}-value", str(file), *place]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    done = run_installed("backtest", f"{topic}-value", str(file), *place, "--master", "local[1]")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
     assert lines[0] == f"✗ {file}: cannot read 1 of 2 (50 %) records of topic `{topic}`"
     assert lines[2].startswith('        1 record: `lines[]`: required: "sku" is a required property at ')
     assert lines[3] == "            first: partition 0 offset 1 (`lines[1]`)"

@@ -16,6 +16,7 @@ from contractlog.compatibility.schema import SchemaDraft
 
 from support.archives import encode_frame
 from support.avro_codecs import record
+from support.installed_command import run_installed
 from support.kafka import Kafka
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -61,6 +62,9 @@ def test_versions_without_records_may_go_and_are_proven_again_after_new_records(
         assert (code, deleted["deleted"], deleted["may_go"]) == (0, True, True)
         assert "--permanent" in deleted["command"]
         kafka.produce(topic, records[:1])
+        done = run_installed("unused", topic, *place, "--state", out)
+        assert done.returncode == 1, done.stderr
+        assert f"offsets not read: 1 to 1 of `{topic}` partition 0\n" in done.stdout
         code, result = run("--state", out)
         assert code == 1
         assert not any(each["may_go"] for each in result["versions"])
