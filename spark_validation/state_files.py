@@ -159,7 +159,6 @@ def read_state(folder: Path) -> AuditState:
 
 def _read_description(folder: Path) -> dict[str, Any]:
     """Read ``state.json``, and require the types of its members."""
-    description: Any
     try:
         content = json.loads(read_bounded_file(folder / STATE, MAX_STATE_JSON_BYTES))
     except (ValueError, RecursionError):
@@ -173,7 +172,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
             f"{folder} has no readable state of an audit: `{STATE}` is not a JSON object as audits write it, with"
             " `format` and a list `unsampled` of topic, part and field"
         )
-    return dict(description)
+    return description
 
 
 def _read_table(path: Path) -> pa.Table:
