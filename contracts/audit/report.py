@@ -190,6 +190,8 @@ class SelectionBody(TypedDict, total=False):
 class AuditScope(SelectionBody):
     """The selected records, and the parts of the audit besides conformance."""
 
+    new_offsets: NotRequired[int]  # if offsets of a former audit were not read again
+    audited_before: NotRequired[int]  # number of these offsets
     lineage: bool
     samples: bool  # True if the state has samples of values, which lineage needs
 
