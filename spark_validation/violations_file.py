@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +21,7 @@ from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.validation import ColumnOutcomes
 from contractlog.spark_validation.sources.records import OffsetRange
 
-__all__ = ["DEFAULT_MAX_BYTES", "VIOLATIONS", "ViolationsFile", "ensure_readable"]
+__all__ = ["DEFAULT_MAX_BYTES", "VIOLATIONS", "ViolationsFile", "ensure_readable", "find_violation_files"]
 
 DEFAULT_MAX_BYTES: Final = 1024  #: default limit on the stored bytes of a violating key or value
 MAX_TOPIC_LENGTH: Final = 120  #: characters of a topic in a file name
@@ -38,6 +40,7 @@ _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("size", pa.int64()),  # number of bytes before the limit was applied
 ]
 VIOLATIONS: Final = pa.schema(_COLUMNS)
+_FILE_NAME: Final = re.compile(r"(.*)-\d{5,10}-\d{20}-\d{20}\.parquet", re.DOTALL)
 _NAMES: Final = {outcome.value: outcome.name for outcome in Outcome}
 
 
@@ -123,3 +126,12 @@ def ensure_readable(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.glob("*.parquet")):
         pq.write_table(VIOLATIONS.empty_table(), folder / "none.parquet")
+
+
+def find_violation_files(folder: Path, topics: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of topics in a dataset of violations."""
+    stems = {_file_stem(topic) for topic in topics}
+    for file in sorted(folder.glob("*.parquet")):
+        match = _FILE_NAME.fullmatch(file.name)
+        if match and match[1] in stems:
+            yield file

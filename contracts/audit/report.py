@@ -238,6 +238,8 @@ class SelectionBody(TypedDict, total=False):
 class AuditScope(SelectionBody):
     """The selected records, and the parts of the audit besides conformance."""
 
+    new_offsets: NotRequired[int]  # if offsets of a former audit were not read again
+    audited_before: NotRequired[int]  # number of these offsets
     lineage: bool
     producer_headers: list[str]  # headers that name a record's producer, the first that it has
     values_shown: bool  # True if examples have values, instead of their types and lengths

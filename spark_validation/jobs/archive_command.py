@@ -15,7 +15,7 @@ from contractlog.clients.cli.output import print_json, print_message, print_resu
 from contractlog.compatibility.terminal_text import escape_line
 
 if TYPE_CHECKING:
-    from contractlog.spark_validation.jobs.archive_job import TopicCopy
+    from contractlog.spark_validation.jobs.archive_job import ArchivedTopic
 
 __all__ = ["archive"]
 
@@ -64,13 +64,13 @@ def archive(parser: ArgumentParser, argv: Sequence[str]) -> int:
     return CLEAN
 
 
-def _describe(copy: TopicCopy) -> str:
+def _describe(copy: ArchivedTopic) -> str:
     files = f"{copy.files:,} file{'' if copy.files == 1 else 's'}"
     before = f"; {copy.archived_before:,} were archived before" if copy.archived_before else ""
     return escape_line(f"{copy.topic}: archived {copy.offsets:,} new offsets in {files}{before}")
 
 
-def _body(copy: TopicCopy) -> dict[str, object]:
+def _body(copy: ArchivedTopic) -> dict[str, object]:
     return {
         "topic": copy.topic,
         "new_offsets": copy.offsets,

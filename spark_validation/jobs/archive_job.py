@@ -21,11 +21,11 @@ from contractlog.spark_validation.sources.archive_writer import (
     list_archived_ranges,
     remove_unfinished_files,
 )
-from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
+from contractlog.spark_validation.sources.records import OffsetRange, count_offsets, subtract_ranges
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import KafkaSource
 
-__all__ = ["TopicCopy", "copy_topics", "subtract_ranges"]
+__all__ = ["ArchivedTopic", "copy_topics"]
 
 FORMAT: Final = "contractlog.archive/1"
 DESCRIPTION: Final = "_topic.json"  #: readers of Parquet skip names that begin with an underscore
@@ -34,7 +34,7 @@ _MAX_DESCRIPTION_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class TopicCopy:
+class ArchivedTopic:
     """The result of copying a topic."""
 
     topic: str
@@ -46,7 +46,7 @@ class TopicCopy:
 
 def copy_topics(
     source: KafkaSource, selection: Selection, archive: Path, *, progress: ProgressLine | None = None
-) -> Iterator[TopicCopy]:
+) -> Iterator[ArchivedTopic]:
     """Copy what the archive does not have of topics, and yield the result of each.
 
     Raises:
@@ -79,28 +79,9 @@ def copy_topics(
                         if progress is not None:
                             progress(done)
                 lost = tuple(_find_lost_ranges(topics[topic], archived[topic]))
-                yield TopicCopy(topic, count_offsets(ranges), files, count_offsets(archived[topic]), lost)
+                yield ArchivedTopic(topic, count_offsets(ranges), files, count_offsets(archived[topic]), lost)
     if progress is not None:
         progress.finish()
-
-
-def subtract_ranges(ranges: Iterable[OffsetRange], covered: Sequence[OffsetRange]) -> list[OffsetRange]:
-    """Return the parts of ranges that are not covered, in order."""
-    by_key: dict[tuple[str, int], list[OffsetRange]] = {}
-    for offsets in sorted(covered):
-        by_key.setdefault(offsets.key, []).append(offsets)
-    missing = []
-    for offsets in ranges:
-        start = offsets.start
-        for part in by_key.get(offsets.key, ()):
-            if part.start >= offsets.end:
-                break
-            if start < part.start:
-                missing.append(OffsetRange(*offsets.key, start, part.start))
-            start = max(start, min(part.end, offsets.end))
-        if start < offsets.end:
-            missing.append(OffsetRange(*offsets.key, start, offsets.end))
-    return missing
 
 
 def _find_lost_ranges(ranges: Iterable[OffsetRange], archived: Sequence[OffsetRange]) -> Iterator[OffsetRange]:

@@ -42,6 +42,12 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("audit"), metavar="DIR", help="the folder for the report (default: audit/)"
     )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="read all offsets, also those that a former audit in --out has read (default: only new ones, if topics, "
+        "schemas and options are the same)",
+    )
     parser.add_argument("--publish", action="store_true", help="send the result to the registry")
     parser.add_argument(
         "--threshold",
@@ -247,6 +253,7 @@ def _run(options: Namespace) -> int:
                 samples=not options.no_samples,
                 lineage=options.lineage,
                 evidence=_parse_evidence(options),
+                full=options.full,
             ),
             options.out,
             print_line=print_message,

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, cast
 
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.publication import shorten_entry
-from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
+from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.jobs.increment import (
+    AuditOptions,
+    FormerAudit,
+    describe_lost_offsets,
+    read_former_audit,
+    write_basis,
+)
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import REPORT, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
@@ -34,7 +42,7 @@ from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
-from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable
+from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable, find_violation_files
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
@@ -64,6 +72,7 @@ class AuditRequest:
     samples: bool = True  #: whether values are sampled, for lineage
     lineage: bool = False  #: whether lineage is inferred from the samples
     evidence: EvidenceOptions = EvidenceOptions()  # noqa: RUF009 - frozen
+    full: bool = False  #: whether offsets that were audited before are read again
 
 
 def audit_to_folder(
@@ -85,26 +94,33 @@ def audit_to_folder(
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
     with replace_folder(out) as folder:
-        state, expectations, duplicates = _audit(request, folder / VIOLATIONS, print_line, progress)
+        result = _audit(request, folder / VIOLATIONS, print_line, progress, None if request.full else out)
+        state, expectations = result.state, result.expectations
+        before = sum(each.to_offset - each.from_offset for each in result.former.coverage)
+        scope: AuditScope = {
+            "lineage": request.lineage,
+            "samples": request.samples,
+            "producer_headers": list(request.evidence.producer_headers),
+            "values_shown": request.evidence.show_values,
+        }
+        scope.update(cast("AuditScope", request.selection.body()))
+        if before:
+            print_line(f"read {result.new_offsets:,} new offsets; {before:,} were audited before")
+            scope |= {"new_offsets": result.new_offsets, "audited_before": before}
         ensure_readable(folder / VIOLATIONS)
         write_state(state, folder / STATE)
+        write_basis(folder / STATE, state, _make_options(request), expectations, result.ids)
         report: AuditReport = {
             "format": FORMAT,
             "tool": f"contractlog {version('contractlog')}",
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "source": request.source.body() | {"registry": request.registry.url},
             "thresholds": {"verdict": request.threshold, "fail_under": request.fail_under},
-            "scope": {
-                **request.selection.body(),
-                "lineage": request.lineage,
-                "samples": request.samples,
-                "producer_headers": list(request.evidence.producer_headers),
-                "values_shown": request.evidence.show_values,
-            },
+            "scope": scope,
             "topics": summarize(
                 state,
                 expectations.uses,
-                notes=_notes(request.source, expectations, duplicates),
+                notes=_notes(request.source, result),
                 unusable=expectations.unusable(),
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
                 threshold=request.threshold,
@@ -119,22 +135,21 @@ def audit_to_folder(
 def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: ProgressLine | None = None) -> AuditState:
     """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
-        state, _, _ = _audit(request, Path(folder, VIOLATIONS), print_line, progress)
-    return state
+        return _audit(request, Path(folder, VIOLATIONS), print_line, progress).state
 
 
-def _notes(
-    source: RecordSource, expectations: AuditExpectations, duplicates: Mapping[str, int]
-) -> dict[tuple[str, str], list[str]]:
+def _notes(source: RecordSource, result: _AuditResult) -> dict[tuple[str, str], list[str]]:
     """Return notes by topic and part, such as why a part is not audited or what is skipped."""
-    notes = {key: list(sentences) for key, sentences in expectations.notes().items()}
-    for topic, part in expectations.parts:
+    notes = {key: list(sentences) for key, sentences in result.expectations.notes().items()}
+    for topic, part in result.expectations.parts:
         if part == "value":
             notes[topic, part] = [
                 *notes.get((topic, part), ()),
                 *source.notes(topic),
-                *_duplicate_notes(duplicates.get(topic, 0)),
+                *_duplicate_notes(result.duplicates.get(topic, 0)),
             ]
+    for topic, sentence in describe_lost_offsets(result.former, result.ranges):
+        notes[topic, "value"].append(sentence)
     return notes
 
 
@@ -145,12 +160,32 @@ def _duplicate_notes(records: int) -> list[str]:
     return [f"{skipped} skipped, as the archive has another record with the same offset."]
 
 
+@dataclass
+class _AuditResult:
+    """The state of all selected records, and how it was made."""
+
+    state: AuditState
+    expectations: AuditExpectations
+    ranges: list[OffsetRange]  #: the ranges that have all records now
+    ids: Mapping[str, str]  #: of topics
+    duplicates: Counter[str] = field(default_factory=Counter)  #: by topic
+    former: AuditState = field(default_factory=AuditState)  #: what was not read again
+    new_offsets: int = 0
+
+
 def _audit(
-    request: AuditRequest, violations: Path, print_line: PrintLine, progress: ProgressLine | None
-) -> tuple[AuditState, AuditExpectations, Counter[str]]:
+    request: AuditRequest,
+    violations: Path,
+    print_line: PrintLine,
+    progress: ProgressLine | None,
+    former_folder: Path | None = None,
+) -> _AuditResult:
     prepare_environment()
-    duplicates: Counter[str] = Counter()
     whole = plan_selection(request.source, request.selection, span=sys.maxsize)
+    topics = list(dict.fromkeys(offsets.topic for offsets in whole))
+    former = FormerAudit(AuditState(), {})
+    if former_folder is not None:
+        former = _read_former_audit(request, former_folder, topics, print_line)
     builder = ExpectationBuilder(
         request.registry,
         request.source,
@@ -160,15 +195,43 @@ def _audit(
         samples=request.samples,
     )
     expectations = builder.build()
-    topics = len({offsets.topic for offsets in whole})
-    total = count_offsets(whole)
-    print_line(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {request.master}")
+    ids = request.source.topic_ids(topics)
+    if former.topics:
+        refined, _ = builder.refine(expectations, former.state)
+        chosen = {key: part for key, part in refined.parts.items() if key[0] in former.topics}
+        expectations = replace(refined, parts={**expectations.parts, **chosen})
+        changes = former.find_changes(whole, ids, expectations)
+        for topic, change in sorted(changes.items()):
+            print_line(escape_line(f"reading all offsets of {topic}: {change}"))
+        former = former.restrict([topic for topic in former.topics if topic not in changes])
+    new = former.find_new_ranges(whole)
+    result = _AuditResult(former.state, expectations, whole, ids, former=former.state, new_offsets=count_offsets(new))
+    print_line(
+        f"auditing {result.new_offsets:,} offsets of {len(topics):,} topic{'' if len(topics) == 1 else 's'} on "
+        f"{request.master}"
+    )
     violations.mkdir()
-    if not whole:
-        return AuditState(), expectations, duplicates
+    if former_folder is not None:
+        _carry_over(former_folder / VIOLATIONS, violations, former.topics)
+    if new:
+        _read_ranges(request, builder, result, new, violations, print_line=print_line, progress=progress)
+    return result
+
+
+def _read_ranges(
+    request: AuditRequest,
+    builder: ExpectationBuilder,
+    result: _AuditResult,
+    new: Sequence[OffsetRange],
+    violations: Path,
+    *,
+    print_line: PrintLine,
+    progress: ProgressLine | None,
+) -> None:
+    """Read new ranges, and whole topics whose records show another strategy; add them to the result."""
     with open_session(request.master) as session:
 
-        def read(ranges: Sequence[OffsetRange], expectations: AuditExpectations) -> AuditState:
+        def read(ranges: Sequence[OffsetRange]) -> AuditState:
             size = count_offsets(ranges)
             cut = request.source.split(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE))
             if progress is not None:
@@ -178,28 +241,71 @@ def _audit(
                     session,
                     request.source,
                     cut,
-                    expectations,
+                    result.expectations,
                     violations,
                     cap=request.cap,
                     evidence=request.evidence,
                     progress=progress,
-                    duplicates=duplicates,
+                    duplicates=result.duplicates,
                 )
             finally:
                 if progress is not None:
                     progress.finish()
 
-        state = read(whole, expectations)
-        expectations, changed = builder.refine(expectations, state)
+        result.state = limit_samples(limit_state(result.former.merge(read(new))))
+        result.expectations, changed = builder.refine(result.expectations, result.state)
         if changed:
             named = ", ".join(map(escape_line, sorted(changed)))
             reason = "the records follow another subject name strategy than the sampled ones"
             print_line(f"{reason}; reading again: {named}")
             for topic in changed:
-                del duplicates[topic]
-            again = read([offsets for offsets in whole if offsets.topic in changed], expectations)
-            state = limit_samples(limit_state(state.without(changed).merge(again)))
-    return state, expectations, duplicates
+                del result.duplicates[topic]
+            for file in find_violation_files(violations, changed):
+                file.unlink()
+            again = read([offsets for offsets in result.ranges if offsets.topic in changed])
+            result.former = result.former.without(changed)
+            result.state = limit_samples(limit_state(result.state.without(changed).merge(again)))
+
+
+def _make_options(request: AuditRequest) -> AuditOptions:
+    source = request.source.body()
+    return AuditOptions(
+        source=f"{source['kind']} {source.get('archive', '')}",
+        registry=request.registry.url,
+        limits=asdict(request.limits),
+        samples=request.samples,
+        producer_headers=request.evidence.producer_headers,
+        values_shown=request.evidence.show_values,
+        cap=request.cap,
+        strategies=repr(request.strategies),
+        partitions=request.selection.body().get("partitions", ""),
+    )
+
+
+def _read_former_audit(
+    request: AuditRequest, folder: Path, topics: Collection[str], print_line: PrintLine
+) -> FormerAudit:
+    """Return what a former audit has about topics, if it can be continued; else print the reason."""
+    nothing = FormerAudit(AuditState(), {})
+    former = read_former_audit(folder / STATE, _make_options(request))
+    if isinstance(former, FormerAudit) and request.source.body()["kind"] != "kafka":
+        former = "files of an archive may have changed anywhere"
+    if isinstance(former, FormerAudit) and (request.selection.since, request.selection.until) != (None, None):
+        former = "times select a part of the records"
+    if isinstance(former, FormerAudit):
+        return former.restrict(topics)
+    if former:
+        print_line(f"reading all offsets, and not only those that {folder} does not have: {former}")
+    return nothing
+
+
+def _carry_over(former: Path, violations: Path, topics: Collection[str]) -> None:
+    """Add the violations of topics that were found before; without a copy, if the file system can."""
+    for file in find_violation_files(former, topics):
+        try:
+            (violations / file.name).hardlink_to(file)
+        except OSError:
+            shutil.copyfile(file, violations / file.name)
 
 
 def publish(registry: Registry, report: AuditReport) -> int:

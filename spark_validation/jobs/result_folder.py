@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import UsageError
 __all__ = ["REPORT", "replace_folder"]
 
 REPORT: Final = "report.json"
-_LOCK: Final = ".owner"  #: file in a temporary folder that its process has locked
+_OWNED: Final = ".owned"  #: file in a temporary folder, which its process has locked as long as it runs
 _UNFINISHED: Final = "unfinished"
 _FORMER: Final = "former"
 
@@ -60,7 +60,7 @@ def _swap_folders(target: Path, fresh: Path) -> None:
         if target.exists():
             target.rename(backup)
         fresh.rename(target)
-        (target / _LOCK).unlink()
+        (target / _OWNED).unlink()
     finally:
         if backup.exists() and not target.exists():
             backup.rename(target)
@@ -71,10 +71,9 @@ def _swap_folders(target: Path, fresh: Path) -> None:
 def _make_folder(target: Path, kind: str) -> tuple[Path, int]:
     """Make a temporary folder beside another; return it and the lock that marks it as in use."""
     folder = Path(mkdtemp(prefix=f".{target.name}.{kind}-", dir=target.parent))
-    new = folder / f"{_LOCK}-new"
-    lock = os.open(new, os.O_CREAT | os.O_RDWR, 0o600)
+    lock = os.open(folder, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    new.rename(folder / _LOCK)  # locked when it appears
+    (folder / _OWNED).touch()  # the folder is locked when this appears
     return folder, lock
 
 
@@ -98,8 +97,10 @@ def _remove_leftovers(target: Path) -> None:
 
 def _lock_abandoned(folder: Path) -> int | None:
     """Lock a folder whose process has ended; None if it runs, or the folder is not one of ours."""
+    if not (folder / _OWNED).exists():
+        return None
     try:
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:

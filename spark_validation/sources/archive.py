@@ -180,7 +180,7 @@ class ArchiveReader:
                         yield chosen.take(pa.array(new))
 
     def _files_of(self, offsets: OffsetRange) -> list[Path]:
-        """Return the files that may have records of a range, by their first offset in the partition, then by name."""
+        """Return the files that may have records of a range, by first offset, then by name."""
         if self._topic != offsets.topic:
             self._topic = offsets.topic
             self._files = {file: self._describe(file) for file in list_files(self._archive, offsets.topic)}

@@ -125,7 +125,8 @@ class _RangeFile:
     def finish(self, end: int) -> Path:
         """Complete the file and give it the name of its range."""
         if self._writer is not None:
-            self._writer.add_key_value_metadata({RANGE_KEY: json.dumps([self._partition, self._start, end]).encode()})
+            range_text = json.dumps([self._partition, self._start, end])
+            self._writer.add_key_value_metadata({RANGE_KEY.decode(): range_text})
             self._writer.close()
             self._writer = None
         with self._unfinished.open("rb") as file:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "count_offsets", "split_ranges"]
+__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "count_offsets", "split_ranges", "subtract_ranges"]
 
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("key", pa.binary()),
@@ -62,3 +62,22 @@ def split_ranges(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[Of
             OffsetRange(whole.topic, whole.partition, start, min(start + span, whole.end))
             for start in range(whole.start, max(whole.end, whole.start + 1), span)
         )
+
+
+def subtract_ranges(ranges: Iterable[OffsetRange], covered: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """Return the parts of ranges that are not covered, in order."""
+    by_key: dict[tuple[str, int], list[OffsetRange]] = {}
+    for offsets in sorted(covered):
+        by_key.setdefault(offsets.key, []).append(offsets)
+    missing = []
+    for offsets in ranges:
+        start = offsets.start
+        for part in by_key.get(offsets.key, ()):
+            if part.start >= offsets.end:
+                break
+            if start < part.start:
+                missing.append(OffsetRange(*offsets.key, start, part.start))
+            start = max(start, min(part.end, offsets.end))
+        if start < offsets.end:
+            missing.append(OffsetRange(*offsets.key, start, offsets.end))
+    return missing

@@ -109,7 +109,7 @@ def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @contextmanager
 def serve_in_thread(database_url: str, **environment: str) -> Iterator[str]:
-    """Serve in a thread what ``contractlog serve`` serves in a process, without the start of another Python.
+    """Serve in a thread what ``contractlog serve`` serves in a process, which takes longer to start.
 
     As with ``run_server``, a warning in the log is a failure, unless the settings leave warnings out.
     """

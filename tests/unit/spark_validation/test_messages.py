@@ -17,8 +17,9 @@ from contractlog.spark_validation.jobs.audit_command import (
     add_source_options,
     make_source,
 )
-from contractlog.spark_validation.jobs.audit_job import _replace_folder
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
+from contractlog.spark_validation.jobs.result_folder import replace_folder
+from contractlog.spark_validation.jobs.result_folder import replace_folder
 from contractlog.spark_validation.jobs.terminal_report import format_last_line, format_report
 from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
@@ -129,7 +130,7 @@ def test_invalid_shares_are_rejected(text: str) -> None:
 def test_a_new_folder_takes_the_place_of_an_earlier_report(tmp_path: Path) -> None:
     out = tmp_path / "audit"
     for content in ("first", "second"):
-        with _replace_folder(out) as folder:
+        with replace_folder(out) as folder:
             (folder / "report.json").write_text(content)
             assert not out.exists() or (out / "report.json").read_text() == "first"
         assert (out / "report.json").read_text() == content
@@ -138,11 +139,11 @@ def test_a_new_folder_takes_the_place_of_an_earlier_report(tmp_path: Path) -> No
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "audit"
-    with _replace_folder(out) as folder:
+    with replace_folder(out) as folder:
         (folder / "report.json").write_text("first")
 
     def interrupted() -> None:
-        with _replace_folder(out) as folder:
+        with replace_folder(out) as folder:
             (folder / "report.json").write_text("half")
             raise KeyboardInterrupt
 
@@ -157,7 +158,7 @@ def test_an_interrupted_replacement_restores_the_previous_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: int
 ) -> None:
     out = tmp_path / "audit"
-    with _replace_folder(out) as folder:
+    with replace_folder(out) as folder:
         (folder / "report.json").write_text("first")
     rename, renamed = Path.rename, 0
 
@@ -169,7 +170,7 @@ def test_an_interrupted_replacement_restores_the_previous_folder(
         return rename(path, target)
 
     def audited() -> None:
-        with _replace_folder(out) as folder:
+        with replace_folder(out) as folder:
             (folder / "report.json").write_text("second")
 
     with monkeypatch.context() as patch:
@@ -182,9 +183,9 @@ def test_an_interrupted_replacement_restores_the_previous_folder(
 
 def test_a_folder_that_is_no_report_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("keep me")
-    with pytest.raises(UsageError, match="is not an audit report"), _replace_folder(tmp_path):
+    with pytest.raises(UsageError, match="is not an audit report"), replace_folder(tmp_path):
         pass
-    with pytest.raises(UsageError, match="is not an audit report"), _replace_folder(tmp_path / "notes.txt"):
+    with pytest.raises(UsageError, match="is not an audit report"), replace_folder(tmp_path / "notes.txt"):
         pass
     assert (tmp_path / "notes.txt").read_text() == "keep me"
 

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.spark_validation.jobs.archive_job import subtract_ranges
 from contractlog.spark_validation.sources import archive_writer
 from contractlog.spark_validation.sources.archive_writer import (
     copy_range,
     list_archived_ranges,
     remove_unfinished_files,
 )
-from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.records import OffsetRange, subtract_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import DAY, Record, create_batch

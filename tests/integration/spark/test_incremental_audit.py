@@ -1,0 +1,89 @@
+"""A second audit reads only new offsets, and its result is that of reading everything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from confluent_kafka import TopicPartition
+from pyspark.sql import SparkSession
+
+from contractlog.clients import Registry
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.schema import SchemaDraft
+
+from support.archives import ORDER, encode_order
+from support.kafka import Kafka
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+def audit(*arguments: object) -> int:
+    return main(["audit", *map(str, arguments)])
+
+
+def topics_in(folder: Path) -> Any:
+    return json.loads((folder / "report.json").read_text())["topics"]
+
+
+def violations_in(folder: Path) -> list[tuple[Any, ...]]:
+    table = pq.read_table(folder / "violations.parquet")
+    return sorted((row["topic"], row["partition"], row["offset"], row["code"]) for row in table.to_pylist())
+
+
+def test_a_second_audit_reads_only_new_offsets(
+    kafka: Kafka, registry_url: str, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [kafka.create_topic(partitions=2) for _ in range(2)]
+    with Registry(registry_url) as registry:
+        ids = [int(registry.register(f"{name}-value", SchemaDraft(ORDER)).schema_id) for name in names]
+
+    def send(index: int, *bodies: bytes) -> None:
+        kafka.produce(
+            names[index],
+            [
+                {"value": body, "partition": at % 2, "timestamp": 1_357_000_000_000 + at}
+                for at, body in enumerate(bodies)
+            ],
+        )
+
+    def run(folder: str, *more: str) -> list[str]:
+        place = ("--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers)
+        assert audit(*names, *place, "--out", tmp_path / folder, *more) == 1
+        return capsys.readouterr().err.splitlines()
+
+    good, bad = encode_order(ids[0]), b"plain"
+    send(0, *[good] * 10, bad)
+    send(1, *[encode_order(ids[1])] * 4)
+    assert not any("audited before" in line for line in run("audit"))
+    assert "read 0 new offsets; 15 were audited before" in run("audit")
+    send(0, good, good, bad)
+    lines = run("audit")
+    assert "read 3 new offsets; 15 were audited before" in lines
+    assert any(line.startswith("auditing 3 offsets of 2 topics") for line in lines)
+    run("whole")
+    assert topics_in(tmp_path / "audit") == topics_in(tmp_path / "whole")
+    assert violations_in(tmp_path / "audit") == violations_in(tmp_path / "whole")
+    assert len(violations_in(tmp_path / "audit")) == 2
+    assert not any("audited before" in line for line in run("audit", "--full"))
+    reason = "reading all offsets, and not only those that"
+    assert any(line.startswith(reason) and "--strict" in line for line in run("audit", "--strict"))
+
+    for future in kafka.admin.delete_records([TopicPartition(names[0], 0, 4)]).values():
+        future.result()
+    for future in kafka.admin.delete_topics([names[1]]).values():
+        future.result()
+    kafka.create_topic(names[1], partitions=2)
+    send(1, *[encode_order(ids[1])] * 6)
+    lines = run("audit", "--strict")
+    assert f"reading all offsets of {names[1]}: the topic was created again" in lines
+    assert "read 6 new offsets; 14 were audited before" in lines
+    parts = {entry["topic"]: entry for entry in topics_in(tmp_path / "audit") if entry["part"] == "value"}
+    assert parts[names[0]]["records"] == 14
+    assert parts[names[0]]["notes"] == [
+        "Offsets 0 to 4 of partition 0 were audited before and are no longer in the log."
+    ]
+    assert (parts[names[1]]["records"], parts[names[1]]["conforming"]) == (6, 6)
