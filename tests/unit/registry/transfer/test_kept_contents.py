@@ -1,4 +1,4 @@
-"""What an import keeps although its source does not have it, as after deletions while no import followed the source."""
+"""Contents that an import keeps although its source does not have them."""
 
 from __future__ import annotations
 
