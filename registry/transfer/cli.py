@@ -25,6 +25,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage.change_log import newest_sequence
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.file_lock import FileInUse, file_lock
+from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import MAX_ID_GAP
 from contractlog.registry.transfer.cli_options import (
     TransferSource,
@@ -48,6 +49,7 @@ from contractlog.registry.transfer.database_access import (
 )
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.importer import follow, import_contents, plan_import
+from contractlog.registry.transfer.kept_contents import describe_kept_contents
 from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
@@ -230,7 +232,20 @@ def _import_into_database(source: TransferSource, report: TransferReport, option
         with TransferProgress("parsing", "schemas", len(before.schemas)) as progress:
             import_contents(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
         if options.follow and not report.conflicts:
+            _warn_of_kept_contents(store, before, options)
             _follow_source(source, store, before, report, options)
+
+
+def _warn_of_kept_contents(store: Store, source: RegistryContents, options: Namespace) -> None:
+    """Warn of contents that the source may have deleted while no import followed it: they are kept."""
+    with store.open_snapshot() as snapshot:
+        kept = describe_kept_contents(source, _without_modes(read_database(snapshot), options))
+    if kept:
+        print_message(
+            f"warning: the database has contents that the source does not have: {'; '.join(kept)}. The source deleted "
+            "them while no import followed it, or they were written here; they are kept. For an exact copy, import "
+            "into an empty database"
+        )
 
 
 @contextmanager
@@ -242,7 +257,7 @@ def _suggest_running_import() -> Iterator[None]:
 
 
 def _follow_source(
-    source: TransferSource, store: Any, before: RegistryContents, report: TransferReport, options: Namespace
+    source: TransferSource, store: Store, before: RegistryContents, report: TransferReport, options: Namespace
 ) -> None:
     stop = threading.Event()
     previous_handlers = {
