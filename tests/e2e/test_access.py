@@ -404,7 +404,7 @@ def test_the_verbs_say_what_stands_in_the_way(secured: str, authority: Authority
         denied = ask(secured, authority, verb, file, **AS_CI)
         assert (denied.returncode, "user `ci` has no permission to write `users-value`" in denied.stdout) == (4, True)
     denied = ask(secured, authority, "register", file, "--keep-going", **AS_CI)
-    assert (denied.returncode, "denied operation Write on Subject: users-value" in denied.stderr) == (4, True)
+    assert (denied.returncode, "user `ci` has no permission to write `users-value`" in denied.stderr) == (4, True)
     for more in ({}, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "wrong"}):
         unknown = ask(secured, authority, "register", file, **more)
         assert (unknown.returncode, "CONTRACTLOG_REGISTRY_PASSWORD" in unknown.stderr) == (4, True)
