@@ -363,7 +363,7 @@ def _symbols_removed(node: Any, random: Random) -> bool:
     if not isinstance(node, dict) or len(node.get("symbols", ())) < 2:
         return False
     removed = node["symbols"].pop(random.randrange(len(node["symbols"])))
-    if node.get("default") == removed or random.random() < 0.7:
+    if node.get("default") == removed or random.random() < 0.5:
         node["default"] = node["symbols"][0]
     return True
 
@@ -409,8 +409,7 @@ CHANGES: Final[tuple[Callable[[Any, Random], bool], ...]] = (
     *(_field_renamed_with_alias, _field_alias_of_another, _field_default_changed, _doc_changed),
     *(_type_widened, _type_narrowed, _type_changed, _made_nullable),
     *(_branch_added, _branch_removed, _branches_reordered, _union_made_single, _union_made_single, _single_made_union),
-    *(_symbols_added, _symbols_added, _symbols_added, _symbols_removed, _symbols_removed, _symbols_removed),
-    *(_symbols_removed, _enum_default_set),
+    *(_symbols_added, _symbols_added, _symbols_added, _symbols_removed, _symbols_removed, _enum_default_set),
     *(_size_changed, _size_changed, _logical_type_changed, _logical_type_changed, _logical_type_changed),
     *(
         _definition_renamed,

@@ -19,7 +19,6 @@ from contractlog.spark_validation.jobs.audit_command import (
 )
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.result_folder import replace_folder
-from contractlog.spark_validation.jobs.result_folder import replace_folder
 from contractlog.spark_validation.jobs.terminal_report import format_last_line, format_report
 from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
