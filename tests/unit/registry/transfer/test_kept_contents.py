@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from contractlog.compatibility.associations import Lifecycle
+from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaType
