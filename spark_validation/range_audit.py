@@ -238,7 +238,10 @@ class _CheckedBatch:
 
 
 def _limit_unknown_ids(schema_ids: Numbers, codes: npt.NDArray[np.uint8]) -> Numbers:
-    """Count the highest unknown ids of a batch as id 0, as ``limit_state`` does, before examples of them are read."""
+    """Return the schema ids with the highest unknown ones as 0, so that no example of each is read.
+
+    ``limit_state`` does the same for whole states.
+    """
     unknown = codes == Outcome.UNKNOWN_SCHEMA_ID
     distinct = np.unique(schema_ids[unknown & (schema_ids != 0)])
     if distinct.size <= MAX_UNKNOWN_IDS:
