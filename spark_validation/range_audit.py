@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.contracts.audit.state import (
     MAX_EXAMPLES,
     MAX_FIELDS,
+    MAX_UNKNOWN_IDS,
     NO_TIMESTAMP,
     AuditState,
     Cell,
@@ -193,21 +194,23 @@ class _CheckedBatch:
         """
         checked, offset_numbers = self.checked, self.offset_numbers
         bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
-        nodes = checked.paths[bad].astype(np.int64)
+        nodes, codes = checked.paths[bad].astype(np.int64), checked.codes[bad]
+        schema_ids = _limit_unknown_ids(checked.schema_ids[bad], codes)
         violations: dict[ViolationKey, ViolationCounts] = {}
-        for node, schema_id, outcome, chosen in _group_rows(nodes, checked.schema_ids[bad], checked.codes[bad]):
+        for node, schema_id, outcome, chosen in _group_rows(nodes, schema_ids, codes):
             path, field = checked.path_table[node] if node >= 0 else ("", "")
             rows = bad[chosen]
             rows = rows[np.argsort(offset_numbers[rows], kind="stable")]
             key = ViolationKey(self.offsets.topic, self.part, outcome, schema_id, path, field)
             existing = violations.get(key) or previous.get(key)
+            examples = tuple(self._read_examples(rows, existing))
             violation = ViolationCounts(
                 len(rows),
                 *find_time_range(self.times[rows]),
-                tuple(self._read_examples(rows, existing)),
+                examples,
                 checked.details.get(int(rows[0]), ""),
                 {} if self.producers is None else self.producers.count_rows(rows),
-                self._read_first(rows, existing),
+                self._read_first(rows, existing, examples),
             )
             violations[key] = violations[key].merge(violation) if key in violations else violation
         return violations
@@ -220,17 +223,30 @@ class _CheckedBatch:
             if highest is None or self.offset_numbers[row] <= highest:
                 yield self.examples.read(row, self.offsets.partition)
 
-    def _read_first(self, rows: Numbers, existing: ViolationCounts | None) -> ViolationExample | None:
+    def _read_first(
+        self, rows: Numbers, existing: ViolationCounts | None, examples: Sequence[ViolationExample]
+    ) -> ViolationExample | None:
         """Return the first of some rows by time, then by offset; None if one read before is earlier."""
         times = np.where(self.times[rows] == NO_TIME, NO_TIMESTAMP, self.times[rows])
         position = int(np.argmin(times))  # of several, the first: rows are ascending by offset
+        time, offset = int(times[position]), int(self.offset_numbers[rows[position]])
         first = None if existing is None else existing.first
-        if first is not None and (first.timestamp, first.offset) < (
-            times[position],
-            self.offset_numbers[rows[position]],
-        ):
+        if first is not None and (first.timestamp, first.offset) < (time, offset):
             return None
-        return self.examples.read(int(rows[position]), self.offsets.partition)
+        existing_example = next((each for each in examples if (each.timestamp, each.offset) == (time, offset)), None)
+        return existing_example or self.examples.read(int(rows[position]), self.offsets.partition)
+
+
+def _limit_unknown_ids(schema_ids: Numbers, codes: npt.NDArray[np.uint8]) -> Numbers:
+    """Return the schema ids with the highest unknown ones as 0, so that no example of each is read.
+
+    ``limit_state`` does the same for whole states.
+    """
+    unknown = codes == Outcome.UNKNOWN_SCHEMA_ID
+    distinct = np.unique(schema_ids[unknown & (schema_ids != 0)])
+    if distinct.size <= MAX_UNKNOWN_IDS:
+        return schema_ids
+    return np.where(unknown & (schema_ids > distinct[MAX_UNKNOWN_IDS - 1]), 0, schema_ids)
 
 
 def _group_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from io import StringIO
 from pathlib import Path
 
@@ -11,7 +11,9 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.jobs.audit_command import (
+    _parse_evidence,
     _parse_share,
     add_read_options,
     add_source_options,
@@ -38,6 +40,23 @@ def test_a_line_for_each_part_what_needs_attention_first() -> None:
     assert "BAD_ENUM_INDEX 400" in said[0]
     assert "188 of 336,776 (0.056 %) records violate: TRUNCATED 168, NOT_FRAMED 20; 12 absent" in said[1]
     assert "The topic contains no records." in said[2]
+
+
+def test_the_only_producer_of_all_violations_is_named() -> None:
+    line = violation("TRUNCATED", 900)
+    line["producers"] = [{"producer": "boarding\x1b-2", "kind": "named", "records": 900}]
+    (text,) = format_report(report(part("t", violations=[line])))
+    assert "records violate: TRUNCATED 900; all from producer boarding\\x1b-2; 12 absent" in text
+    line["producers"].append({"producer": None, "kind": "none", "records": 5})
+    (text,) = format_report(report(part("t", violations=[line])))
+    assert "all from producer" not in text
+
+
+def test_the_given_producer_headers_replace_the_default_ones_and_values_are_masked_by_default() -> None:
+    assert _parse_evidence(Namespace(producer_header=[], show_values=False)) == EvidenceOptions()
+    given = Namespace(producer_header=["b", "a", "b"], show_values=True)
+    assert _parse_evidence(given) == EvidenceOptions(("b", "a"), show_values=True)
+    assert not EvidenceOptions().show_values
 
 
 def test_names_that_would_steer_a_terminal_are_escaped() -> None:

@@ -17,6 +17,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
     MAX_FIELDS,
+    MAX_UNKNOWN_IDS,
     AuditState,
     Coverage,
     limit_state,
@@ -228,6 +229,18 @@ def test_the_bytes_around_a_failure_are_shown_in_brackets(tmp_path: Path) -> Non
     assert example.failed_at == 1
     assert example.excerpt.startswith("0e [c6] 01 78 78")
     assert example.excerpt.endswith("78 …")
+
+
+def test_many_unknown_ids_are_counted_alike_in_one_batch_and_in_many(tmp_path: Path) -> None:
+    records = [Record(at, value=encode_frame(1_000 - at, b""), timestamp=at) for at in range(2 * MAX_UNKNOWN_IDS)]
+    write_topic(tmp_path, TOPIC, records)
+    whole = OffsetRange(TOPIC, 0, 0, len(records))
+    state, parts = audited(tmp_path, [whole]), audited(tmp_path, list(split_ranges([whole], 50)))
+    assert without_coverage(state) == without_coverage(parts)
+    ids = sorted(key.schema_id for key in state.violations)
+    assert ids == [0, *range(801, 801 + MAX_UNKNOWN_IDS)]
+    (others,) = [violation for key, violation in state.violations.items() if not key.schema_id]
+    assert (others.records, [example.offset for example in others.examples]) == (MAX_UNKNOWN_IDS, list(range(10)))
 
 
 def test_the_first_violation_is_the_earliest_whichever_partition_it_is_in(tmp_path: Path) -> None:
