@@ -133,10 +133,11 @@ def _list_files(folder: Path) -> Sequence[Path]:
 def _read_file(file: Path, selection: ViolationSelection) -> SelectedRecords | None:
     """Return the selected records of a file, which holds violations of one range; None if there are none."""
     at: tuple[str, int] | None = None
-    rows: list[tuple[int, int, int, int, int]] = []
+    chunks: list[NDArray[np.int64]] = []  # a row per violation: offset, part, size, start, stored
     codes: Counter[str] = Counter()
     try:
         for batch in pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(_COLUMNS)):
+            rows: list[tuple[int, int, int, int, int]] = []
             columns: list[list[Any]] = [batch.column(name).to_pylist() for name in _COLUMNS]
             for topic, partition, offset, part, code, stored, size in zip(*columns, strict=True):
                 if selection.admits(topic, part, code, partition, offset):
@@ -146,10 +147,12 @@ def _read_file(file: Path, selection: ViolationSelection) -> SelectedRecords | N
                     mark = RecordMark.of(part, stored, size)
                     rows.append((offset, PARTS.index(mark.part), mark.size, mark.start, mark.stored))
                     codes[code] += 1
+            chunks.append(np.array(rows, np.int64).reshape(-1, 5))
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise UsageError(f"`{file}` has no readable violations of an audit: {error}") from error
     if at is None:
         return None
-    table = np.array(sorted(rows), np.int64)
+    table = np.concatenate(chunks)
+    table = table[np.argsort(table[:, 0], kind="stable")]
     offsets, first = np.unique(table[:, 0], return_index=True)
     return SelectedRecords(*at, offsets, table[:, 1:], np.append(first, len(table)), codes)

@@ -24,7 +24,7 @@ __all__ = ["completion"]
 
 #: Verbs whose first positional word is a subject; after an action such as ``get`` if the verb has actions.
 _SUBJECT_VERBS: Final = (
-    "compat", "config", "delete", "mode", "pull", "show", "subjects", "undelete", "versions", "whoami",
+    "backtest", "compat", "config", "delete", "mode", "pull", "show", "subjects", "undelete", "versions", "whoami",
 )  # fmt: skip
 _ASK_SUBJECTS: Final = "contractlog subjects --format plain --timeout 1 --limit 500"
 
