@@ -26,14 +26,25 @@ from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.session import SparkFailed
-from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.state_files import read_samples, write_samples
 from contractlog.spark_validation.state_merger import StateMerger
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
-__all__ = ["TASKS", "TASKS_PER_CORE", "ErrorList", "Progress", "audit_ranges", "pack_ranges", "run_job"]
+__all__ = [
+    "TASKS",
+    "TASKS_PER_CORE",
+    "ErrorList",
+    "Progress",
+    "audit_ranges",
+    "pack_ranges",
+    "run_job",
+    "split_for_tasks",
+]
 
+RANGES: Final = 64  #: target number of ranges
+MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 TASKS: Final = 64  #: maximum number, if the cluster has few cores
 TASKS_PER_CORE: Final = 4
 TASK_WORK: Final = 10_000  #: offsets of a task, at least, unless there are fewer
@@ -105,6 +116,12 @@ def audit_ranges(
             shared.destroy()
         for folder in violations.glob(f"{_SAMPLES}*"):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def split_for_tasks(source: RecordSource, ranges: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """Split ranges so that cores share the work evenly, and progress is visible."""
+    span = min(max(count_offsets(ranges) // RANGES, MIN_RANGE), MAX_RANGE)
+    return source.split(ranges, span)
 
 
 def pack_ranges(ranges: Sequence[OffsetRange], maximum: int) -> list[list[OffsetRange]]:

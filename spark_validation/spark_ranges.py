@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -13,14 +13,20 @@ from pyspark.sql import SparkSession
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.session import open_session, prepare_environment
-from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
+from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RangeSource, RecordSource
-from contractlog.spark_validation.spark_audit import TASKS, TASKS_PER_CORE, ErrorList, Progress, pack_ranges, run_job
+from contractlog.spark_validation.spark_audit import (
+    TASKS,
+    TASKS_PER_CORE,
+    ErrorList,
+    Progress,
+    pack_ranges,
+    run_job,
+    split_for_tasks,
+)
 
 __all__ = ["RangeWork", "run_on_cluster", "run_ranges"]
 
-RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
-MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 
 S = TypeVar("S")
 
@@ -48,7 +54,7 @@ def run_on_cluster(
         Unreachable: the source stopped responding.
         SparkFailed: Spark, Java or a worker raised an error that is not one of contractlog's.
     """
-    size = sum(map(len, ranges))
+    size = count_offsets(ranges)
     if not size:
         process = work.prepare()
         result = work.empty()
@@ -56,11 +62,10 @@ def run_on_cluster(
             result = work.merge(result, process(source, offsets))
         return result
     prepare_environment()
-    span = min(max(size // RANGES, MIN_RANGE), MAX_RANGE)
     with open_session(master) as session:
         progress.start(size)
         try:
-            return run_ranges(session, source, list(split_ranges(ranges, span)), work, progress=progress)
+            return run_ranges(session, source, split_for_tasks(source, ranges), work, progress=progress)
         finally:
             progress.finish()
 

@@ -39,7 +39,7 @@ from contractlog.spark_validation.session import open_session, prepare_environme
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.spark_audit import audit_ranges, split_for_tasks
 from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable, find_violation_files
@@ -49,8 +49,6 @@ __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 PAGE: Final = "report.html"
 VIOLATIONS: Final = "violations.parquet"
 STATE: Final = "state"
-RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
-MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
 
 PrintLine = Callable[[str], None]
 
@@ -233,7 +231,7 @@ def _read_ranges(
 
         def read(ranges: Sequence[OffsetRange]) -> AuditState:
             size = count_offsets(ranges)
-            cut = request.source.split(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE))
+            cut = split_for_tasks(request.source, ranges)
             if progress is not None:
                 progress.start(size)
             try:
