@@ -172,7 +172,8 @@ async def delete_subject_mode(
 async def get_settings(subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
     """Return the config and the mode in force for a subject, and the scope of each setting.
 
-    The subject need not exist. It may be a context: `:.eu:`, `:.:` for the global settings, `:.__GLOBAL:` for those of every context.
+    The subject need not exist. It may be a context: `:.eu:`, `:.:` for the global settings, `:.__GLOBAL:` for those of
+    every context.
     """
     return ApiResponse(SettingsBody.of(subject, *await levels.effective_settings(subject)))
 
