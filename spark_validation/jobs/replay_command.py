@@ -90,7 +90,7 @@ def replay(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     mode.add_argument("--confirm", action="store_true", help="send the records")
     add_broker_options(parser)
-    add_registry(parser)
+    add_registry(parser, environments=False)
     add_format(parser)
     add_output(parser, kept="results and errors")
     options = parser.parse_intermixed_args(argv)

@@ -28,8 +28,8 @@ level = "FULL"
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("register_runner", "runner"):
-        monkeypatch.setattr(f"contractlog.clients.cli.plan.{module}.connect", lambda _: nullcontext(registry))
+    for module in ("plan.runner", "register.runner"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     put(tmp_path, **{"orders-value": ORDER, "Money": MONEY})
     (tmp_path / "contractlog.toml").write_text(MANIFEST)

@@ -34,7 +34,7 @@ until = {until}
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("plan.register_runner", "plan.runner", "check.runner"):
+    for module in ("register.runner", "plan.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     registry.register("Money", SchemaDraft(json.dumps(OLD)))

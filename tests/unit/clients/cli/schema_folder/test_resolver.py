@@ -46,7 +46,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check.runner", "plan.register_runner", "plan.runner", "pull.runner", "schema_folder.command_files"):
+    for module in ("check.runner", "register.runner", "plan.runner", "pull.runner", "schema_folder.command_files"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 
