@@ -62,4 +62,4 @@ def test_edges_are_found_in_an_archive(
     said = capsys.readouterr().err.splitlines()
     assert "finding lineage: 0 of 4 comparisons of two topics" in said
     report = json.loads((out / "report.json").read_text())
-    assert (report["lineage"], report["scope"]) == (edges, {"lineage": True, "samples": True})
+    assert (report["lineage"], report["scope"]["lineage"], report["scope"]["samples"]) == (edges, True, True)

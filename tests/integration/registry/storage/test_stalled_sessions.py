@@ -57,15 +57,15 @@ class Session:
 
 
 @pytest.fixture
-def administrator(postgres_module_url: str) -> Iterator[Engine]:
-    engine = create_engine(parse_url(postgres_module_url), isolation_level="AUTOCOMMIT")
+def administrator(upgraded_postgres_url_of_module: str) -> Iterator[Engine]:
+    engine = create_engine(parse_url(upgraded_postgres_url_of_module), isolation_level="AUTOCOMMIT")
     yield engine
     engine.dispose()
 
 
 @pytest.fixture
-def waiting(postgres_module_url: str) -> Iterator[Session]:
-    with open_session(postgres_module_url) as session:
+def waiting(upgraded_postgres_url_of_module: str) -> Iterator[Session]:
+    with open_session(upgraded_postgres_url_of_module) as session:
         yield session
 
 
@@ -100,11 +100,11 @@ def block(engine: Engine, waiting: Session, blocking: Session) -> None:
 
 
 def test_a_blocking_session_without_messages_is_ended_after_the_limit(
-    postgres_module_url: str, administrator: Engine, waiting: Session
+    upgraded_postgres_url_of_module: str, administrator: Engine, waiting: Session
 ) -> None:
     clock = Clock()
     stalled = StalledSessions(administrator, 5.0, clock)
-    with open_session(postgres_module_url) as blocking:
+    with open_session(upgraded_postgres_url_of_module) as blocking:
         blocking.lock()
         blocking.send()
         eventually(lambda: read_state(administrator, blocking) == ("active", "ClientRead"))
@@ -120,11 +120,11 @@ def test_a_blocking_session_without_messages_is_ended_after_the_limit(
 
 
 def test_a_session_that_receives_a_message_is_not_stalled(
-    postgres_module_url: str, administrator: Engine, waiting: Session
+    upgraded_postgres_url_of_module: str, administrator: Engine, waiting: Session
 ) -> None:
     clock = Clock()
     stalled = StalledSessions(administrator, 5.0, clock)
-    with open_session(postgres_module_url) as blocking:
+    with open_session(upgraded_postgres_url_of_module) as blocking:
         blocking.lock()
         blocking.exchange()
         block(administrator, waiting, blocking)
@@ -138,14 +138,14 @@ def test_a_session_that_receives_a_message_is_not_stalled(
 
 @pytest.mark.parametrize("kind", ["application", "role", "working", "computing", "not blocking"])
 def test_other_sessions_are_not_ended(
-    postgres_module_url: str, administrator: Engine, waiting: Session, kind: str
+    upgraded_postgres_url_of_module: str, administrator: Engine, waiting: Session, kind: str
 ) -> None:
     with administrator.connect() as connection:
         connection.exec_driver_sql("DROP ROLE IF EXISTS neighbour")
         connection.exec_driver_sql("CREATE ROLE neighbour LOGIN")
     application = "psql" if kind == "application" else APPLICATION
     role = "neighbour" if kind == "role" else None
-    with open_session(postgres_module_url, application=application, role=role) as blocking:
+    with open_session(upgraded_postgres_url_of_module, application=application, role=role) as blocking:
         blocking.lock()
         expected = ("active", "ClientRead")
         if kind == "computing":  # between two statements, as an import; PostgreSQL has a limit for that
