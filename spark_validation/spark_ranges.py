@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
@@ -15,15 +15,7 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RangeSource, RecordSource
-from contractlog.spark_validation.spark_audit import (
-    TASKS,
-    TASKS_PER_CORE,
-    ErrorList,
-    Progress,
-    pack_ranges,
-    run_job,
-    split_for_tasks,
-)
+from contractlog.spark_validation.spark_tasks import Progress, TaskSignals, run_tasks, split_for_tasks
 
 __all__ = ["RangeWork", "run_on_cluster", "run_ranges"]
 
@@ -91,32 +83,12 @@ def run_ranges(
         Unreachable: the source stopped responding.
         SparkFailed: Spark, Java or a worker raised an error that is not one of contractlog's.
     """
-    state = work.empty()
     if not ranges:
-        return state
-    context = session.sparkContext
-    done = context.accumulator(0)
-    failed = context.accumulator([], ErrorList())
-    shared = context.broadcast(work)
-    task: RangeTask[S] = RangeTask(source, shared, done, failed)
-
-    def tick() -> None:
-        if failed.value:  # other tasks that wait would fail in the same way, one after another
-            raise failed.value[0]
-        if progress is not None:
-            progress(int(done.value))
-
-    try:
-        packed = pack_ranges(ranges, max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
-        results = run_job(context, lambda: context.parallelize(packed, len(packed)).mapPartitions(task).collect(), tick)
-    finally:
-        with suppress(Py4JError, OSError):  # if the Java process has ended, nothing is left to destroy
-            shared.destroy()
-    for result in results:
-        if isinstance(result, ContractlogError):
-            raise result
-        state = work.merge(state, result)
-    return state
+        return work.empty()
+    results: list[S] = run_tasks(
+        session, ranges, work, lambda shared, signals: RangeTask(source, shared, signals), progress=progress
+    )
+    return reduce(work.merge, results, work.empty())
 
 
 @dataclass(frozen=True)
@@ -125,22 +97,21 @@ class RangeTask(Generic[S]):
 
     source: RecordSource
     work: Any  #: a broadcast ``RangeWork``
-    done: Any  #: an accumulator of offsets
-    failed: Any  #: an accumulator of errors
+    signals: TaskSignals
 
     def __call__(self, packed: Iterable[Sequence[OffsetRange]]) -> Iterator[S | ContractlogError]:
         """Yield one result, or an error of ours, which is not raised because a retry would not fix it."""
         work: RangeWork[S] = self.work.value
         state = work.empty()
-        ranges = [offsets for task_ranges in packed for offsets in task_ranges]
+        ranges = list(chain.from_iterable(packed))
         try:
             process = work.prepare()
             with self.source.open(ranges) as reader:
                 for offsets in ranges:
                     state = work.merge(state, process(reader, offsets))
-                    self.done.add(len(offsets))
+                    self.signals.count(offsets)
         except ContractlogError as error:
-            self.failed.add([error])
+            self.signals.fail(error)
             yield error
         else:
             yield state

@@ -39,7 +39,8 @@ from contractlog.spark_validation.session import open_session, prepare_environme
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_audit import audit_ranges, split_for_tasks
+from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.spark_tasks import split_for_tasks
 from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable, find_violation_files

@@ -15,7 +15,8 @@ from contractlog.contracts.audit.report import PARTS
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource, RangeSource
-from contractlog.spark_validation.spark_audit import TASK_WORK, audit_ranges
+from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.spark_tasks import TASK_WORK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

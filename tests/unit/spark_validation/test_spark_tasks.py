@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.spark_audit import RANGE_WORK, TASK_WORK, pack_ranges
+from contractlog.spark_validation.spark_tasks import RANGE_WORK, TASK_WORK, pack_ranges
 
 
 @given(st.lists(st.integers(0, 100_000), min_size=1, max_size=60), st.integers(1, 20))
