@@ -67,12 +67,18 @@ class LargeResponse:
             self._seconds += loop.time() - since
             self._sending_since = self._deadline = None
         self._received += size
+        self._is_cut_off = False  # the client received the piece in the same moment
 
     def cut_off(self) -> None:
         """Let ``deliver`` raise, if it is running."""
         if self._deadline is not None and not self._deadline.expired():
             self._is_cut_off = True
             self._deadline.reschedule(asyncio.get_running_loop().time())
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True if it was cut off and has not left yet."""
+        return self._is_cut_off
 
     def pace(self, after: float) -> float:
         """Return the bytes per second that the client receives.
@@ -189,7 +195,10 @@ class ResponseLimits:
         return sending.total() < self._max_large and sending[response.caller] < self._max_per_caller
 
     def _make_room(self) -> None:
-        """Cut the slowest response off if a caller with fewer waits; check again as long as any wait."""
+        """Cut the slowest response off if a caller with fewer waits; check again as long as any wait.
+
+        Of equally slow ones, it is one of the caller with the most.
+        """
         self._next_check = None
         if not self._waiting:
             return
@@ -200,8 +209,9 @@ class ResponseLimits:
             for response in self._sending
             if sending[response.caller] > fewest
         }
-        slowest = min(paces, key=lambda response: paces[response], default=None)
-        if slowest is not None and paces[slowest] < _SLOW_BYTES_PER_SECOND:
+        slowest = min(paces, key=lambda response: (paces[response], -sending[response.caller]), default=None)
+        leaving = any(response.is_cut_off for response in self._sending)  # its slot will be free in a moment
+        if slowest is not None and not leaving and paces[slowest] < _SLOW_BYTES_PER_SECOND:
             slowest.cut_off()
         self._next_check = asyncio.get_running_loop().call_later(self._check_seconds, self._make_room)
 

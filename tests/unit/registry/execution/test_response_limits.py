@@ -129,7 +129,7 @@ def test_slow_readers_are_cut_off_while_callers_with_fewer_responses_wait() -> N
         await asyncio.wait(sending, return_when=asyncio.FIRST_COMPLETED)
         reasons = [task.result() for task in sending if task.done()]
         assert reasons == ["others wait, and it receives less than 1 MiB per second"]
-        assert not sending[2].done()  # its caller has no more than the one who waited
+        assert not sending[2].done()  # its caller has fewer than the other
         again = await enter(limits, "b")
         for _ in range(20):
             await asyncio.sleep(0)
