@@ -7,6 +7,9 @@ Prints the seconds of each step, the requests to the registry, and the audit's t
 A real Apache Kafka and a registry are started in new folders. Each topic has a subject with two versions. The start of
 Spark is measured, and is not part of the audit. ``--plan-only`` stops when the ranges are planned, for many partitions
 (``--topics 100 --partitions 100``). ``--check`` exits with 1 if the audit takes more than a minute.
+
+Measured on two idle cores: 1,000 topics of 100 records in 8.0 s to the report, besides 7.2 s until Spark has started;
+7 requests to the registry; all offsets planned in 0.2 s. The loop that only counts takes 0.45 s.
 """
 
 from __future__ import annotations
