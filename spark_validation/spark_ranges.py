@@ -8,16 +8,14 @@ from functools import reduce
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
-from pyspark.sql import SparkSession
-
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RangeSource, RecordSource
-from contractlog.spark_validation.spark_tasks import Progress, TaskSignals, run_tasks, split_for_tasks
+from contractlog.spark_validation.spark_tasks import TaskSignals, run_tasks, split_for_tasks
 
-__all__ = ["RangeWork", "run_on_cluster", "run_ranges"]
+__all__ = ["RangeWork", "run_on_cluster"]
 
 
 S = TypeVar("S")
@@ -39,7 +37,16 @@ class RangeWork(Protocol[S]):
 def run_on_cluster(
     master: str, source: RecordSource, ranges: Sequence[OffsetRange], work: RangeWork[S], progress: ProgressLine
 ) -> S:
-    """Start Spark and run work on ranges, which are split for it; without offsets, Spark is not started.
+    """Start Spark, run work on ranges, which are split for it, and return the merged result.
+
+    Without offsets, Spark is not started.
+
+    Args:
+        master: the Spark cluster.
+        source: source of the records; must be reachable from the workers.
+        ranges: the ranges to read; they do not overlap.
+        work: what is done with each range.
+        progress: shows the number of offsets done so far.
 
     Raises:
         UsageError: Spark does not start.
@@ -57,37 +64,15 @@ def run_on_cluster(
     with open_session(master) as session:
         progress.start(size)
         try:
-            return run_ranges(session, source, split_for_tasks(source, ranges), work, progress=progress)
+            results: list[S] = run_tasks(
+                session,
+                split_for_tasks(source, ranges),
+                work,
+                lambda shared, signals: RangeTask(source, shared, signals),
+                progress=progress,
+            )
         finally:
             progress.finish()
-
-
-def run_ranges(
-    session: SparkSession,
-    source: RecordSource,
-    ranges: Sequence[OffsetRange],
-    work: RangeWork[S],
-    *,
-    progress: Progress | None = None,
-) -> S:
-    """Run work on ranges on a cluster, and return the merged result.
-
-    Args:
-        session: the Spark session.
-        source: source of the records; must be reachable from the workers.
-        ranges: the ranges to read; they do not overlap.
-        work: what is done with each range.
-        progress: called regularly with the number of offsets done so far.
-
-    Raises:
-        Unreachable: the source stopped responding.
-        SparkFailed: Spark, Java or a worker raised an error that is not one of contractlog's.
-    """
-    if not ranges:
-        return work.empty()
-    results: list[S] = run_tasks(
-        session, ranges, work, lambda shared, signals: RangeTask(source, shared, signals), progress=progress
-    )
     return reduce(work.merge, results, work.empty())
 
 

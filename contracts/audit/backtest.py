@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import reduce
 from heapq import nsmallest
 from typing import Final, TypeVar
 
@@ -26,7 +25,6 @@ __all__ = [
     "UnreadableExample",
     "UnreadableKey",
     "limit_readability",
-    "merge_readability",
 ]
 
 K = TypeVar("K")
@@ -126,11 +124,6 @@ class ReadabilityState:
             _merge_values(self.counts, other.counts.items(), ReadCounts.merge),
             _merge_values(self.unreadable, other.unreadable.items(), UnreadableCounts.merge),
         )
-
-
-def merge_readability(states: Iterable[ReadabilityState]) -> ReadabilityState:
-    """Return all states combined."""
-    return reduce(ReadabilityState.merge, states, ReadabilityState())
 
 
 def limit_readability(state: ReadabilityState) -> ReadabilityState:

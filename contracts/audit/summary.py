@@ -8,27 +8,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.report import (
     PARTS,
     THRESHOLD,
     AuditVerdict,
     Part,
     PartitionCounts,
-    ProducerUse,
     SchemaUse,
     SeriesPoint,
     StrategyUse,
     TopicPart,
-    ViolatingProducer,
-    ViolatingRecord,
-    ViolationLine,
 )
 from contractlog.contracts.audit.state import (
     AuditState,
@@ -36,10 +31,11 @@ from contractlog.contracts.audit.state import (
     CellKey,
     Coverage,
     ViolationCounts,
-    ViolationExample,
     ViolationKey,
     describe_unsampled_fields,
 )
+from contractlog.contracts.audit.time_text import format_timestamp
+from contractlog.contracts.audit.violation_entries import list_producers, list_violations
 
 __all__ = [
     "PartState",
@@ -48,7 +44,6 @@ __all__ = [
     "VersionUses",
     "count_partitions",
     "describe_gaps",
-    "format_timestamp",
     "mark_unaudited",
     "newest_audited",
     "newest_in_use",
@@ -63,7 +58,6 @@ _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
 _NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
 _NAMED: Final = 10  #: maximum number of unusable schemas named per part
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class VersionUse(NamedTuple):
@@ -114,15 +108,6 @@ def summarize(
     ]
 
 
-def format_timestamp(milliseconds: int) -> str:
-    """Format milliseconds since 1970 as ISO 8601 in UTC; empty if out of range."""
-    try:
-        at = _EPOCH + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return ""
-    return at.isoformat(timespec="milliseconds" if at.microsecond else "seconds").replace("+00:00", "Z")
-
-
 def _entry(
     topic: str,
     part: Part,
@@ -165,11 +150,8 @@ def _entry(
         "absent": sum(partition["absent"] for partition in partitions),
         "partitions": partitions,
         "schemas": schemas,
-        "violations": [
-            _violation(key, violation, producers_named=bool(observed.producers))
-            for key, violation in sorted(observed.violations, key=_by_weight)
-        ],
-        "producers": _producers(observed, total),
+        "violations": list_violations(observed.violations, producers_named=bool(observed.producers)),
+        "producers": list_producers(observed.producers, total.records, total.violating),
         "series": _series(observed),
         "fields": [],
         "notes": sentences,
@@ -267,80 +249,6 @@ def _schema(schema_id: int, use: VersionUse | None, cells: Sequence[Cell]) -> Sc
         "violating": total.violating,
         "first_seen": format_timestamp(min(cell.first_seen for cell in cells)),
         "last_seen": format_timestamp(max(cell.last_seen for cell in cells)),
-    }
-
-
-def _by_weight(item: tuple[ViolationKey, ViolationCounts]) -> tuple[int, ViolationKey]:
-    return -item[1].records, item[0]
-
-
-def _producers(observed: PartState, total: RecordTotals) -> list[ProducerUse]:
-    """Return the producers of a part, those with the most violations first."""
-    if not observed.producers:
-        return []
-    uses: list[ProducerUse] = [
-        {
-            **_violating_producer(key.producer, counts.records),
-            "violating": counts.violating,
-            "first_seen": format_timestamp(counts.first_seen),
-            "last_seen": format_timestamp(counts.last_seen),
-        }
-        for key, counts in observed.producers
-    ]
-    records = total.records - sum(counts.records for _, counts in observed.producers)
-    violating = total.violating - sum(counts.violating for _, counts in observed.producers)
-    if records:
-        unnamed: ViolatingProducer = {"producer": None, "kind": "none", "records": records}
-        uses.append({**unnamed, "violating": violating, "first_seen": "", "last_seen": ""})
-    return sorted(uses, key=lambda use: (-use["violating"], -use["records"], use["kind"], use["producer"] or ""))
-
-
-def _violating_producers(violation: ViolationCounts) -> list[ViolatingProducer]:
-    """Return the producers of a kind of violation, those with the most records first."""
-    producers = [_violating_producer(name, records) for name, records in violation.producers.items()]
-    unnamed = violation.records - sum(violation.producers.values())
-    if unnamed:
-        producers.append({"producer": None, "kind": "none", "records": unnamed})
-    return sorted(producers, key=lambda use: (-use["records"], use["kind"], use["producer"] or ""))
-
-
-def _violating_producer(name: str, records: int) -> ViolatingProducer:
-    if name == OTHER_PRODUCERS:
-        return {"producer": None, "kind": "others", "records": records}
-    return {"producer": name, "kind": "named", "records": records}
-
-
-def _violation(key: ViolationKey, violation: ViolationCounts, *, producers_named: bool) -> ViolationLine:
-    first = violation.first
-    if first is not None and first.timestamp != violation.first_seen:
-        first = None  # a merged state of an earlier release has an earlier record
-    return {
-        "code": key.outcome.name,
-        "records": violation.records,
-        "schema_id": key.schema_id or None,
-        "path": key.path,
-        "field": key.field,
-        "detail": violation.detail,
-        "first_seen": format_timestamp(violation.first_seen),
-        "last_seen": format_timestamp(violation.last_seen),
-        "producers": _violating_producers(violation) if producers_named else [],
-        "first": None if first is None else _violating_record(first),
-        "examples": [_violating_record(example) for example in sorted(violation.examples)],
-    }
-
-
-def _violating_record(example: ViolationExample) -> ViolatingRecord:
-    return {
-        "partition": example.partition,
-        "offset": example.offset,
-        "timestamp": format_timestamp(example.timestamp),
-        "producer": example.producer or None,
-        "size": None if example.size < 0 else example.size,
-        "failed_at": None if example.failed_at < 0 else example.failed_at,
-        "key": example.key,
-        "headers": [{"name": name, "value": value} for name, value in example.headers],
-        "decoded": example.decoded,
-        "excerpt": example.excerpt,
     }
 
 

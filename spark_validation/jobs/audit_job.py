@@ -95,7 +95,7 @@ def audit_to_folder(
     with replace_folder(out) as folder:
         result = _audit(request, folder / VIOLATIONS, print_line, progress, None if request.full else out)
         state, expectations = result.state, result.expectations
-        before = sum(each.to_offset - each.from_offset for each in result.former.coverage)
+        before = _count_covered(result.former)
         scope: AuditScope = {
             "lineage": request.lineage,
             "samples": request.samples,
@@ -104,8 +104,9 @@ def audit_to_folder(
         }
         scope.update(cast("AuditScope", request.selection.body()))
         if before:
-            print_line(f"read {result.new_offsets:,} new offsets; {before:,} were audited before")
-            scope |= {"new_offsets": result.new_offsets, "audited_before": before}
+            new = _count_covered(state) - before
+            print_line(f"read {new:,} new offsets; {before:,} were audited before")
+            scope |= {"new_offsets": new, "audited_before": before}
         ensure_readable(folder / VIOLATIONS)
         write_state(state, folder / STATE)
         write_basis(folder / STATE, state, _make_options(request), expectations, result.ids)
@@ -135,6 +136,11 @@ def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: Pr
     """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
         return _audit(request, Path(folder, VIOLATIONS), print_line, progress).state
+
+
+def _count_covered(state: AuditState) -> int:
+    """Return the number of offsets that were read for a state."""
+    return sum(coverage.to_offset - coverage.from_offset for coverage in state.coverage)
 
 
 def _notes(source: RecordSource, result: _AuditResult) -> dict[tuple[str, str], list[str]]:
@@ -169,7 +175,6 @@ class _AuditResult:
     ids: Mapping[str, str]  #: of topics
     duplicates: Counter[str] = field(default_factory=Counter)  #: by topic
     former: AuditState = field(default_factory=AuditState)  #: what was not read again
-    new_offsets: int = 0
 
 
 def _audit(
@@ -204,9 +209,9 @@ def _audit(
             print_line(escape_line(f"reading all offsets of {topic}: {change}"))
         former = former.restrict([topic for topic in former.topics if topic not in changes])
     new = former.find_new_ranges(whole)
-    result = _AuditResult(former.state, expectations, whole, ids, former=former.state, new_offsets=count_offsets(new))
+    result = _AuditResult(former.state, expectations, whole, ids, former=former.state)
     print_line(
-        f"auditing {result.new_offsets:,} offsets of {len(topics):,} topic{'' if len(topics) == 1 else 's'} on "
+        f"auditing {count_offsets(new):,} offsets of {len(topics):,} topic{'' if len(topics) == 1 else 's'} on "
         f"{request.master}"
     )
     violations.mkdir()

@@ -15,7 +15,7 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import SelectionBody
-from contractlog.contracts.audit.summary import format_timestamp
+from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 

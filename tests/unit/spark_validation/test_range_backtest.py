@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from contractlog.contracts.audit.backtest import (
     UnreadableExample,
     UnreadableKey,
     limit_readability,
-    merge_readability,
 )
 from contractlog.contracts.audit.state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS
 from contractlog.spark_validation.expectations import ExpectedSchema
@@ -90,7 +90,8 @@ def states(draw: st.DrawFn) -> ReadabilityState:
 def read(folder: Path, ranges: list[OffsetRange], plan: BacktestPlan = PLAN) -> ReadabilityState:
     """Back-test ranges one by one and merge."""
     process = plan.prepare()
-    return limit_readability(merge_readability(process(ArchiveSource(folder), offsets) for offsets in ranges))
+    states = [process(ArchiveSource(folder), offsets) for offsets in ranges]
+    return limit_readability(reduce(ReadabilityState.merge, states, ReadabilityState()))
 
 
 def test_every_record_has_one_outcome_and_the_cause_is_named(tmp_path: Path) -> None:

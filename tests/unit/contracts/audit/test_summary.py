@@ -20,7 +20,8 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
-from contractlog.contracts.audit.summary import VersionUse, format_timestamp, newest_in_use, summarize
+from contractlog.contracts.audit.summary import VersionUse, newest_in_use, summarize
+from contractlog.contracts.audit.time_text import format_timestamp
 
 USES = {("t", "value", 1): VersionUse("t-value", 1), ("t", "value", 2): VersionUse("t-value", 2)}
 DAY = "2013-01-01"
