@@ -17,8 +17,8 @@ from contractlog.clients.cli.associations.bindings import (
     find_draft,
 )
 from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import Step
-from contractlog.clients.cli.register.runner import Registration
 from contractlog.clients.cli.subject_settings import SettingIgnored
 from contractlog.compatibility.errors import AssociationNotFound, MethodNotAllowed, NotFound
 from contractlog.compatibility.terminal_text import escape_line

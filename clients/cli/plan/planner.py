@@ -28,6 +28,7 @@ from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan.file_registration import FileRegistration
 from contractlog.clients.cli.plan.lowered_levels import find_lowered_levels
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import (
     DeleteSubject,
     Register,
@@ -39,7 +40,6 @@ from contractlog.clients.cli.plan.steps import (
     compute_digest,
     setting_step,
 )
-from contractlog.clients.cli.register.runner import Registration
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.contract_differences import (

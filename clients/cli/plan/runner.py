@@ -40,9 +40,9 @@ from contractlog.clients.cli.plan.plan_output import (
     summarize,
 )
 from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.saved_plan import SavedPlan, find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
-from contractlog.clients.cli.register.runner import Registration
 from contractlog.clients.cli.report_formats.plan_report import Applied, apply_report, outdated_plan_report, plan_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
 from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
-from contractlog.clients.cli.register.runner import Registration
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import (
     SettingChange,

@@ -12,8 +12,8 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.clients.cli.plan.registration import Registration
 from contractlog.clients.cli.plan.steps import DeleteSubject
-from contractlog.clients.cli.register.runner import Registration
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.testing import Registries
