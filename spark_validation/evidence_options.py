@@ -1,4 +1,4 @@
-"""Options of an audit about its evidence: who wrote the records, and what examples of violations show."""
+"""Options of an audit about its evidence: producers, profiles of fields, and examples of violations."""
 
 from __future__ import annotations
 
@@ -14,4 +14,5 @@ class EvidenceOptions:
     """Parts of a state besides counts of outcomes."""
 
     producer_headers: tuple[str, ...] = DEFAULT_PRODUCER_HEADERS  #: the first that a record has names its producer
-    show_values: bool = False  #: whether examples hold values, instead of their types and lengths
+    show_values: bool = False  #: whether examples and profiles hold values, instead of their types and lengths
+    profiles: bool = True  #: whether fields are profiled

@@ -36,6 +36,7 @@ from contractlog.spark_validation.example_evidence import ExampleReader
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.producers import BatchProducers, read_producers
+from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.timestamps import NO_TIME, find_time_range, to_milliseconds
@@ -83,13 +84,20 @@ def audit_range(
             producers = read_producers(batch.column("headers"), evidence.producer_headers)
             times, offset_numbers = to_milliseconds(batch.column("timestamp")), np.asarray(batch.column("offset"))
             for part in PARTS:
-                checked = _validate_batch(batch, part, expectations, checks[part])
+                checked = _validate_batch(batch, part, expectations, checks[part], profiles=evidence.profiles)
                 counted_producers = producers if part == "value" or checks[part].expectation.audited else None
                 reader = ExampleReader(
                     batch, part, checked, checks[part].validators, checks[part].guids, producers, evidence.show_values
                 )
                 checked_batch = _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers, reader)
-                state = state.merge(checked_batch.state(state.violations))
+                state = state.merge(checked_batch.state(state.violations, samples=expectations.samples))
+                if evidence.profiles:
+                    profiles = profile_fields(checked.columns, show_values=evidence.show_values)
+                    state = state.merge(
+                        AuditState(
+                            profiles={(offsets.topic, part, name): profile for name, profile in profiles.items()}
+                        )
+                    )
                 if file is not None:
                     file.add(batch, part, checked)
             if len(state.cells) > MAX_CELLS:
@@ -119,7 +127,7 @@ class _PartCheck:
 
 
 def _validate_batch(
-    batch: pa.RecordBatch, part: Part, expectations: AuditExpectations, check: _PartCheck
+    batch: pa.RecordBatch, part: Part, expectations: AuditExpectations, check: _PartCheck, *, profiles: bool
 ) -> ColumnOutcomes:
     bodies = batch.column(part)
     if check.expectation.audited:
@@ -127,7 +135,7 @@ def _validate_batch(
             cast("pa.BinaryArray", bodies),
             check.validators,
             check.expectation.allowed,
-            columns=expectations.samples,
+            columns=expectations.samples or profiles,
             heads=read_schema_headers(batch.column("headers"), part),
             guids=check.guids,
             names=check.names,
@@ -149,18 +157,19 @@ class _CheckedBatch:
     producers: BatchProducers | None
     examples: ExampleReader
 
-    def state(self, previous: Mapping[ViolationKey, ViolationCounts]) -> AuditState:
+    def state(self, previous: Mapping[ViolationKey, ViolationCounts], *, samples: bool) -> AuditState:
         """Return the state of the batch, without examples that those of previous batches would replace."""
         topic, part, checked = self.offsets.topic, self.part, self.checked
-        fields = sorted({column.field for column in checked.columns})
+        sampled = [column for column in checked.columns if samples and not pa.types.is_null(column.values.type)]
+        fields = sorted({column.field for column in sampled})
         stored_fields = frozenset(fields[:MAX_FIELDS])
-        columns = [column for column in checked.columns if column.field in stored_fields]
+        columns = [column for column in sampled if column.field in stored_fields]
         sample_times = np.where(self.times == NO_TIME, 0, self.times)
-        samples = sample_fields(columns, sample_times, self.offsets.partition, self.offset_numbers)
+        values = sample_fields(columns, sample_times, self.offsets.partition, self.offset_numbers)
         return AuditState(
             cells=self._count_cells(),
             violations=self._count_violations(previous),
-            samples={(topic, part, field): sample for field, sample in samples.items()},
+            samples={(topic, part, field): sample for field, sample in values.items()},
             unsampled=frozenset((topic, part, field) for field in fields[MAX_FIELDS:]),
             producers={}
             if self.producers is None

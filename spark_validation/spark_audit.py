@@ -1,6 +1,7 @@
 """Audit of many ranges as Spark tasks, which read them in the workers and return states, not records.
 
-Samples are the one part of a state that may be large: they are returned through files, not through Spark's driver.
+Samples and profiles are the parts of a state that may be large: they are returned through files, not through Spark's
+driver.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_tasks import Progress, TaskSignals, run_tasks
-from contractlog.spark_validation.state_files import read_samples, write_samples
+from contractlog.spark_validation.state_files import read_values, write_values
 from contractlog.spark_validation.state_merger import StateMerger
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
@@ -32,7 +33,7 @@ __all__ = ["audit_ranges"]
 
 SAMPLED_VALUES: Final = 400_000  #: maximum per task
 _DEFAULT_EVIDENCE: Final = EvidenceOptions()
-_SAMPLES: Final = ".samples-"  #: folders of a dataset that begin with a dot are not read
+_VALUES: Final = ".values-"  #: folders of a dataset that begin with a dot are not read
 
 
 def audit_ranges(
@@ -77,7 +78,7 @@ def audit_ranges(
         )
         return _merge_results(results, Counter() if duplicates is None else duplicates)
     finally:
-        for folder in violations.glob(f"{_SAMPLES}*"):
+        for folder in violations.glob(f"{_VALUES}*"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -85,9 +86,10 @@ def _merge_results(results: Iterable[TaskResult], duplicates: Counter[str]) -> A
     merger = StateMerger()
     for outcome in results:
         result = outcome.state
-        if outcome.samples is not None:
-            result = replace(result, samples=read_samples(outcome.samples))
-            shutil.rmtree(outcome.samples, ignore_errors=True)
+        if outcome.values is not None:
+            samples, profiles = read_values(outcome.values)
+            result = replace(result, samples=samples, profiles=profiles)
+            shutil.rmtree(outcome.values, ignore_errors=True)
         duplicates.update(outcome.duplicates)
         merger.add(result)
     return merger.result()
@@ -95,10 +97,10 @@ def _merge_results(results: Iterable[TaskResult], duplicates: Counter[str]) -> A
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The state returned by a task, the folder of its samples, and duplicates by topic."""
+    """The state returned by a task, the folder of its samples and profiles, and duplicates by topic."""
 
     state: AuditState
-    samples: Path | None
+    values: Path | None
     duplicates: Mapping[str, int]
 
 
@@ -139,9 +141,9 @@ class AuditTask:
             yield self._result(result, duplicates)
 
     def _result(self, state: AuditState, duplicates: Mapping[str, int]) -> TaskResult:
-        if not state.samples:
+        if not state.samples and not state.profiles:
             return TaskResult(state, None, duplicates)
-        folder = self.violations / f"{_SAMPLES}{uuid4().hex}"
+        folder = self.violations / f"{_VALUES}{uuid4().hex}"
         folder.mkdir()
-        write_samples(state.samples, folder)
-        return TaskResult(replace(state, samples={}), folder, duplicates)
+        write_values(state, folder)
+        return TaskResult(replace(state, samples={}, profiles={}), folder, duplicates)

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
@@ -25,11 +26,13 @@ from contractlog.contracts.audit.state import (
     ViolationKey,
 )
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
+from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
 
-__all__ = ["read_samples", "read_state", "write_samples", "write_state"]
+__all__ = ["read_state", "read_values", "write_state", "write_values"]
 
-FORMAT: Final = "contractlog.state/2"
-_READABLE: Final = ("contractlog.state/1", FORMAT)
+FORMAT: Final = "contractlog.state/3"
+_WITHOUT_PRODUCERS: Final = "contractlog.state/1"
+_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", FORMAT)
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
@@ -121,7 +124,7 @@ def write_state(state: AuditState, folder: Path) -> None:
             **_make_columns(ProducerCounts, [counts for _, counts in producers]),
         },
     )
-    write_samples(state.samples, folder)
+    write_values(state, folder)
     description = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
     (folder / STATE).write_text(json.dumps(description) + "\n")
 
@@ -141,13 +144,15 @@ def read_state(folder: Path) -> AuditState:
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
             key = _make_value(CellKey, row)
             cells[key] = cells[key].merge(cell) if key in cells else cell
+        samples, profiles = read_values(folder)
         return AuditState(
             frozenset(_make_value(Coverage, row) for row in _read_table(folder / COVERAGE).to_pylist()),
             cells,
             dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
-            read_samples(folder),
+            samples,
             frozenset(map(tuple, description.get("unsampled", ()))),
-            _read_producers(folder) if description["format"] == FORMAT else {},
+            {} if description["format"] == _WITHOUT_PRODUCERS else _read_producers(folder),
+            profiles,
         )
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
@@ -240,8 +245,19 @@ def _write_table(path: Path, columns: Rows) -> None:
     pq.write_table(pa.table(arrays), path, compression="zstd")
 
 
-def write_samples(samples: Samples, folder: Path) -> None:
-    """Write samples, by topic, part and field, into an existing folder."""
+def write_values(state: AuditState, folder: Path) -> None:
+    """Write the samples and the profiles of a state into an existing folder."""
+    _write_samples(state.samples, folder)
+    write_profiles(state.profiles, folder)
+
+
+def read_values(folder: Path) -> tuple[dict[FieldProfileKey, FieldSample], dict[FieldProfileKey, FieldProfile]]:
+    """Read samples and profiles from a folder; empty if none were written."""
+    profiles = parse_profiles(_read_table(folder / PROFILES).to_pylist()) if (folder / PROFILES).exists() else {}
+    return _read_samples(folder), profiles
+
+
+def _write_samples(samples: Samples, folder: Path) -> None:
     numbers: dict[tuple[int, int, int, bytes], int] = {}
     lines = []
     for (topic, part, field), sample in sorted(samples.items()):
@@ -254,8 +270,7 @@ def write_samples(samples: Samples, folder: Path) -> None:
     _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
 
 
-def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
-    """Read the samples from a folder; empty if none were written."""
+def _read_samples(folder: Path) -> dict[FieldProfileKey, FieldSample]:
     if not (folder / SAMPLES).exists():
         return {}
     rows = list(zip(*(column.to_pylist() for column in _read_table(folder / ROWS).columns), strict=True))

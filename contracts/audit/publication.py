@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from contractlog.contracts.audit.report import SeriesPoint, TopicPart, ViolatingRecord, ViolationLine
+from contractlog.contracts.audit.report import FieldEntry, SeriesPoint, TopicPart, ViolatingRecord, ViolationLine
 
 __all__ = ["shorten_entry"]
 
@@ -29,6 +29,8 @@ def _shorter_entries(entry: TopicPart) -> Iterator[TopicPart]:
     yield entry
     yield (entry := _with_examples(entry, lambda examples: examples[:1]))
     yield (entry := _with_examples(entry, lambda examples: [_without_evidence(example) for example in examples]))
+    yield (entry := _with_fields(entry, [_without_values(each) for each in entry["fields"]]))
+    yield (entry := _with_fields(entry, []))
     series = _sum_days(entry["series"])
     yield {**entry, "series": series}
     yield {**entry, "series": series, "violations": entry["violations"][:MAX_LINES]}
@@ -50,6 +52,14 @@ def _with_examples(
 ) -> TopicPart:
     lines: list[ViolationLine] = [{**line, "examples": list(change(line["examples"]))} for line in entry["violations"]]
     return {**entry, "violations": lines}
+
+
+def _with_fields(entry: TopicPart, fields: list[FieldEntry]) -> TopicPart:
+    return {**entry, "fields": fields}
+
+
+def _without_values(entry: FieldEntry) -> FieldEntry:
+    return {**entry, "listed": [], "bins": None}
 
 
 def _without_evidence(example: ViolatingRecord) -> ViolatingRecord:

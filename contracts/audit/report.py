@@ -164,6 +164,53 @@ class StrategyUse(TypedDict):
     reason: str
 
 
+class FieldValue(TypedDict):
+    """A value of a field, and how often it occurs."""
+
+    value: str | None  # None if the text is confidential and values are not shown
+    records: int
+
+
+class ValueEnds(TypedDict):
+    """The lowest and the highest value of one kind."""
+
+    kind: str  # number, time, date or text
+    lowest: float | str
+    highest: float | str
+
+
+NumberBins = TypedDict(
+    "NumberBins", {"from": float, "to": float, "counts": list[int]}
+)  #: counts in bins of equal width
+
+
+class PersonalData(TypedDict):
+    """Values that look like personal data of one kind."""
+
+    pattern: str  # such as e-mail address
+    values: int
+
+
+class FieldEntry(TypedDict):
+    """Summary of the values of a field, of conforming records."""
+
+    field: str  # path of the value, as legs[].carrier
+    records: int  # records with a value or null
+    absent: int  # records with neither
+    nulls: int
+    values: int
+    kinds: dict[str, int]  # values by kind: boolean, number, text, bytes, time, date
+    distinct: int  # number of distinct values
+    distinct_error: float  # relative standard error of this number; 0 if it is exact
+    listed: list[FieldValue]  # the most frequent values, if the field has few distinct ones
+    ranges: list[ValueEnds]
+    quantiles: dict[str, float]  # of numbers, by name, as p50; off by at most 1.6 %
+    bins: NumberBins | None  # of numbers
+    lengths: dict[str, float]  # quantiles of the lengths of texts (in characters) and bytes
+    sizes: dict[str, float]  # quantiles of the number of values per record that has any, if there may be several
+    personal_data: list[PersonalData]
+
+
 class AuditedPart(Counts):
     """Members of a ``TopicPart`` that every release writes, and by which a registry verifies it."""
 
@@ -184,7 +231,7 @@ class TopicPart(AuditedPart):
     violations: list[ViolationLine]
     producers: list[ProducerUse]  # empty if no record names a producer
     series: list[SeriesPoint]
-    fields: list[dict[str, object]]
+    fields: list[FieldEntry]  # by name; empty if fields were not profiled
     notes: list[str]  # sentences about what was not checked, and why
 
 
@@ -244,6 +291,7 @@ class AuditScope(SelectionBody):
     producer_headers: list[str]  # headers that name a record's producer, the first that it has
     values_shown: bool  # True if examples have values, instead of their types and lengths
     samples: bool  # True if the state has samples of values, which lineage needs
+    profiles: bool  # True if fields were profiled
 
 
 class AuditReport(TypedDict):

@@ -19,6 +19,7 @@ from functools import reduce
 from heapq import nsmallest
 from typing import Final, TypeVar
 
+from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey, limit_profiles
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import (
     ProducerCounts,
@@ -174,6 +175,7 @@ class AuditState:
         frozenset()
     )  #: fields whose samples were omitted, see ``limit_samples``
     producers: dict[ProducerKey, ProducerCounts] = field(default_factory=dict)
+    profiles: dict[FieldProfileKey, FieldProfile] = field(default_factory=dict)
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -184,6 +186,7 @@ class AuditState:
             _merge_values(self.samples, other.samples, merge_samples),
             self.unsampled | other.unsampled,
             _merge_values(self.producers, other.producers, ProducerCounts.merge),
+            _merge_values(self.profiles, other.profiles, FieldProfile.merge),
         )
 
     def without(self, topics: Collection[str]) -> AuditState:
@@ -195,6 +198,7 @@ class AuditState:
             {key: sample for key, sample in self.samples.items() if key[0] not in topics},
             frozenset(key for key in self.unsampled if key[0] not in topics),
             {key: counts for key, counts in self.producers.items() if key.topic not in topics},
+            {key: profile for key, profile in self.profiles.items() if key[0] not in topics},
         )
 
 
@@ -248,7 +252,8 @@ def limit_state(state: AuditState) -> AuditState:
     left_out = _lowest_fields(state.unsampled | (state.samples.keys() - samples.keys()), MAX_UNSAMPLED)
     unsampled = frozenset((*part_key, name) for part_key, names in left_out.items() for name in names)
     counted_producers = limit_producers(state.producers, producers)
-    return AuditState(state.coverage, cells, violations, samples, unsampled, counted_producers)
+    profiles = limit_profiles(state.profiles)
+    return AuditState(state.coverage, cells, violations, samples, unsampled, counted_producers, profiles)
 
 
 def limit_samples(state: AuditState, maximum: int = MAX_SAMPLED_VALUES) -> AuditState:

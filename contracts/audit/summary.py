@@ -12,6 +12,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from contractlog.contracts.audit.field_entries import list_fields
+from contractlog.contracts.audit.field_profiles import FieldProfile
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.report import (
@@ -153,7 +155,7 @@ def _entry(
         "violations": list_violations(observed.violations, producers_named=bool(observed.producers)),
         "producers": list_producers(observed.producers, total.records, total.violating),
         "series": _series(observed),
-        "fields": [],
+        "fields": list_fields(observed.profiles, total.conforming),
         "notes": sentences,
     }
 
@@ -272,6 +274,7 @@ class PartState:
     cells: list[tuple[CellKey, Cell]] = field(default_factory=list)
     violations: list[tuple[ViolationKey, ViolationCounts]] = field(default_factory=list)
     producers: list[tuple[ProducerKey, ProducerCounts]] = field(default_factory=list)
+    profiles: list[tuple[str, FieldProfile]] = field(default_factory=list)
 
 
 def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
@@ -286,6 +289,8 @@ def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
         observed[violated.topic, violated.part].violations.append((violated, violation))
     for producer, records in sorted(state.producers.items(), key=lambda item: item[0]):
         observed[producer.topic, producer.part].producers.append((producer, records))
+    for (topic, part_name, field_name), profile in state.profiles.items():
+        observed[topic, part_name].profiles.append((field_name, profile))
     return observed
 
 

@@ -57,6 +57,8 @@ class RecordWalk:
             path = self.branch(path)
         if not path.node.empty:
             _READERS[path.node.kind](self, path)
+        elif path.node.kind is AvroKind.NULL:
+            self.collect(path, self.pos, 0)
 
     def varint(self, path: ValuePath, max_bytes: int) -> int:
         """Read a zigzag integer of at most ``max_bytes`` bytes."""

@@ -63,6 +63,7 @@ class VectorizedWalk:
         """Read the value at a path with every cursor."""
         kind = path.node.kind
         if path.node.empty or not cursors.size:
+            self._note_nulls(path, cursors.rows, cursors.pos)
             return
         if kind not in CONTAINERS:
             PRIMITIVE_READERS[kind](self.tally, path, cursors)
@@ -85,10 +86,11 @@ class VectorizedWalk:
         present = range(len(branches)) if len(branches) <= _FEW_BRANCHES else np.unique(indexes).tolist()
         has_failures = False
         for branch in present:
-            if branches[branch].empty:
-                continue
             where = np.flatnonzero(indexes == branch)
             if not where.size:
+                continue
+            if branches[branch].empty:
+                self._note_nulls(path.child(branch), cursors.rows[where], cursors.pos[where])
                 continue
             part = cursors.pick(where)
             self.read(path.child(branch), part)
@@ -99,6 +101,11 @@ class VectorizedWalk:
                 cursors.pos[np.searchsorted(cursors.rows, part.rows)] = part.pos
         if has_failures:
             cursors.keep(self.tally.codes[cursors.rows] == 0)
+
+    def _note_nulls(self, path: ValuePath, rows: NDArray[np.int64], positions: NDArray[np.int64]) -> None:
+        """Collect nulls, which take no bytes."""
+        if path.node.kind is AvroKind.NULL and rows.size and self.tally.wants(path):
+            self.tally.collect(path, rows, positions, np.zeros(rows.size, np.int64))
 
     def _blocks(self, path: ValuePath, cursors: Cursors) -> None:
         """Read blocks until no record has any left."""

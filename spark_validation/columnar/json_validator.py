@@ -38,7 +38,13 @@ _MAX_SCHEMAS: Final = 1000  # applying to one value
 ResolvableSchema = tuple[dict[str, Any], jsonschema_rs.Resolver]
 """A schema and the resolver of its references."""
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
-_TYPES: Final[dict[type, Any]] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+_TYPES: Final[dict[type, Any]] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    type(None): pa.null(),
+}
 _RowValues = tuple[list[int], list[Any]]
 _TOO_DEEP: Final = "depth limit exceeded"
 
@@ -165,7 +171,7 @@ class DocumentFlattener:
                 item = path.item()
                 for member in value:
                     self.add(row, item, member)
-        elif value is not None:
+        else:
             if kind is int and not _MIN_INT64 <= value <= _MAX_INT64:
                 kind, value = float, float(value)
             entries = self._collected[kind].get(path)

@@ -14,7 +14,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.arrow import from_numpy, gather_slices, to_buffer
 from contractlog.spark_validation.columnar.avro_compiled_schema import AvroKind, LogicalType, ValuePath
 from contractlog.spark_validation.columnar.cursors import BatchTally, ValueChunk
-from contractlog.spark_validation.columnar.validator_results import ColumnPiece
+from contractlog.spark_validation.columnar.validator_results import SYMBOL_TYPE, ColumnPiece
 
 __all__ = ["build_pieces"]
 
@@ -59,6 +59,8 @@ def _build_array(
         if array is not None:
             return array
     match node.kind:
+        case AvroKind.NULL:
+            array = pa.nulls(values.size)
         case AvroKind.BOOLEAN:
             array = from_numpy(values.astype(np.bool_))
         case AvroKind.INT | AvroKind.LONG:
@@ -69,8 +71,8 @@ def _build_array(
         case AvroKind.DOUBLE:
             array = from_numpy(_read_fixed_size(tally, starts, "<f8"))
         case AvroKind.ENUM:
-            symbols = pa.array(node.symbols, pa.string())
-            array = pa.DictionaryArray.from_arrays(from_numpy(values), symbols).cast(pa.string())
+            symbols = pa.array(node.symbols, SYMBOL_TYPE)
+            array = pa.DictionaryArray.from_arrays(from_numpy(values), symbols).cast(SYMBOL_TYPE)
         case AvroKind.STRING:
             array = _narrow_offsets(gather_slices(tally.buffer, starts, values), pa.string())
         case _:

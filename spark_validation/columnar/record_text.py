@@ -99,8 +99,6 @@ class _RenderingWalk(RecordWalk):
             path = self.branch(path)
         brackets = _BRACKETS.get(path.node.kind)
         if brackets is None:
-            if path.node.kind is AvroKind.NULL:
-                self.text.add("null")
             super().walk(path)
             return
         self.text.add(brackets[0])
@@ -132,8 +130,8 @@ class _RenderingWalk(RecordWalk):
     def _show_leaf(self, path: ValuePath, start: int, value: int) -> str:
         kind = path.node.kind
         match kind:
-            case AvroKind.BOOLEAN:
-                return "true" if value else "false"
+            case AvroKind.NULL | AvroKind.BOOLEAN:
+                return "null" if kind is AvroKind.NULL else "true" if value else "false"
             case AvroKind.FLOAT | AvroKind.DOUBLE:
                 return repr(struct.unpack_from(_FLOATS[kind], self.data, start)[0])
             case AvroKind.STRING:

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from contractlog.spark_validation.columnar.arrow import pick
 from contractlog.spark_validation.columnar.record_text import RenderedBody
 
-__all__ = ["ColumnPiece", "FieldColumn", "RecordOutcomes", "Validator", "join_pieces"]
+__all__ = ["SYMBOL_TYPE", "ColumnPiece", "FieldColumn", "RecordOutcomes", "Validator", "join_pieces"]
+
+SYMBOL_TYPE: Final = pa.large_string()
+"""Type of values that the schema lists itself: enum symbols. Other texts are of type string."""
 
 _INTEGER: Final = "int64"
 _FLOAT: Final = "double"
@@ -30,7 +33,7 @@ class FieldColumn:
 
     field: str  #: ``legs[].carrier``, ``tags{}``; empty if the record itself is the value
     rows: NDArray[np.int64]  #: batch row of each value, ascending; items of an array stay in order
-    values: pa.Array[Any]  #: without nulls
+    values: pa.Array[Any]  #: without nulls; of type null if all are nulls
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,11 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="store no samples of values in the state; lineage needs them (default: limited samples)",
     )
     parser.add_argument(
+        "--no-profiles",
+        action="store_true",
+        help="do not profile fields: shares of null, distinct values, quantiles, personal data (default: profiled)",
+    )
+    parser.add_argument(
         "--producer-header",
         action="append",
         default=[],
@@ -93,8 +98,8 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--show-values",
         action="store_true",
-        help="show keys, headers and values of examples in the report, the state and the registry (default: masked by "
-        "their types and lengths, as string(12))",
+        help="show keys, headers and values of examples, and texts in profiles, in the report, the state and the "
+        "registry (default: masked, examples by their types and lengths, as string(12))",
     )
     parser.add_argument("--strict", action="store_true", help="also count booleans other than 0 and 1 as violations")
     parser.add_argument(
@@ -275,7 +280,9 @@ def _parse_evidence(options: Namespace) -> EvidenceOptions:
     from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
 
     headers = tuple(dict.fromkeys(options.producer_header))
-    return EvidenceOptions(headers or DEFAULT_PRODUCER_HEADERS, show_values=options.show_values)
+    return EvidenceOptions(
+        headers or DEFAULT_PRODUCER_HEADERS, show_values=options.show_values, profiles=not options.no_profiles
+    )
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:

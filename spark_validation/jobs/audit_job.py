@@ -99,6 +99,7 @@ def audit_to_folder(
         scope: AuditScope = {
             "lineage": request.lineage,
             "samples": request.samples,
+            "profiles": request.evidence.profiles,
             "producer_headers": list(request.evidence.producer_headers),
             "values_shown": request.evidence.show_values,
         }
@@ -278,6 +279,7 @@ def _make_options(request: AuditRequest) -> AuditOptions:
         registry=request.registry.url,
         limits=asdict(request.limits),
         samples=request.samples,
+        profiles=request.evidence.profiles,
         producer_headers=request.evidence.producer_headers,
         values_shown=request.evidence.show_values,
         cap=request.cap,

@@ -40,6 +40,7 @@ class AuditOptions:
     registry: str
     limits: Mapping[str, Any]
     samples: bool
+    profiles: bool
     producer_headers: tuple[str, ...]
     values_shown: bool
     cap: int | None
@@ -55,8 +56,9 @@ _CHANGES: Final[Mapping[str, str]] = {
     "registry": "the registry is another",
     "limits": "limits of the validation, such as --strict, are others",
     "samples": "samples of values are taken now, or no longer",
+    "profiles": "fields are profiled now, or no longer (--no-profiles)",
     "producer_headers": "--producer-header names others",
-    "values_shown": "values of examples are shown now (--show-values), or no longer",
+    "values_shown": "values are shown now (--show-values), or no longer",
     "cap": "the limit on stored bytes (--full-bytes) is another",
     "strategies": "--strategy is another",
     "partitions": "--partitions are others",

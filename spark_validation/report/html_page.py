@@ -27,6 +27,7 @@ from contractlog.spark_validation.report.charts.version_timeline import (
     draw_timeline,
     schema_label,
 )
+from contractlog.spark_validation.report.field_rows import describe_fields, list_field_rows
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -66,14 +67,15 @@ class _PageLimits(NamedTuple):
     lines: int  #: per code and part; the rest is in report.json
     examples: int  #: per line
     evidence: bool  #: whether examples have more than their positions
+    fields: int  #: rows of the table of fields, per part
 
 
 _PAGE_LIMITS: Final = (
-    _PageLimits(400_000, 100, 600, 20, 3, evidence=True),
-    _PageLimits(400_000, 100, 600, 20, 3, evidence=False),
-    _PageLimits(200_000, 40, 600, 20, 2, evidence=False),
-    _PageLimits(100_000, 12, 200, 20, 1, evidence=False),
-    _PageLimits(0, 4, 50, 5, 1, evidence=False),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=True, fields=100),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=False, fields=30),
+    _PageLimits(200_000, 40, 600, 20, 2, evidence=False, fields=20),
+    _PageLimits(100_000, 12, 200, 20, 1, evidence=False, fields=5),
+    _PageLimits(0, 4, 50, 5, 1, evidence=False, fields=0),
 )
 
 _MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
@@ -172,6 +174,8 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
         "headline": _timeline_headline(part),
         "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
+        "fields": list_field_rows(part, limits.fields, pictured=pictured),
+        "fields_headline": describe_fields(part),
         "kinds": [(kind, label) for kind, label in OFFSET_KINDS.items() if kind != "unaudited" or part["unaudited"]],
     }
 

@@ -280,20 +280,20 @@ def _leaves(  # noqa: C901
     match kind:
         case "record":
             named[schema["name"]] = schema
-            if schema["name"] in opened:
+            if schema["name"] in opened or _is_empty(schema, named):
                 return
             opened = (*opened, schema["name"])
             for member in schema["fields"]:
                 below = f"{path}.{member['name']}" if path else member["name"]
                 yield from _leaves(member["type"], value[member["name"]], below, named, opened)
         case "array":
-            for item in value:
+            for item in [] if _is_empty(schema["items"], named) else value:
                 yield from _leaves(schema["items"], item, f"{path}[]", named, opened)
         case "map":
             for item in value.values():
                 yield from _leaves(schema["values"], item, f"{path}{{}}", named, opened)
         case "null":
-            return
+            yield path, "null", None
         case "fixed" if not schema["size"]:
             return
         case _:
@@ -322,8 +322,22 @@ def _convert_leaf(kind: str, schema: Schema, value: Any) -> tuple[str, Any]:
         "bytes": "binary",
         "fixed": "binary",
         "string": "string",
-        "enum": "string",
+        "enum": "large_string",
     }[kind], value
+
+
+def _is_empty(schema: Schema, named: dict[str, Schema]) -> bool:
+    """Return true if values of a schema take no bytes."""
+    schema = named.get(schema, schema) if isinstance(schema, str) else schema
+    match schema if isinstance(schema, str) else schema.get("type") if isinstance(schema, dict) else "union":
+        case "null":
+            return True
+        case "fixed":
+            return not schema["size"]
+        case "record":
+            inner = {**named, schema["name"]: "string"}  # a record that contains itself is not empty
+            return all(_is_empty(member["type"], inner) for member in schema["fields"])
+    return False
 
 
 def collect_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[tuple[int, Any]]]:

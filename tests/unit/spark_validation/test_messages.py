@@ -53,10 +53,12 @@ def test_the_only_producer_of_all_violations_is_named() -> None:
 
 
 def test_the_given_producer_headers_replace_the_default_ones_and_values_are_masked_by_default() -> None:
-    assert _parse_evidence(Namespace(producer_header=[], show_values=False)) == EvidenceOptions()
-    given = Namespace(producer_header=["b", "a", "b"], show_values=True)
+    assert _parse_evidence(Namespace(producer_header=[], show_values=False, no_profiles=False)) == EvidenceOptions()
+    given = Namespace(producer_header=["b", "a", "b"], show_values=True, no_profiles=False)
     assert _parse_evidence(given) == EvidenceOptions(("b", "a"), show_values=True)
     assert not EvidenceOptions().show_values
+    without = Namespace(producer_header=[], show_values=False, no_profiles=True)
+    assert _parse_evidence(without) == EvidenceOptions(profiles=False)
 
 
 def test_names_that_would_steer_a_terminal_are_escaped() -> None:

@@ -211,14 +211,19 @@ def test_examples_show_what_the_record_decodes_to_masked_unless_values_are_shown
 
 
 def test_a_state_holds_no_value_unless_values_are_shown(tmp_path: Path) -> None:
-    value = encode_order(note="confidential") + b"!"
+    violating, conforming = encode_order(note="confidential") + b"!", encode_order(note="confidential")
     headers = [("trace", b"confidential")]
-    write_topic(tmp_path, TOPIC, [Record(0, key=b"confidential", value=value, headers=headers)])
+    records = [
+        Record(at, key=b"confidential", value=value, headers=headers)
+        for at, value in enumerate((violating, conforming))
+    ]
+    write_topic(tmp_path, TOPIC, records)
     no_samples = replace(EXPECTATIONS, samples=False)
     for show in (False, True):
         evidence = EvidenceOptions(show_values=show)
-        state = audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 1), no_samples, evidence=evidence)
-        assert ("confidential" in repr(state)) == show
+        state = audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 2), no_samples, evidence=evidence)
+        assert ("confidential" in repr(replace(state, profiles={}))) == show
+        assert ("confidential" in repr(state.profiles)) == show
 
 
 def test_the_bytes_around_a_failure_are_shown_in_brackets(tmp_path: Path) -> None:

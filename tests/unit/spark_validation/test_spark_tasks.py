@@ -17,7 +17,7 @@ def test_each_range_is_in_one_task_and_tasks_are_balanced(sizes: list[int], maxi
     assert all(packed)
     assert len(packed) <= maximum
     works = [sum(len(offsets) + RANGE_WORK for offsets in task) for task in packed]
-    assert max(works) <= sum(works) / maximum + max(TASK_WORK, 0) + 2 * (max(sizes) + RANGE_WORK)
+    assert max(works) <= sum(works) / maximum + 2 * TASK_WORK + 2 * (max(sizes) + RANGE_WORK)
 
 
 def test_many_small_topics_are_few_tasks() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from contractlog.contracts.audit.field_profiles import ValueRange
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
@@ -84,6 +86,22 @@ def test_a_state_of_format_2_is_read() -> None:
     )
     assert violation.first == first
     assert first in violation.examples
+
+
+def test_a_state_of_format_3_is_read() -> None:
+    """The same records, and profiles of some fields."""
+    state = read_state(GOLDEN / "state_3")
+    assert replace(state, profiles={}) == read_state(GOLDEN / "state_2")
+    assert {key[2] for key in state.profiles} == {"at", "name[]", "none", "real", "state", "whole"}
+    names = state.profiles["orders", "value", "name[]"]
+    assert (names.records, names.kinds, names.patterns) == (2, {"text": 4}, {"e-mail address": 1})
+    assert names.distinct == (5398234366358093398, 10769164218237392466, 15732674100528651738)
+    assert sorted((names.listed or {}).values()) == [1, 1, 2]
+    assert names.sizes.quantile(0.99) == 3
+    whole = state.profiles["orders", "value", "whole"]
+    assert whole.ranges == {"number": ValueRange(-3.0, 2.0**53)}
+    assert whole.listed == {"7": 1, "-3": 1, "9007199254740993": 1}
+    assert state.profiles["orders", "value", "none"].nulls == 1
 
 
 def test_states_of_both_formats_are_merged_into_days() -> None:

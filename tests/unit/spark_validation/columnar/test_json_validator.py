@@ -119,6 +119,7 @@ def test_columns_hold_the_values_of_conforming_documents() -> None:
         ("at", "timestamp[us, tz=UTC]"): [(0, moment), (2, moment + 250_000)],
         ("id", "double"): [(0, 1.0), (2, float(2**63)), (3, -5.0)],
         ("legs[].carrier", "string"): [(0, "AA"), (0, "UA")],
+        ("note", "null"): [(3, None)],
         ("note", "string"): [(2, "abc")],
         ("tags{}", "int64"): [(0, 1), (0, 2)],
     }

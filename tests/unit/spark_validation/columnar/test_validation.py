@@ -158,6 +158,7 @@ def test_fields_are_named_and_typed_alike_in_avro_and_json() -> None:
         ("late", "bool"): [(0, True), (1, True)],
         ("legs[].carrier", "string"): [(0, "AA"), (0, "UA"), (1, "AA"), (1, "UA")],
         ("tags{}", "int64"): [(0, 4), (1, 4)],
+        ("tags{}", "null"): [(0, None), (1, None)],
     }
 
 

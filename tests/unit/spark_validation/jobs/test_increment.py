@@ -31,6 +31,7 @@ OPTIONS = AuditOptions(
     registry="http://registry",
     limits={"strict_booleans": False},
     samples=True,
+    profiles=True,
     producer_headers=("producer",),
     values_shown=False,
     cap=1024,

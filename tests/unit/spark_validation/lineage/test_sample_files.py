@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.contracts.audit.state import AuditState
 from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, SampleDesign, SampledValue
-from contractlog.spark_validation.state_files import read_samples, write_samples
+from contractlog.spark_validation.state_files import read_values, write_values
 
 VALUE = st.builds(
     SampledValue,
@@ -34,9 +35,9 @@ SAMPLE = st.builds(
 def test_samples_are_read_as_they_were_written(
     tmp_path: Path, samples: dict[tuple[str, str, str], FieldSample]
 ) -> None:
-    write_samples(samples, tmp_path)
-    assert read_samples(tmp_path) == samples
+    write_values(AuditState(samples=samples), tmp_path)
+    assert read_values(tmp_path) == (samples, {})
 
 
 def test_a_folder_without_samples_has_none(tmp_path: Path) -> None:
-    assert read_samples(tmp_path) == {}
+    assert read_values(tmp_path) == ({}, {})

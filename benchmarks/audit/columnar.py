@@ -1,6 +1,6 @@
 """Columnar validation compared with reading each record with fastavro, in one run.
 
-    python benchmarks/columnar.py [--records 100000] [--batch 10000] [--repeats 5]
+    python benchmarks/audit/columnar.py [--records 100000] [--batch 10000] [--repeats 5]
 
 Prints microseconds of processor time per record, the best of the repeats, and the ratio to fastavro at its best.
 """

@@ -1,0 +1,1 @@
+"""Profiles of fields, computed from the values of a batch at once."""

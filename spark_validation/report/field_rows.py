@@ -1,0 +1,105 @@
+"""Rows of the table of a part's fields: a few words and a small picture for each."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from contractlog.contracts.audit.report import FieldEntry, TopicPart
+from contractlog.spark_validation.report.charts.number_bins import draw_bins
+from contractlog.spark_validation.report.formatters import format_count, format_plural, format_share, format_significant
+
+__all__ = ["FieldRow", "describe_fields", "list_field_rows"]
+
+MAX_VALUES: Final = 3
+_HIDDEN: Final = "hidden"
+
+
+class FieldRow(NamedTuple):
+    """The row of a field; texts are plain."""
+
+    field: str
+    kinds: str
+    empty: str  #: records without a value, with their share
+    distinct: str
+    values: str
+    ends: str
+    picture: Markup | None
+
+
+def describe_fields(part: TopicPart) -> str:
+    """Return a sentence about the fields of a part, with the candidates for personal data."""
+    fields = part["fields"]
+    personal = [field for field in fields if field["personal_data"]]
+    if not personal:
+        return f"{format_plural(len(fields), 'field')}; no text looks like personal data."
+    kinds = sorted({entry["pattern"] for field in personal for entry in field["personal_data"]})
+    named = ", ".join(f"`{field['field']}`" for field in personal[:MAX_VALUES])
+    more = f" and {len(personal) - MAX_VALUES:,} more" if len(personal) > MAX_VALUES else ""
+    count = format_plural(len(fields), "field")
+    return f"{count}; texts that look like personal data ({', '.join(kinds)}): {named}{more}."
+
+
+def list_field_rows(part: TopicPart, maximum: int, *, pictured: bool) -> list[FieldRow]:
+    """Return the rows of a part's fields: those with candidates for personal data first, then by name."""
+    fields = sorted(part["fields"], key=lambda field: (not field["personal_data"], field["field"]))
+    return [_make_row(field, part["conforming"], pictured=pictured) for field in fields[:maximum]]
+
+
+def _make_row(field: FieldEntry, conforming: int, *, pictured: bool) -> FieldRow:
+    empty = field["absent"] + (field["nulls"] if field["sizes"] == {} else 0)
+    return FieldRow(
+        field["field"] or "the whole record",
+        ", ".join(field["kinds"]) or "null",
+        format_share(empty, conforming) if empty else "none",
+        _describe_distinct(field),
+        "; ".join(filter(None, [_describe_patterns(field), _describe_values(field)])),
+        _describe_ends(field),
+        draw_bins(field["bins"]) if pictured and field["bins"] else None,
+    )
+
+
+def _describe_distinct(field: FieldEntry) -> str:
+    if not field["distinct_error"]:
+        return format_count(field["distinct"])
+    rounded = int(float(f"{field['distinct']:.2g}"))
+    return f"about {format_count(rounded)} (± {200 * field['distinct_error']:.0f} %)"
+
+
+def _describe_patterns(field: FieldEntry) -> str:
+    return "; ".join(
+        f"{format_share(entry['values'], field['values'])} look like {_add_article(entry['pattern'])}"
+        for entry in field["personal_data"]
+    )
+
+
+def _add_article(pattern: str) -> str:
+    return f"{'an' if pattern[0] in 'aeiouI' else 'a'} {pattern}"
+
+
+def _describe_values(field: FieldEntry) -> str:
+    """Return the most frequent values with their shares, or typical lengths and sizes."""
+    if field["listed"]:
+        most = field["listed"][:MAX_VALUES]
+        texts = [
+            f"{_HIDDEN if entry['value'] is None else entry['value']} {format_share(entry['records'], field['values'])}"
+            for entry in most
+        ]
+        return ", ".join(texts)
+    return _describe_quantiles(field)
+
+
+def _describe_quantiles(field: FieldEntry) -> str:
+    for name, quantiles in (("median", field["quantiles"]), ("median length", field["lengths"])):
+        if quantiles:
+            return f"{name} {format_significant(quantiles['p50'])}"
+    return ""
+
+
+def _describe_ends(field: FieldEntry) -> str:
+    return "; ".join(f"{_write_end(ends['lowest'])} to {_write_end(ends['highest'])}" for ends in field["ranges"])
+
+
+def _write_end(end: float | str) -> str:
+    return end if isinstance(end, str) else format_significant(end)
