@@ -8,12 +8,18 @@ from markupsafe import Markup
 
 from contractlog.contracts.audit.report import FieldEntry, TopicPart
 from contractlog.spark_validation.report.charts.number_bins import draw_bins
-from contractlog.spark_validation.report.formatters import format_count, format_plural, format_share, format_significant
+from contractlog.spark_validation.report.formatters import (
+    format_count,
+    format_day,
+    format_plural,
+    format_share,
+    format_significant,
+    format_time,
+)
 
 __all__ = ["FieldRow", "describe_fields", "list_field_rows"]
 
 MAX_VALUES: Final = 3
-_HIDDEN: Final = "hidden"
 
 
 class FieldRow(NamedTuple):
@@ -81,12 +87,12 @@ def _add_article(pattern: str) -> str:
 def _describe_values(field: FieldEntry) -> str:
     """Return the most frequent values with their shares, or typical lengths and sizes."""
     if field["listed"]:
-        most = field["listed"][:MAX_VALUES]
-        texts = [
-            f"{_HIDDEN if entry['value'] is None else entry['value']} {format_share(entry['records'], field['values'])}"
-            for entry in most
+        shares = [
+            f"{entry['value']} {format_share(entry['records'], field['values'])}"
+            for entry in field["listed"][:MAX_VALUES]
+            if entry["value"] is not None
         ]
-        return ", ".join(texts)
+        return ", ".join(shares) or f"most frequent {format_share(field['listed'][0]['records'], field['values'])}"
     return _describe_quantiles(field)
 
 
@@ -98,8 +104,13 @@ def _describe_quantiles(field: FieldEntry) -> str:
 
 
 def _describe_ends(field: FieldEntry) -> str:
-    return "; ".join(f"{_write_end(ends['lowest'])} to {_write_end(ends['highest'])}" for ends in field["ranges"])
+    return "; ".join(
+        f"{_write_end(ends['kind'], ends['lowest'])} to {_write_end(ends['kind'], ends['highest'])}"
+        for ends in field["ranges"]
+    )
 
 
-def _write_end(end: float | str) -> str:
-    return end if isinstance(end, str) else format_significant(end)
+def _write_end(kind: str, end: float | str) -> str:
+    if not isinstance(end, str):
+        return format_significant(end)
+    return {"time": format_time, "date": format_day}.get(kind, str)(end)

@@ -39,9 +39,24 @@ def rows_of(*fields: FieldEntry) -> list[FieldRow]:
 def test_values_are_listed_with_their_shares() -> None:
     listed = [{"value": "web", "records": 60}, {"value": None, "records": 30}]
     (row,) = rows_of(make_field("channel", listed=listed, ranges=[{"kind": "text", "lowest": "app", "highest": "web"}]))
-    assert row.values == "web 60 of 90 (66.7 %), hidden 30 of 90 (33.3 %)"
+    assert row.values == "web 60 of 90 (66.7 %)"
     assert (row.empty, row.distinct, row.ends) == ("10 of 100 (10 %)", "2", "app to web")
     assert row.picture is None
+
+
+def test_hidden_texts_have_the_share_of_the_most_frequent_one() -> None:
+    listed = [{"value": None, "records": 60}, {"value": None, "records": 30}]
+    (row,) = rows_of(make_field("channel", listed=listed))
+    assert row.values == "most frequent 60 of 90 (66.7 %)"
+
+
+def test_times_are_written_for_people() -> None:
+    ends = [
+        {"kind": "time", "lowest": "2013-01-01T10:17:00Z", "highest": "300000000000000000 µs"},
+        {"kind": "date", "lowest": "2013-01-01", "highest": "2013-07-04"},
+    ]
+    (row,) = rows_of(make_field("at", ranges=ends))
+    assert row.ends == "1 January 2013 10:17 UTC to 300000000000000000 µs; 1 January 2013 to 4 July 2013"
 
 
 def test_numbers_have_a_median_a_range_and_a_picture() -> None:
