@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.formats import CATALOGUE, FORMATS
 from contractlog.compatibility.json_schema.diff.difference_catalogue import STRICT
 from contractlog.compatibility.lint.linter import LINT_RULES
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import FORMAT, AuditReport
 from contractlog.registry.http import openapi_file
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS
 
@@ -178,6 +181,17 @@ def metrics() -> Iterator[str]:
         yield f"| `{metric.name}` | {metric.kind} | {labels} | {_cell(metric.help)} |\n"
 
 
+def report_schema() -> Iterator[str]:
+    """Yield the JSON Schema of ``report.json``."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"report.json of contractlog audit, format {FORMAT}",
+        **msgspec.json.schema(AuditReport),
+    }
+    schema["$defs"]["AuditReport"]["properties"]["format"] = {"const": FORMAT}
+    yield json.dumps(schema, indent=2) + "\n"
+
+
 def _help(*verb: str) -> str:
     return _run_command(*verb, "--help")
 
@@ -203,6 +217,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/lint.md": lint,
     "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
+    "contracts/audit/report.schema.json": report_schema,
     "openapi.yaml": lambda: iter([openapi_file.render_yaml()]),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -112,16 +114,16 @@ def add_output(parser: ArgumentParser, *, kept: str = "findings, warnings and er
     )
 
 
-def add_reports(parser: ArgumentParser) -> None:
-    """Add ``--report``."""
+def add_reports(parser: ArgumentParser, formats: Sequence[str] = REPORT_FORMATS) -> None:
+    """Add ``--report``, with some formats."""
     parser.add_argument(
         "--report",
         action="append",
         default=[],
-        type=_parse_report,
+        type=partial(_parse_report, formats=formats),
         dest="reports",
         metavar="FORMAT=FILE",
-        help=f"also write a report to a file: {', '.join(REPORT_FORMATS)}; may be repeated",
+        help=f"also write a report to a file: {', '.join(formats)}; may be repeated",
     )
 
 
@@ -279,17 +281,17 @@ def _parse_subject(text: str) -> str:
     return text
 
 
-def _parse_report(text: str) -> tuple[str, Path]:
+def _parse_report(text: str, formats: Sequence[str] = REPORT_FORMATS) -> tuple[str, Path]:
     format_name, equals, name = text.partition("=")
     path = Path(name)
     if format_name == "json":
         raise ArgumentTypeError(
             "`json` is no format of --report: pass --format json, and redirect the output to a file"
         )
-    if format_name in REPORT_FORMATS and not name:
+    if format_name in formats and not name:
         raise ArgumentTypeError(f"`{text}` names no file: write {format_name}=FILE")
-    if format_name not in REPORT_FORMATS or not equals:
-        raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(REPORT_FORMATS)}")
+    if format_name not in formats or not equals:
+        raise ArgumentTypeError(f"`{text}` does not have the form FORMAT=FILE with {', '.join(formats)}")
     problem = find_output_problem(path)
     if problem is not None:
         raise ArgumentTypeError(f"`{path}` cannot be written: {problem}; --format {format_name} prints the report")

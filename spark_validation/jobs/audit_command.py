@@ -6,12 +6,13 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, require_brokers
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
-from contractlog.clients.cli.options import add_format, add_registry, connect
+from contractlog.clients.cli.options import add_format, add_registry, add_reports, connect
 from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 PERCENT: Final = 100.0
+AUDIT_FORMATS: Final = ("junit", "markdown")
 
 
 def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -111,7 +113,8 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
     add_registry(parser, environments=False)
-    add_format(parser)
+    add_format(parser, *AUDIT_FORMATS)
+    add_reports(parser, AUDIT_FORMATS)
     options = parser.parse_args(argv)
     if options.lineage and options.no_samples:
         raise UsageError("--lineage needs samples of values, which --no-samples leaves out. Remove one of the options")
@@ -286,16 +289,19 @@ def _parse_evidence(options: Namespace) -> EvidenceOptions:
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:
-    from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - for fast help
+    from contractlog.clients.cli.report_formats.report_output import output_report  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.report.ci_report import make_ci_report  # noqa: PLC0415 - as above
 
     if options.format == "json":
         print_json(report)
-    else:
+    elif options.format == "text":
         for line in format_report(report):
             print_result(line)
         for line in format_blame(report) if options.blame else ():
             print_result(line)
+    output_report(options, partial(make_ci_report, report))
 
 
 def _parse_share(text: str) -> float:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
+from importlib.resources import files
+from typing import Final
+
+import jsonschema_rs
 
 from contractlog.contracts.audit.report import (
     FORMAT,
@@ -13,7 +18,12 @@ from contractlog.contracts.audit.report import (
     ViolationLine,
 )
 
-__all__ = ["edge", "example", "flights", "part", "report", "violation"]
+__all__ = ["REPORT_VALIDATOR", "edge", "example", "flights", "part", "report", "violation"]
+
+
+REPORT_VALIDATOR: Final = jsonschema_rs.validator_for(
+    json.loads((files("contractlog.contracts.audit") / "report.schema.json").read_text())
+)
 
 
 def violation(
@@ -153,6 +163,7 @@ def report(*parts: TopicPart, edges: list[LineageEdge] | None = None) -> AuditRe
         "scope": {
             "lineage": bool(edges),
             "samples": True,
+            "profiles": True,
             "producer_headers": ["producer", "service"],
             "values_shown": False,
         },

@@ -39,8 +39,10 @@ from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import read_state
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
+from support.ci_formats import read_junit
 from support.deadlines import WAIT_SECONDS, eventually
 from support.kafka import Kafka
+from support.reports import REPORT_VALIDATOR
 
 if TYPE_CHECKING:
     from contractlog.registry.testing import Registries
@@ -134,8 +136,9 @@ def audit(*arguments: object) -> int:
 
 
 def report_in(folder: Path) -> AuditReport:
-    """Read a report."""
+    """Read a report, which has the documented form."""
     report: AuditReport = json.loads((folder / "report.json").read_text())
+    REPORT_VALIDATOR.validate(report)
     return report
 
 
@@ -233,7 +236,19 @@ def test_topics_of_nothing_of_nulls_and_of_no_frames_are_told_not_fatal(
     place = ("--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers)
     assert audit(empty, nulls, *place, "--out", tmp_path / "fine") == 0
     assert audit(empty, nulls, plain, *place, "--out", tmp_path / "audit") == 1
-    assert audit(empty, nulls, plain, *place, "--out", tmp_path / "audit", "--fail-under", "0%", "--no-samples") == 0
+    options = [
+        "--out",
+        tmp_path / "audit",
+        "--fail-under",
+        "0%",
+        "--no-samples",
+        "--report",
+        f"junit={tmp_path / 'a.xml'}",
+    ]
+    assert audit(empty, nulls, plain, *place, *options) == 0
+    assert {case.name for case in read_junit((tmp_path / "a.xml").read_text())} == {
+        f"{topic} {part}" for topic in (empty, nulls, plain) for part in PARTS
+    }
     assert read_state(tmp_path / "audit" / "state").samples == {}
     report = report_in(tmp_path / "audit")
     assert_accounted(report)
