@@ -15,16 +15,22 @@ __all__ = [
     "FORMER_VERDICTS",
     "PARTS",
     "THRESHOLD",
+    "AuditChanges",
     "AuditReport",
     "AuditScope",
     "AuditSource",
     "AuditVerdict",
     "AuditedPart",
     "Counts",
+    "FieldEntry",
+    "FieldValue",
     "LineageEdge",
     "LineageField",
+    "NumberBins",
     "Part",
+    "PartChange",
     "PartitionCounts",
+    "PersonalData",
     "ProducerKind",
     "ProducerUse",
     "RecordHeader",
@@ -35,6 +41,8 @@ __all__ = [
     "StrategyUse",
     "Thresholds",
     "TopicPart",
+    "TrendPoint",
+    "ValueEnds",
     "ViolatingProducer",
     "ViolatingRecord",
     "ViolationLine",
@@ -221,6 +229,16 @@ class AuditedPart(Counts):
     partitions: list[PartitionCounts]
 
 
+class TrendPoint(TypedDict):
+    """Result of a part in one audit."""
+
+    audited_at: str
+    verdict: AuditVerdict
+    conformance: float | None
+    records: int
+    violating: int
+
+
 class TopicPart(AuditedPart):
     """Audit result of one part (key or value) of one topic."""
 
@@ -233,6 +251,7 @@ class TopicPart(AuditedPart):
     series: list[SeriesPoint]
     fields: list[FieldEntry]  # by name; empty if fields were not profiled
     notes: list[str]  # sentences about what was not checked, and why
+    trend: NotRequired[list[TrendPoint]]  # the last audits of the same folder, oldest first, this one included
 
 
 class LineageField(TypedDict):
@@ -294,6 +313,27 @@ class AuditScope(SelectionBody):
     profiles: bool  # True if fields were profiled
 
 
+class PartChange(TypedDict):
+    """Difference of a part from the former audit."""
+
+    topic: str
+    part: Part
+    before: AuditVerdict | None  # None if the former audit does not have the part
+    after: AuditVerdict
+    violating_before: int
+    violating: int
+    codes: list[str]  # kinds of violation that the former audit does not have
+    producers: list[str]  # producers of violating records that had none
+    versions: list[str]  # versions of subjects that no record carried
+
+
+class AuditChanges(TypedDict):
+    """Differences from the former audit of the same folder."""
+
+    since: str  # time of the former audit
+    parts: list[PartChange]
+
+
 class AuditReport(TypedDict):
     """An audit of one or more topics."""
 
@@ -305,3 +345,4 @@ class AuditReport(TypedDict):
     scope: AuditScope
     topics: list[TopicPart]
     lineage: list[LineageEdge]
+    changes: NotRequired[AuditChanges]  # if the folder had a former audit

@@ -291,13 +291,15 @@ def _parse_evidence(options: Namespace) -> EvidenceOptions:
 def _print_report(report: AuditReport, options: Namespace) -> None:
     from contractlog.clients.cli.report_formats.report_output import output_report  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.jobs.terminal_report import format_changes, format_report  # noqa: PLC0415 - as above
     from contractlog.spark_validation.report.ci_report import make_ci_report  # noqa: PLC0415 - as above
 
     if options.format == "json":
         print_json(report)
     elif options.format == "text":
         for line in format_report(report):
+            print_result(line)
+        for line in format_changes(report):
             print_result(line)
         for line in format_blame(report) if options.blame else ():
             print_result(line)

@@ -16,6 +16,7 @@ from typing import Final, cast
 
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.changes import compare_reports, extend_trends
 from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
@@ -24,6 +25,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.increment import (
     AuditOptions,
     FormerAudit,
@@ -128,6 +130,10 @@ def audit_to_folder(
             ),
             "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
+        former = read_former_report(out)
+        if former is not None:
+            report["changes"] = compare_reports(former, report)
+        extend_trends(former, report)
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report

@@ -7,11 +7,12 @@ from typing import Final
 
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart
+from contractlog.contracts.audit.report import AuditReport, AuditVerdict, PartChange, TopicPart
+from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes
 from contractlog.spark_validation.report.formatters import format_percent, format_plural, format_share
 from contractlog.spark_validation.report.sentences import VERDICT_ORDER, only_producer
 
-__all__ = ["format_last_line", "format_report", "parts_below_limit"]
+__all__ = ["format_changes", "format_last_line", "format_report", "parts_below_limit"]
 
 _TONES: Final[Mapping[AuditVerdict, Tone]] = {
     "failing": Tone.BAD,
@@ -25,6 +26,7 @@ _CHOICE_LABELS: Final[Mapping[str, str]] = {
     "evidence": "found in the records",
 }
 CODES: Final = 4  #: maximum number in a line
+CHANGES: Final = 20  #: maximum number of lines about changes
 TOPICS: Final = 3  #: maximum number in the last line
 
 
@@ -39,6 +41,18 @@ def format_report(report: AuditReport) -> Iterator[str]:
         yield with_tone(
             _TONES[part["verdict"]], f"{part['verdict']:<8}  {_part_name(part):<{width}}  {_describe_part(part)}"
         )
+
+
+def format_changes(report: AuditReport) -> Iterator[str]:
+    """Yield what changed since the former audit of the folder, if there was one."""
+    changes = report.get("changes")
+    if changes is None:
+        return
+    yield describe_changes(changes)
+    for change in changes["parts"][:CHANGES]:
+        yield escape_line(f"  {_part_name(change)}: {describe_change(change)}")
+    if len(changes["parts"]) > CHANGES:
+        yield f"  and {format_plural(len(changes['parts']) - CHANGES, 'more part')}, in report.json"
 
 
 def parts_below_limit(report: AuditReport) -> list[TopicPart]:
@@ -64,7 +78,7 @@ def _format_missed(parts: list[TopicPart]) -> str:
     return f"missed by {format_plural(len(parts), 'part')} ({named}{more})"
 
 
-def _part_name(part: TopicPart) -> str:
+def _part_name(part: TopicPart | PartChange) -> str:
     return escape_line(part["topic"]) + ("" if part["part"] == "value" else f" ({part['part']})")
 
 

@@ -19,6 +19,7 @@ from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
 from contractlog.spark_validation.report import formatters
 from contractlog.spark_validation.report.causes import find_causes, violation_anchor
+from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes, describe_trend
 from contractlog.spark_validation.report.charts.coverage import MAX_BARS, OFFSET_KINDS, draw_coverage
 from contractlog.spark_validation.report.charts.lineage_graph import draw_lineage
 from contractlog.spark_validation.report.charts.version_timeline import (
@@ -55,6 +56,7 @@ MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone 
 MAX_TABLE_ROWS: Final = 16
 HOURS_OF_DAY: Final = 24
 MAX_PRODUCERS: Final = 20  #: rows of a table; the rest is in report.json
+MAX_CHANGES: Final = 30  #: parts that changed since the former audit
 MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
 
@@ -129,6 +131,7 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             listed=parts[: limits.rows],
             unlisted=sorted({part["topic"] for part in parts[limits.rows :]}),
             causes=causes,
+            changes=_list_changes(report),
             max_places=MAX_PLACES,
             max_folded_places=MAX_FOLDED_PLACES,
             unpictured=len(detailed) < len(parts) or characters_left <= 0,
@@ -153,6 +156,15 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
     )
 
 
+def _list_changes(report: AuditReport) -> Mapping[str, Any] | None:
+    """Return what changed since the former audit; None if there was none."""
+    changes = report.get("changes")
+    if changes is None:
+        return None
+    lines = [(change, describe_change(change)) for change in changes["parts"][:MAX_CHANGES]]
+    return {"headline": describe_changes(changes), "lines": lines, "left_out": len(changes["parts"]) - len(lines)}
+
+
 def _urgency(part: TopicPart) -> tuple[int, int, str, str]:
     """Return the sort key of a part: failing before degraded before unknown before passing."""
     return VERDICT_ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
@@ -174,6 +186,7 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
         "headline": _timeline_headline(part),
         "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
+        "trend": describe_trend(part.get("trend", [])),
         "fields": list_field_rows(part, limits.fields, pictured=pictured),
         "fields_headline": describe_fields(part),
         "kinds": [(kind, label) for kind, label in OFFSET_KINDS.items() if kind != "unaudited" or part["unaudited"]],
