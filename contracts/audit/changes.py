@@ -73,8 +73,8 @@ def _compare_part(former: TopicPart | None, part: TopicPart) -> Iterator[PartCha
 
 
 def _find_new(former: TopicPart | None, part: TopicPart, names_of: Callable[[TopicPart], Iterable[str]]) -> list[str]:
-    known = set() if former is None else set(names_of(former))
-    return sorted(set(names_of(part)) - known)[:MAX_NAMES]
+    before = set() if former is None else set(names_of(former))
+    return sorted(set(names_of(part)) - before)[:MAX_NAMES]
 
 
 def _list_codes(part: TopicPart) -> Iterable[str]:

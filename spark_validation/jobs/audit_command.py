@@ -115,10 +115,31 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser, environments=False)
     add_format(parser, *AUDIT_FORMATS)
     add_reports(parser, AUDIT_FORMATS)
+    _add_alert_options(parser)
     options = parser.parse_args(argv)
     if options.lineage and options.no_samples:
         raise UsageError("--lineage needs samples of values, which --no-samples leaves out. Remove one of the options")
     return _run(options)
+
+
+def _add_alert_options(parser: ArgumentParser) -> None:
+    """Add ``--on-change``, ``--webhook`` and ``--webhook-private``."""
+    parser.add_argument(
+        "--on-change",
+        metavar="COMMAND",
+        help="run a command, without a shell, when a part becomes failing or degraded, or passes again; it gets the "
+        "alert as JSON on its standard input, and its words in CONTRACTLOG_ALERT_TEXT",
+    )
+    parser.add_argument(
+        "--webhook",
+        metavar="URL",
+        help="post the same alert to an https URL, signed with the key in CONTRACTLOG_WEBHOOK_SECRET if it is set",
+    )
+    parser.add_argument(
+        "--webhook-private",
+        action="store_true",
+        help="also accept a webhook with a private address, or with http",
+    )
 
 
 def add_source_options(parser: ArgumentParser) -> None:
@@ -237,6 +258,10 @@ def make_source(options: Namespace) -> RecordSource:
 def _run(options: Namespace) -> int:
     from contractlog.spark_validation.columnar.limits import ValidationLimits  # noqa: PLC0415 - fast help, without numpy
     from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
+    from contractlog.spark_validation.jobs.alert_delivery import (  # noqa: PLC0415 - for fast help
+        deliver_alerts,
+        parse_receivers,
+    )
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import read_topics_file  # noqa: PLC0415 - as above
@@ -246,6 +271,7 @@ def _run(options: Namespace) -> int:
     source = make_source(options)
     named = () if options.topics_file is None else read_topics_file(options.topics_file)
     selection = make_selection(options, [*options.topics, *named])
+    receivers = parse_receivers(options)
     with connect(options) as registry:
         report = audit_job.audit_to_folder(
             audit_job.AuditRequest(
@@ -262,6 +288,7 @@ def _run(options: Namespace) -> int:
                 lineage=options.lineage,
                 evidence=_parse_evidence(options),
                 full=options.full,
+                alerts=bool(receivers),
             ),
             options.out,
             print_line=print_message,
@@ -269,6 +296,8 @@ def _run(options: Namespace) -> int:
             lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
         )
         _print_report(report, options)
+        if receivers:
+            deliver_alerts(options.out, receivers, print_line=print_message)
         print_message(f"the report: {options.out / 'report.html'}")
         if options.publish:
             from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested

@@ -25,6 +25,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.jobs.alerts import add_alert
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.increment import (
     AuditOptions,
@@ -73,6 +74,7 @@ class AuditRequest:
     samples: bool = True  #: whether values are sampled, for lineage
     lineage: bool = False  #: whether lineage is inferred from the samples
     evidence: EvidenceOptions = EvidenceOptions()  # noqa: RUF009 - frozen
+    alerts: bool = False  #: whether alerts about changed verdicts are written, to be delivered
     full: bool = False  #: whether offsets that were audited before are read again
 
 
@@ -134,6 +136,8 @@ def audit_to_folder(
         if former is not None:
             report["changes"] = compare_reports(former, report)
         extend_trends(former, report)
+        if request.alerts:
+            add_alert(report, former, out, folder)
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report

@@ -21,7 +21,7 @@ MAX_BYTES: Final = 512 * 2**20
 
 
 def read_former_report(folder: Path) -> AuditReport | None:
-    """Return the report in a folder; None if there is none, or it is damaged or of a release with fewer members."""
+    """Return the report in a folder; None if there is none that this release can compare."""
     try:
         report = orjson.loads(read_bounded_file(folder / REPORT, MAX_BYTES))
     except (OSError, ValueError):

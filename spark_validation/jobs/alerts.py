@@ -1,0 +1,100 @@
+"""Alerts about changed verdicts, which are part of an audit's results until they are delivered.
+
+An alert is written with the results that it is about, and removed when its command and webhook have succeeded. So none
+is lost if the process is killed or the receiver is away: the next audit of the folder delivers it. An alert can arrive
+twice, if the process is killed between the delivery and its record; then it has the same ``id``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.contracts.audit.changes import compare_reports, verdict_changes
+from contractlog.contracts.audit.report import AuditReport, PartChange
+from contractlog.spark_validation.report.change_sentences import describe_change
+
+__all__ = ["ALERTS", "Alert", "add_alert", "read_alerts", "remove_alert"]
+
+ALERTS: Final = "alerts.json"
+FORMAT: Final = "contractlog.alert/1"
+MAX_PENDING: Final = 100  #: alerts; the oldest are dropped
+MAX_PARTS: Final = 1_000  #: of an alert
+MAX_BYTES: Final = 64 * 2**20
+_NAMED: Final = 5  #: parts in the text
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Verdicts that have changed since the former audit."""
+
+    id: str  #: equal for the same alert, if it is delivered again
+    body: Mapping[str, Any]  #: as it is sent
+
+    @property
+    def text(self) -> str:
+        """The alert in words."""
+        return str(self.body["text"])
+
+
+def add_alert(report: AuditReport, former: AuditReport | None, former_folder: Path, folder: Path) -> None:
+    """Write pending alerts of the former audit, and the alert of a report, into its new folder.
+
+    Args:
+        report: the new report.
+        former: the former report of the folder; without one, failing and degraded parts are new.
+        former_folder: the folder with the former results.
+        folder: the folder with the new results.
+    """
+    alerts = read_alerts(former_folder)
+    parts = verdict_changes(compare_reports(former or {**report, "topics": []}, report))
+    if parts:
+        alerts.append(_make_alert(report, None if former is None else former["audited_at"], parts))
+    _write_alerts(alerts[-MAX_PENDING:], folder)
+
+
+def read_alerts(folder: Path) -> list[Alert]:
+    """Return the pending alerts of a folder, oldest first; none if the file is missing or damaged."""
+    try:
+        bodies = json.loads(read_bounded_file(folder / ALERTS, MAX_BYTES))
+        return [Alert(str(body["id"]), {**body, "text": str(body["text"])}) for body in bodies[-MAX_PENDING:]]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return []
+
+
+def remove_alert(folder: Path, alert: Alert) -> None:
+    """Record that an alert was delivered."""
+    _write_alerts([each for each in read_alerts(folder) if each.id != alert.id], folder)
+
+
+def _make_alert(report: AuditReport, since: str | None, parts: Sequence[PartChange]) -> Alert:
+    body = {
+        "format": FORMAT,
+        "audited_at": report["audited_at"],
+        "since": since,
+        "source": report["source"],
+        "text": _describe(parts),
+        "parts": list(parts[:MAX_PARTS]),
+    }
+    identity = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:32]
+    return Alert(identity, {"id": identity, **body})
+
+
+def _describe(parts: Sequence[PartChange]) -> str:
+    lines = [f"{change['topic']} {change['part']}: {describe_change(change)}" for change in parts[:_NAMED]]
+    more = [f"and {len(parts) - _NAMED:,} more"] if len(parts) > _NAMED else []
+    return "\n".join([*lines, *more])
+
+
+def _write_alerts(alerts: Sequence[Alert], folder: Path) -> None:
+    if not alerts:
+        (folder / ALERTS).unlink(missing_ok=True)
+        return
+    with open_atomically(folder / ALERTS) as file:
+        file.write(json.dumps([alert.body for alert in alerts]).encode())
