@@ -28,6 +28,7 @@ SECRET_VARIABLE: Final = "CONTRACTLOG_WEBHOOK_SECRET"  # noqa: S105 - the name o
 ATTEMPTS: Final = 3
 SECONDS: Final = 10.0  #: time limit of a request
 COMMAND_SECONDS: Final = 60.0
+_STDERR: Final = 2
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -76,7 +77,7 @@ def deliver_alerts(folder: Path, receivers: AlertReceivers, *, print_line: Calla
             print_line(f"an alert was not delivered, the next audit of this folder tries again: {escape_line(problem)}")
             return
         remove_alert(folder, alert)
-        print_line(f"delivered an alert: {escape_line(alert.text)}")
+        print_line(f"delivered an alert: {escape_line('; '.join(alert.text.splitlines()))}")
 
 
 def _run_command(alert: Alert, receivers: AlertReceivers) -> str:
@@ -93,6 +94,7 @@ def _run_command(alert: Alert, receivers: AlertReceivers) -> str:
         done = subprocess.run(  # noqa: S603 - the command that the user names
             receivers.command,
             input=json.dumps(alert.body).encode(),
+            stdout=_STDERR,  # standard output has the report
             env=environment,
             timeout=COMMAND_SECONDS,
             check=False,
