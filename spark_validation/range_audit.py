@@ -76,6 +76,7 @@ def audit_range(
         Unreachable: the source stopped responding.
     """
     state, records = AuditState(), 0
+    patterns = evidence.patterns_of(offsets.topic)
     checks = {part: _PartCheck.of(expectations, offsets.topic, part) for part in PARTS}
     with ExitStack() as stack:
         file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets, cap=cap))
@@ -92,7 +93,11 @@ def audit_range(
                 checked_batch = _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers, reader)
                 state = state.merge(checked_batch.state(state.violations, samples=expectations.samples))
                 if evidence.profiles:
-                    profiles = profile_fields(checked.columns, show_values=evidence.show_values)
+                    profiles = profile_fields(
+                        checked.columns,
+                        show_values=evidence.show_values,
+                        patterns=patterns if part == "value" else {},
+                    )
                     state = state.merge(
                         AuditState(
                             profiles={(offsets.topic, part, name): profile for name, profile in profiles.items()}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Final
 
-from contractlog.contracts.audit.field_profiles import MASK, FieldProfile, ValueRange, estimate_distinct
+from contractlog.contracts.audit.field_profiles import MASK, PATTERN_PREFIX, FieldProfile, ValueRange, estimate_distinct
 from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.report import FieldEntry, FieldValue, NumberBins, PersonalData, ValueEnds
 
@@ -92,4 +92,8 @@ def _make_bins(histogram: NumberHistogram, ends: ValueRange | None) -> NumberBin
 
 
 def _list_patterns(patterns: Mapping[str, int]) -> list[PersonalData]:
-    return [{"pattern": pattern, "values": count} for pattern, count in sorted(patterns.items())]
+    return [
+        {"pattern": pattern, "values": count}
+        for pattern, count in sorted(patterns.items())
+        if not pattern.startswith(PATTERN_PREFIX)
+    ]

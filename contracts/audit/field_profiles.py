@@ -28,6 +28,7 @@ __all__ = [
     "MAX_FIELDS_PER_PART",
     "MAX_LISTED_VALUES",
     "MAX_PROFILES",
+    "PATTERN_PREFIX",
     "FieldProfile",
     "FieldProfileKey",
     "ValueRange",
@@ -35,6 +36,7 @@ __all__ = [
     "limit_profiles",
 ]
 
+PATTERN_PREFIX: Final = "pattern:"  #: of the name under which texts that match a regular expression are counted
 MASK: Final = "\0#"  #: begins the hash of a confidential text, in place of the text
 MAX_DISTINCT_HASHES: Final = 512
 MAX_LISTED_VALUES: Final = 100  #: distinct values of a field that are counted one by one

@@ -33,6 +33,8 @@ __all__ = [
     "PersonalData",
     "ProducerKind",
     "ProducerUse",
+    "QualityOutcome",
+    "QualityResult",
     "RecordHeader",
     "RecordPosition",
     "SchemaUse",
@@ -239,6 +241,26 @@ class TrendPoint(TypedDict):
     violating: int
 
 
+QualityOutcome = Literal["passed", "failed", "muted", "not evaluated"]
+
+
+class QualityResult(TypedDict):
+    """Result of a quality rule."""
+
+    rule: str
+    field: str  # empty for a rule about the topic
+    metric: str
+    outcome: QualityOutcome
+    actual: float | None  # the measured number; None if it is unknown, or known as an interval only
+    expected: str  # such as: must be less than 5
+    unit: Literal["rows", "percent", "seconds"]
+    severity: Literal["error", "warning", "info"]
+    owner: str
+    muted_until: str | None  # day until which a failure does not count
+    reason: str  # why the rule was not evaluated
+    line: int  # in the file of the rules
+
+
 class TopicPart(AuditedPart):
     """Audit result of one part (key or value) of one topic."""
 
@@ -251,6 +273,7 @@ class TopicPart(AuditedPart):
     series: list[SeriesPoint]
     fields: list[FieldEntry]  # by name; empty if fields were not profiled
     notes: list[str]  # sentences about what was not checked, and why
+    quality: NotRequired[list[QualityResult]]  # if there are quality rules for the topic
     trend: NotRequired[list[TrendPoint]]  # the last audits of the same folder, oldest first, this one included
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, require_brokers
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 PERCENT: Final = 100.0
+_NO_PATTERNS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType({})
 AUDIT_FORMATS: Final = ("junit", "markdown")
 
 
@@ -66,6 +68,15 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         default=FAIL_UNDER,
         metavar="SHARE",
         help="exit with 1 if a smaller share of a part's records conforms, whatever the verdict (default: 100%%)",
+    )
+    parser.add_argument(
+        "--quality",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE|DIR",
+        help="evaluate the quality rules of TOPIC.quality.yaml, or of all such files in a folder; may be repeated. A "
+        "rule of severity error that fails makes the exit code 1",
     )
     parser.add_argument(
         "--lineage",
@@ -256,6 +267,7 @@ def make_source(options: Namespace) -> RecordSource:
 
 
 def _run(options: Namespace) -> int:
+    from contractlog.contracts.quality.evaluation import failed_rules  # noqa: PLC0415 - as above
     from contractlog.spark_validation.columnar.limits import ValidationLimits  # noqa: PLC0415 - fast help, without numpy
     from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
     from contractlog.spark_validation.jobs.alert_delivery import (  # noqa: PLC0415 - for fast help
@@ -263,6 +275,7 @@ def _run(options: Namespace) -> int:
         parse_receivers,
     )
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
+    from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import read_topics_file  # noqa: PLC0415 - as above
     from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
@@ -272,6 +285,7 @@ def _run(options: Namespace) -> int:
     named = () if options.topics_file is None else read_topics_file(options.topics_file)
     selection = make_selection(options, [*options.topics, *named])
     receivers = parse_receivers(options)
+    quality = read_quality_files(options.quality)
     with connect(options) as registry:
         report = audit_job.audit_to_folder(
             audit_job.AuditRequest(
@@ -286,8 +300,9 @@ def _run(options: Namespace) -> int:
                 fail_under=options.fail_under,
                 samples=not options.no_samples,
                 lineage=options.lineage,
-                evidence=_parse_evidence(options),
+                evidence=_parse_evidence(options, list_patterns(quality)),
                 full=options.full,
+                quality=quality,
                 alerts=bool(receivers),
             ),
             options.out,
@@ -303,30 +318,37 @@ def _run(options: Namespace) -> int:
             from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested
 
             print_message(f"published {publish(registry, report)} entries to {registry.url}")
-    code = FINDINGS if parts_below_limit(report) else CLEAN
+    code = FINDINGS if parts_below_limit(report) or any(map(failed_rules, report["topics"])) else CLEAN
     print_message(format_last_line(report, code))
     return code
 
 
-def _parse_evidence(options: Namespace) -> EvidenceOptions:
+def _parse_evidence(
+    options: Namespace, patterns: Mapping[tuple[str, str], tuple[str, ...]] = _NO_PATTERNS
+) -> EvidenceOptions:
     from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
 
     headers = tuple(dict.fromkeys(options.producer_header))
     return EvidenceOptions(
-        headers or DEFAULT_PRODUCER_HEADERS, show_values=options.show_values, profiles=not options.no_profiles
+        headers or DEFAULT_PRODUCER_HEADERS,
+        show_values=options.show_values,
+        profiles=not options.no_profiles,
+        patterns=dict(patterns),
     )
 
 
 def _print_report(report: AuditReport, options: Namespace) -> None:
     from contractlog.clients.cli.report_formats.report_output import output_report  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.terminal_report import format_changes, format_report  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.jobs.terminal_report import format_changes, format_quality, format_report  # noqa: PLC0415 - as above
     from contractlog.spark_validation.report.ci_report import make_ci_report  # noqa: PLC0415 - as above
 
     if options.format == "json":
         print_json(report)
     elif options.format == "text":
         for line in format_report(report):
+            print_result(line)
+        for line in format_quality(report):
             print_result(line)
         for line in format_changes(report):
             print_result(line)

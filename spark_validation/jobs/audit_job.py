@@ -21,6 +21,8 @@ from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
+from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
+from contractlog.contracts.quality.rules import QualityRules
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
@@ -37,6 +39,7 @@ from contractlog.spark_validation.jobs.increment import (
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import REPORT, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
+from contractlog.spark_validation.profiles.field_profiler import name_listed
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
@@ -74,6 +77,7 @@ class AuditRequest:
     samples: bool = True  #: whether values are sampled, for lineage
     lineage: bool = False  #: whether lineage is inferred from the samples
     evidence: EvidenceOptions = EvidenceOptions()  # noqa: RUF009 - frozen
+    quality: Mapping[str, QualityRules] = field(default_factory=dict)  #: rules by topic
     alerts: bool = False  #: whether alerts about changed verdicts are written, to be delivered
     full: bool = False  #: whether offsets that were audited before are read again
 
@@ -132,6 +136,7 @@ def audit_to_folder(
             ),
             "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
+        _evaluate_quality(report, request, state)
         former = read_former_report(out)
         if former is not None:
             report["changes"] = compare_reports(former, report)
@@ -141,6 +146,21 @@ def audit_to_folder(
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report
+
+
+def _evaluate_quality(report: AuditReport, request: AuditRequest, state: AuditState) -> None:
+    """Add the results of quality rules to the values of topics that have rules."""
+    now = datetime.now(UTC)
+    for part in report["topics"]:
+        rules = request.quality.get(part["topic"]) if part["part"] == "value" else None
+        if rules is not None:
+            profiles = {
+                name: profile
+                for (*key, name), profile in state.profiles.items()
+                if key == [part["topic"], part["part"]]
+            }
+            context = QualityContext(part, profiles if request.evidence.profiles else None, now, name_listed)
+            part["quality"] = evaluate_rules(rules, context)
 
 
 def audit_to_state(request: AuditRequest, *, print_line: PrintLine, progress: ProgressLine | None = None) -> AuditState:
@@ -290,6 +310,7 @@ def _make_options(request: AuditRequest) -> AuditOptions:
         limits=asdict(request.limits),
         samples=request.samples,
         profiles=request.evidence.profiles,
+        patterns=repr(sorted(request.evidence.patterns.items())),
         producer_headers=request.evidence.producer_headers,
         values_shown=request.evidence.show_values,
         cap=request.cap,

@@ -41,6 +41,7 @@ class AuditOptions:
     limits: Mapping[str, Any]
     samples: bool
     profiles: bool
+    patterns: str
     producer_headers: tuple[str, ...]
     values_shown: bool
     cap: int | None
@@ -57,6 +58,7 @@ _CHANGES: Final[Mapping[str, str]] = {
     "limits": "limits of the validation, such as --strict, are others",
     "samples": "samples of values are taken now, or no longer",
     "profiles": "fields are profiled now, or no longer (--no-profiles)",
+    "patterns": "patterns of --quality are others",
     "producer_headers": "--producer-header names others",
     "values_shown": "values are shown now (--show-values), or no longer",
     "cap": "the limit on stored bytes (--full-bytes) is another",

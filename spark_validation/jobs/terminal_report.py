@@ -10,9 +10,10 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, PartChange, TopicPart
 from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes
 from contractlog.spark_validation.report.formatters import format_percent, format_plural, format_share
+from contractlog.spark_validation.report.quality_sentences import describe_quality
 from contractlog.spark_validation.report.sentences import VERDICT_ORDER, only_producer
 
-__all__ = ["format_changes", "format_last_line", "format_report", "parts_below_limit"]
+__all__ = ["format_changes", "format_last_line", "format_quality", "format_report", "parts_below_limit"]
 
 _TONES: Final[Mapping[AuditVerdict, Tone]] = {
     "failing": Tone.BAD,
@@ -41,6 +42,19 @@ def format_report(report: AuditReport) -> Iterator[str]:
         yield with_tone(
             _TONES[part["verdict"]], f"{part['verdict']:<8}  {_part_name(part):<{width}}  {_describe_part(part)}"
         )
+
+
+def format_quality(report: AuditReport) -> Iterator[str]:
+    """Yield the quality rules that did not pass, and how many did."""
+    results = [(part, result) for part in report["topics"] for result in part.get("quality", ())]
+    if not results:
+        return
+    passed = sum(result["outcome"] == "passed" for _, result in results)
+    yield f"quality: {format_share(passed, len(results))} rules passed"
+    for part, result in results:
+        if result["outcome"] != "passed":
+            tone = Tone.BAD if result["outcome"] == "failed" and result["severity"] == "error" else Tone.PLAIN
+            yield with_tone(tone, escape_line(f"{_part_name(part)}: {describe_quality(result)}"))
 
 
 def format_changes(report: AuditReport) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final, Protocol, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from contractlog.contracts.audit.field_profiles import (
     MAX_DISTINCT_HASHES,
     MAX_FIELDS_PER_PART,
     MAX_LISTED_VALUES,
+    PATTERN_PREFIX,
     FieldProfile,
     ValueRange,
 )
@@ -26,11 +28,13 @@ from contractlog.spark_validation.lineage.sampling import canonical_texts
 from contractlog.spark_validation.profiles.personal_data import count_patterns
 from contractlog.spark_validation.profiles.value_hashes import hash_values
 
-__all__ = ["ProfiledColumn", "profile_fields"]
+__all__ = ["ProfiledColumn", "name_listed", "profile_fields"]
 
 Numbers = NDArray[np.int64]
+Patterns = Mapping[str, Sequence[str]]
 _MAX_TEXT: Final = 64  #: characters of a listed text
 _MICROSECONDS_PER_DAY: Final = 86_400_000_000
+_NO_PATTERNS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 _MICROSECONDS: Final = pa.timestamp("us", "UTC")
 
 
@@ -50,20 +54,25 @@ class ProfiledColumn(Protocol):
         """The values, typed; of type null if the values are nulls."""
 
 
-def profile_fields(columns: Iterable[ProfiledColumn], *, show_values: bool) -> Mapping[str, FieldProfile]:
+def profile_fields(
+    columns: Iterable[ProfiledColumn], *, show_values: bool, patterns: Patterns = _NO_PATTERNS
+) -> Mapping[str, FieldProfile]:
     """Return the profile of each field.
 
     Args:
         columns: the values of conforming records of a batch; fields beyond the lowest ``MAX_FIELDS_PER_PART`` are
             left out.
         show_values: whether texts are in the result.
+        patterns: regular expressions whose matching texts are counted, by field.
     """
     by_field: defaultdict[str, list[ProfiledColumn]] = defaultdict(list)
     for column in columns:
         if len(column.values):
             by_field[column.field].append(column)
     return {
-        field: _profile_field(by_field[field], show_values=show_values)
+        field: _add_patterns(
+            _profile_field(by_field[field], show_values=show_values), by_field[field], patterns.get(field, ())
+        )
         for field in sorted(by_field)[:MAX_FIELDS_PER_PART]
     }
 
@@ -78,6 +87,22 @@ def _profile_field(columns: list[ProfiledColumn], *, show_values: bool) -> Field
     for column in values:
         profile = profile.merge(_profile_values(column.values, show_values=show_values))
     return profile
+
+
+def _add_patterns(profile: FieldProfile, columns: list[ProfiledColumn], patterns: Sequence[str]) -> FieldProfile:
+    """Add the number of texts that match each pattern."""
+    if not patterns:
+        return profile
+    counts = dict(profile.patterns)
+    for pattern in patterns:
+        texts = [each.values for each in columns if _is_text(each.values.type)]
+        matches = [pc.match_substring_regex(values, f"^(?:{pattern})$") for values in texts]
+        counts[PATTERN_PREFIX + pattern] = sum(int(np.count_nonzero(np.asarray(each))) for each in matches)
+    return replace(profile, patterns=counts)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or kind == SYMBOL_TYPE)
 
 
 def _count_records(columns: list[ProfiledColumn]) -> int:
@@ -111,7 +136,7 @@ def _profile_values(values: pa.Array[Any], *, show_values: bool) -> FieldProfile
         return replace(common, kinds={"date": len(values)}, ranges={"date": _find_range(_to_microseconds(distinct))})
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return _profile_numbers(common, distinct, counts)
-    if types.is_string(kind) or kind == SYMBOL_TYPE:
+    if _is_text(kind):
         return _profile_texts(common, distinct, counts, show=show_values or kind == SYMBOL_TYPE)
     return replace(
         common,
@@ -163,6 +188,12 @@ def _list_values(
     for text, count in zip(texts, counts.tolist(), strict=True):
         listed[text[:_MAX_TEXT]] = listed.get(text[:_MAX_TEXT], 0) + count
     return listed
+
+
+def name_listed(value: str) -> tuple[str, ...]:
+    """Return the names under which a profile may list a text: itself, and its hash."""
+    (number,) = hash_values(pa.array([value], pa.string())).tolist()
+    return value[:_MAX_TEXT], f"{MASK}{number:016x}"
 
 
 def _to_texts(values: pa.Array[Any]) -> list[str]:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding, ReportedRule
+from contractlog.clients.cli.report_formats.report import (
+    Report,
+    ReportedFile,
+    ReportedFinding,
+    ReportedRule,
+    Severity,
+)
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.report import AuditReport, TopicPart, ViolationLine
+from contractlog.contracts.audit.report import AuditReport, QualityResult, TopicPart, ViolationLine
+from contractlog.contracts.quality.evaluation import failed_rules
 from contractlog.spark_validation.report.formatters import format_count, format_percent, format_plural, format_time
+from contractlog.spark_validation.report.quality_sentences import describe_quality
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -20,6 +29,11 @@ from contractlog.spark_validation.report.sentences import (
 
 __all__ = ["make_ci_report"]
 
+QUALITY_RULE: Final = "QUALITY_RULE"
+_QUALITY: Final = ReportedRule(
+    QUALITY_RULE, "A quality rule is not satisfied", "The values of a topic differ from what its quality file says."
+)
+_SEVERITIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
 MAX_KINDS: Final = 50  #: findings of a part; the rest is in report.json
 
 
@@ -44,7 +58,8 @@ def make_ci_report(report: AuditReport, root: Path, tool_version: str = "") -> R
         "contractlog audit",
         _summarize(report),
         tuple(_report_part(report, part) for part in parts),
-        {code: ReportedRule(code, Outcome[code].meaning, Outcome[code].fix) for code in sorted(codes)},
+        {QUALITY_RULE: _QUALITY}
+        | {code: ReportedRule(code, Outcome[code].meaning, Outcome[code].fix) for code in sorted(codes)},
         tool_version,
     )
 
@@ -60,12 +75,16 @@ def _summarize(report: AuditReport) -> str:
 
 def _report_part(report: AuditReport, part: TopicPart) -> ReportedFile:
     limit = report["thresholds"]["fail_under"]
-    failed = part["conformance"] is not None and part["conformance"] < limit
+    below = part["conformance"] is not None and part["conformance"] < limit
+    quality = [result for result in part.get("quality", ()) if result["outcome"] in {"failed", "not evaluated"}]
+    failed = below or bool(failed_rules(part))
     name = f"{part['topic']} {part['part']}"
     lines = [line for lines in group_by_code(part["violations"]).values() for line in lines]
     verdict = f"{part['verdict']}: {format_conformance(part)} records conform" if lines else part["verdict"]
-    if failed:
+    if below:
         verdict += f", less than --fail-under {format_percent(limit)}"
+    if failed_rules(part):
+        verdict += f", {format_plural(len(failed_rules(part)), 'quality rule')} failed"
     notes = list(part["notes"])
     if len(lines) > MAX_KINDS:
         notes.append(f"{format_plural(len(lines) - MAX_KINDS, 'more kind')} of violations in report.json.")
@@ -73,7 +92,10 @@ def _report_part(report: AuditReport, part: TopicPart) -> ReportedFile:
         name,
         "failed" if failed else "passed",
         verdict,
-        tuple(_report_line(report, part, line, name, failed=failed) for line in lines[:MAX_KINDS]),
+        (
+            *(_report_line(report, part, line, name, failed=below) for line in lines[:MAX_KINDS]),
+            *(_report_quality(result, name) for result in quality),
+        ),
         tuple(notes),
     )
 
@@ -95,6 +117,18 @@ def _report_line(
         details=tuple(details),
         pointer=line["path"],
         identity=f"{line['schema_id']} {line['path']} {line['field']}",
+    )
+
+
+def _report_quality(result: QualityResult, name: str) -> ReportedFinding:
+    return ReportedFinding(
+        path=name,
+        line=None,
+        column=None,
+        rule=QUALITY_RULE,
+        severity=_SEVERITIES[result["severity"]] if result["outcome"] == "failed" else "note",
+        message=describe_quality(result),
+        identity=f"{result['field']} {result['metric']} {result['rule']}",
     )
 
 

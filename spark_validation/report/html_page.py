@@ -29,6 +29,7 @@ from contractlog.spark_validation.report.charts.version_timeline import (
     schema_label,
 )
 from contractlog.spark_validation.report.field_rows import describe_fields, list_field_rows
+from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -186,6 +187,7 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
         "headline": _timeline_headline(part),
         "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
+        "quality": [(result, describe_quality_result(result)) for result in part.get("quality", ())],
         "trend": describe_trend(part.get("trend", [])),
         "fields": list_field_rows(part, limits.fields, pictured=pictured),
         "fields_headline": describe_fields(part),

@@ -32,6 +32,7 @@ OPTIONS = AuditOptions(
     limits={"strict_booleans": False},
     samples=True,
     profiles=True,
+    patterns="[]",
     producer_headers=("producer",),
     values_shown=False,
     cap=1024,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from contractlog.clients.cli.report_formats.report_output import render
+from contractlog.contracts.audit.report import QualityResult
 from contractlog.spark_validation.report.ci_report import MAX_KINDS, make_ci_report
+from contractlog.spark_validation.report.html_page import render as render_page
 
 from support.ci_formats import read_junit
 from support.reports import part, report, violation
@@ -65,3 +67,52 @@ def test_the_summary_has_no_name_and_the_kinds_are_bounded() -> None:
     assert len(made.files[0].findings) == MAX_KINDS
     assert made.files[0].notes[-1] == "3 more kinds of violations in report.json."
     assert make_ci_report(report(), ROOT).summary == "nothing was audited: no topic was found"
+
+
+def make_result(**members: object) -> QualityResult:
+    """Return the result of a rule that failed."""
+    result: QualityResult = {
+        "rule": "few nulls",
+        "field": "total",
+        "metric": "nullValues",
+        "outcome": "failed",
+        "actual": 12.5,
+        "expected": "must be less than 5",
+        "unit": "percent",
+        "severity": "error",
+        "owner": "order-team",
+        "muted_until": None,
+        "reason": "",
+        "line": 3,
+    }
+    return {**result, **members}  # type: ignore[typeddict-item]
+
+
+def test_quality_rules_fail_their_part_unless_they_are_warnings_or_muted() -> None:
+    entry = part("orders")
+    entry["quality"] = [make_result(), make_result(outcome="passed"), make_result(outcome="muted")]
+    (file,) = make_ci_report(report(entry), ROOT).files
+    assert (file.outcome, file.verdict) == ("failed", "passing, 1 quality rule failed")
+    (finding,) = file.findings
+    assert (finding.rule, finding.severity) == ("QUALITY_RULE", "error")
+    assert finding.message == (
+        "failed (error) `few nulls`: nullValues of `total` must be less than 5 %, and is 12.5 %; owner order-team"
+    )
+    entry["quality"] = [make_result(severity="warning"), make_result(outcome="not evaluated", reason="no profile")]
+    (file,) = make_ci_report(report(entry), ROOT).files
+    assert file.outcome == "passed"
+    assert [finding.severity for finding in file.findings] == ["warning", "note"]
+    assert file.findings[1].message.startswith("not evaluated `few nulls`: ")
+
+
+def test_the_page_has_a_row_for_each_quality_rule() -> None:
+    entry = part("orders")
+    entry["quality"] = [
+        make_result(outcome=outcome, rule="<b>", muted_until="2026-12-31")
+        for outcome in ("passed", "failed", "muted", "not evaluated")
+    ]
+    page = render_page(report(entry))
+    for word in ("passed", "failed", "muted", "not evaluated"):
+        assert f"</svg>{word}</span>" in page
+    assert "<b>" not in page
+    assert "muted until 2026-12-31" in page
