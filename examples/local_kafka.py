@@ -39,6 +39,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
+from contractlog.spark_validation.class_archive import class_archive_options
 from contractlog.spark_validation.java_runtime import Java, find_java
 
 from child_process import ChildProcess, signal_group
@@ -260,6 +261,7 @@ class Broker:
         logging_options += [f"-Dkafka.log={self.folder / 'kafka.log'}"]
         quiet_options = ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
         options = [*JVM_OPTIONS, *(quiet_options if java.release >= UNSAFE_WARNS_SINCE else []), *logging_options]
+        options += class_archive_options(java, main_class.lower(), libs)
         return [str(java.command), *options, "-cp", f"{libs}/*", main_class, *arguments]
 
     def _format_storage(self, java: Java, libs: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["OLDEST", "Java", "find_java"]
+__all__ = ["OLDEST", "Java", "find_java", "user_cache"]
 
 OLDEST: Final = 17  #: the oldest Java that Spark 4 and Kafka 4 run on
 _VECTOR: Final = "--add-modules=jdk.incubator.vector"  # Spark's launcher passes it; trimmed runtimes lack the module
@@ -58,6 +58,11 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     )
 
 
+def user_cache(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return contractlog's folder in the user's cache folder."""
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "contractlog")
+
+
 def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     if home := environ.get("JAVA_HOME"):
         yield Path(home, "bin", "java")
@@ -95,13 +100,12 @@ def _read_properties(command: Path, *options: str) -> dict[str, str] | None:
 
 def _write_wrapper(program: Path, environ: Mapping[str, str]) -> Path:
     """Return a Java home whose ``java`` drops the one argument that a trimmed runtime rejects."""
-    cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "contractlog")
     script = (
         "#!/bin/sh\n"
         f'for argument do shift; [ "$argument" = {_VECTOR} ] || set -- "$@" "$argument"; done\n'
         f'exec {shlex.quote(str(program))} "$@"\n'
     )
-    wrapper = cache / f"java-{sha256(script.encode()).hexdigest()[:12]}" / "bin" / "java"
+    wrapper = user_cache(environ) / f"java-{sha256(script.encode()).hexdigest()[:12]}" / "bin" / "java"
     if not wrapper.exists():
         wrapper.parent.mkdir(parents=True, exist_ok=True)
         with open_atomically(wrapper, 0o755) as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -13,11 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError, UsageError
-from contractlog.spark_validation.java_runtime import find_java
+from contractlog.spark_validation.class_archive import class_archive_options
+from contractlog.spark_validation.java_runtime import Java, find_java
 
 __all__ = ["SparkFailed", "open_session", "prepare_environment"]
 
@@ -87,7 +90,7 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
     if local:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     with _defer_interrupts() as interrupted, _redirect_stderr() as log:
-        session = _start_session(master, name, LOCAL if local else CLUSTER, log)
+        session = _start_session(master, name, _local_settings() if local else CLUSTER, log)
     log_needed = False
     try:
         if interrupted:
@@ -102,20 +105,29 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
             log.unlink(missing_ok=True)
 
 
+def _local_settings() -> dict[str, str]:
+    option = "spark.driver.extraJavaOptions"
+    jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent, "jars")
+    archive_options = class_archive_options(prepare_environment(), "spark", jars)
+    return {**LOCAL, option: " ".join((LOCAL[option], *map(shlex.quote, archive_options)))}
+
+
 def _stop_session(session: SparkSession) -> None:
     with suppress(Py4JError, OSError):  # the Java process may have ended already
         session.stop()
 
 
 @cache
-def prepare_environment() -> None:
-    """Set Java and Python for Spark in the environment; call this before any other work.
+def prepare_environment() -> Java:
+    """Set Java and Python for Spark in the environment, before any other work, and return that Java.
 
     Raises:
         UsageError: there is no suitable Java.
     """
-    os.environ.update(find_java().env)
+    java = find_java()
+    os.environ.update(java.env)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    return java
 
 
 def _start_session(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:
