@@ -18,7 +18,7 @@ from contractlog.registry import database
 from contractlog.registry.http.allowed_hosts import is_loopback
 from contractlog.registry.http.tls import Certificates
 from contractlog.registry.http.trusted_proxies import parse_proxies
-from contractlog.registry.maintenance import context_deletion, id_counters
+from contractlog.registry.maintenance import audit_results, context_deletion, id_counters
 from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.serving.workers import serve_with_workers
 from contractlog.registry.settings import ClientCertificates, Settings, find_misspelled_variables
@@ -140,11 +140,23 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="NAME",
         help="the name again, to confirm that no record contains an id of the context",
     )
-    for action in (upgrade, downgrade, current, raise_ids, lower_ids, forget_context):
+    prune = _action(
+        actions, "prune", "remove old audit results, except the newest of each topic", " --results-days 400"
+    )
+    prune.add_argument(
+        "--results-days",
+        type=int,
+        metavar="N",
+        help="days that results are stored for; 0 is for ever (default: CONTRACTLOG_RESULTS_DAYS, or 400). Hourly "
+        "counts of results older than 30 days are merged to days in any case",
+    )
+    for action in (upgrade, downgrade, current, raise_ids, lower_ids, forget_context, prune):
         _add_database_url(action)
         _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
+    if arguments.action == "prune":
+        return _prune(url, arguments)
     if arguments.action in _CONTEXT_ACTIONS:
         return _CONTEXT_ACTIONS[arguments.action](url, arguments)
     revision: str | None
@@ -194,6 +206,17 @@ def _forget_context(url: str, arguments: Namespace) -> int:
         print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "ids": ids})))
     else:
         print(escape_line(f"deleted context {arguments.context} and its {ids:,} ids"), file=sys.stderr)
+    return 0
+
+
+def _prune(url: str, arguments: Namespace) -> int:
+    days = Settings.from_environment(results_days=arguments.results_days).results_days
+    removed, merged = audit_results.prune_audits(url, days=days)
+    if arguments.format == "json":
+        print(escape_json_line(json.dumps({"format": _DB_FORMAT, "removed": removed, "merged": merged})))
+    else:
+        sentence = f"removed {removed:,} audit results older than {days} days" if days else "removed no audit result"
+        print(f"{sentence}; merged the hourly counts of {merged:,}", file=sys.stderr)
     return 0
 
 

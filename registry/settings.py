@@ -20,7 +20,7 @@ __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variable
 
 PREFIX: Final = "CONTRACTLOG_"
 #: Variables that clients and other commands read, without the prefix.
-_FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
+_FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK", "WEBHOOK_SECRET"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
 _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -86,6 +86,10 @@ class Settings:
     mode_mutability: bool = True  #: whether modes can be changed at all
     allow_id_gap: bool = False  #: ids may be requested or imported that are more than 1,000,000 above all others
     old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
+    #: days that audit results are stored for, except the newest of each part of a topic; 0 is for ever
+    results_days: Annotated[int, Bounds(maximum=100_000)] = 400
+    #: parts of topics whose newest audit is in ``/metrics``, those with the most violating records first
+    max_metric_parts: Annotated[int, Bounds(maximum=100_000)] = 1_000
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none
 

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-__all__ = ["MAX_WINDOWS", "find_window_lengths", "parse_window"]
+from contractlog.contracts.audit.report import SeriesPoint
+
+__all__ = ["MAX_WINDOWS", "find_window_lengths", "merge_to_days", "parse_window"]
 
 _HOUR: Final = len("2013-07-01T04")
 _DAY: Final = len("2013-07-01")
@@ -52,3 +54,21 @@ def parse_window(window: str) -> datetime:
     (datetime.datetime(2013, 7, 1, 4, 0), datetime.datetime(2013, 1, 1, 0, 0))
     """
     return datetime.fromisoformat(window + "0000-01-01T00"[len(window) :])
+
+
+def merge_to_days(series: Iterable[SeriesPoint]) -> list[SeriesPoint]:
+    """Add up the counts of hours by day; longer windows stay.
+
+    >>> hour = {"schema_id": 1, "records": 2, "violating": 1}
+    >>> merge_to_days([{"window": "2013-07-01T04", **hour}, {"window": "2013-07-01T05", **hour}])
+    [{'window': '2013-07-01', 'schema_id': 1, 'records': 4, 'violating': 2}]
+    """
+    days: dict[tuple[str, int | None], SeriesPoint] = {}
+    for point in series:
+        window, schema_id = point["window"][:_DAY], point["schema_id"]
+        day = days.setdefault(
+            (window, schema_id), {"window": window, "schema_id": schema_id, "records": 0, "violating": 0}
+        )
+        day["records"] += point["records"]
+        day["violating"] += point["violating"]
+    return list(days.values())

@@ -19,6 +19,7 @@ from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.metrics.audit_metrics import AuditMetrics
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
@@ -34,6 +35,7 @@ from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = [
     "AssociationsDependency",
+    "AuditMetricsDependency",
     "BatchDependency",
     "CacheDependency",
     "ChangeLogDependency",
@@ -76,6 +78,7 @@ RegistrationDependency = Annotated[RegistrationService, _service("registration")
 CompatibilityDependency = Annotated[CompatibilityService, _service("compatibility")]
 SubjectsDependency = Annotated[SubjectService, _service("subjects")]
 VersionsDependency = Annotated[VersionService, _service("versions")]
+AuditMetricsDependency = Annotated[AuditMetrics, _service("audit_metrics")]
 HealthDependency = Annotated[HealthCheck, _service("health")]
 SchemasDependency = Annotated[SchemaService, _service("schemas")]
 ContextsDependency = Annotated[ContextService, _service("contexts")]

@@ -1,1 +1,1 @@
-"""Commands of ``contractlog db`` that correct the database of a registry: id counters and contexts."""
+"""Commands of ``contractlog db`` that change id counters, contexts and audit results."""

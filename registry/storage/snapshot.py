@@ -15,7 +15,6 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
 from contractlog.registry.storage.store_values import (
     UNSET,
-    ConformanceRecord,
     DeletedFilter,
     ScopeSettings,
     SubjectState,
@@ -257,13 +256,6 @@ class Snapshot:
 
     def _newest(self, subject: Subject, deleted: DeletedFilter = DeletedFilter.EXCLUDED) -> Row[Any] | None:
         return self.connection.execute(_LATEST[deleted], {"key": subject_key(subject)}).first()
-
-    def conformance(self, topic: str) -> list[ConformanceRecord]:
-        """List the newest entry of each part of a topic."""
-        c = tables.conformance.c
-        newest = select(func.max(c.sequence)).where(c.topic == topic).group_by(c.part)
-        rows = self._rows(select(c.entry, c.recorded_at).where(c.sequence.in_(newest)).order_by(c.part))
-        return [ConformanceRecord(row.entry, row.recorded_at) for row in rows]
 
     def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
         row = self.connection.execute(statement, values).first()

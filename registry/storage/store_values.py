@@ -21,7 +21,6 @@ from contractlog.compatibility.schema import Reference, SchemaType
 __all__ = [
     "MAX_ID_GAP",
     "WHOLE_LIST",
-    "ConformanceRecord",
     "Content",
     "DeletedFilter",
     "Page",
@@ -238,14 +237,6 @@ class SubjectVersion:
     subject: Subject
     version: int
     deleted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ConformanceRecord:
-    """A conformance entry as it is stored."""
-
-    entry: str
-    recorded_at: int
 
 
 #: The context of unqualified subjects, whose row every write locks first.

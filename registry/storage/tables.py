@@ -24,6 +24,7 @@ from contractlog.compatibility.content_identity import CANONICAL_FORM
 
 __all__ = [
     "associations",
+    "audit_summaries",
     "change_log_counters",
     "changes",
     "conformance",
@@ -255,5 +256,19 @@ conformance: Final = Table(
     Column("ranges", String(64), nullable=False),
     Column("entry", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
+    Column("daily", Boolean, nullable=False, server_default=false()),  # counts by hour were merged to days
     Index("ix_conformance_topic_part_ranges", "topic", "part", "ranges"),
+)
+
+#: Figures of the newest audit of each part of a topic, for metrics.
+audit_summaries: Final = Table(
+    "audit_summaries",
+    metadata,
+    Column("topic", String(255), primary_key=True),
+    Column("part", String(16), primary_key=True),
+    Column("verdict", String(16), nullable=False),
+    Column("conforming", BigInteger, nullable=False),
+    Column("violating", BigInteger, nullable=False),
+    Column("last_record_at", BigInteger),  # null if no record has a time
+    Column("published_at", BigInteger, nullable=False),
 )

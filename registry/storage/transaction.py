@@ -124,19 +124,3 @@ class Transaction(Snapshot):
         self.record_change(
             "settings.changed", str(scope), before=before, after=hash_settings(configured), details=details
         )
-
-    def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
-        """Append an audit result, and return the time of its record; a repeated result is not stored again.
-
-        A result repeats another if it equals the newest one of the same ranges. Without ranges it must equal the newest
-        one of all, because nothing else identifies its audit.
-        """
-        c = tables.conformance.c
-        same = select(c.entry, c.recorded_at).where(c.topic == topic, c.part == part).order_by(c.sequence.desc())
-        newest = self.connection.execute((same.where(c.ranges == ranges) if ranges else same).limit(1)).first()
-        if newest is not None and newest.entry == entry:
-            return int(newest.recorded_at)
-        values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": self.now}
-        self.connection.execute(insert(tables.conformance).values(**values))
-        self.record_change("conformance.recorded", f"{topic}/{part}", after=ranges)
-        return self.now

@@ -31,6 +31,7 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+_POOL: Final = "sqlalchemy.pool"
 _LIBRARIES: Final = ("uvicorn", "uvicorn.error", "sqlalchemy", "alembic")
 
 
@@ -38,6 +39,7 @@ def configure_logging(form: LogFormat, level: LogLevel, *, access: bool) -> None
     """Set up the loggers of a serving process."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonFormatter() if form is LogFormat.JSON else _TextFormatter())
+    handler.addFilter(_shorten_lost_connection)
     own = logging.getLogger("contractlog")
     own.handlers[:] = [handler]
     own.propagate = False
@@ -48,6 +50,19 @@ def configure_logging(form: LogFormat, level: LogLevel, *, access: bool) -> None
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(logging.WARNING)
+
+
+def _shorten_lost_connection(record: logging.LogRecord) -> bool:
+    """Shorten the stack trace of a connection that was lost on its way back to SQLAlchemy's pool.
+
+    The pool opens another one, and no request is affected.
+    """
+    if record.name.startswith(_POOL) and record.exc_info and record.exc_info[1] is not None:
+        error = " ".join(str(record.exc_info[1]).split())
+        record.msg, record.args = f"a connection to the database was lost and is replaced: {error}", None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = None
+    return True
 
 
 class _JsonFormatter(logging.Formatter):

@@ -111,6 +111,40 @@ PROCESS_START: Final = Metric(
 )
 WORKERS: Final = Metric("contractlog_workers", MetricKind.GAUGE, "Worker processes that are included in the sums.")
 
+_PART: Final = ("topic", "part")
+AUDIT_CONFORMANCE: Final = Metric(
+    "contractlog_audit_conformance_ratio",
+    MetricKind.GAUGE,
+    "Share of the audited records that conform, from 0 to 1, by the newest published audit; none if none was audited.",
+    _PART,
+)
+AUDIT_VIOLATING: Final = Metric(
+    "contractlog_audit_violating_records", MetricKind.GAUGE, "Violating records, by the newest published audit.", _PART
+)
+AUDIT_VERDICT: Final = Metric(
+    "contractlog_audit_verdict",
+    MetricKind.GAUGE,
+    "Always 1; the label has the verdict of the newest published audit.",
+    (*_PART, "verdict"),
+)
+AUDIT_LAST_RECORD: Final = Metric(
+    "contractlog_audit_last_record_timestamp_seconds",
+    MetricKind.GAUGE,
+    "Time of the newest audited record, in seconds since 1970; none if no record has a time.",
+    _PART,
+)
+AUDIT_PUBLISHED: Final = Metric(
+    "contractlog_audit_published_timestamp_seconds",
+    MetricKind.GAUGE,
+    "When the newest audit was published, in seconds since 1970.",
+    _PART,
+)
+AUDIT_LEFT_OUT: Final = Metric(
+    "contractlog_audit_parts_left_out",
+    MetricKind.GAUGE,
+    "Parts of topics beyond `CONTRACTLOG_MAX_METRIC_PARTS`: those with the fewest violating records.",
+)
+
 #: In the order of the exposition.
 CATALOGUE: Final = (
     REQUESTS,
@@ -135,4 +169,10 @@ CATALOGUE: Final = (
     PROCESS_MEMORY,
     PROCESS_FILES,
     PROCESS_START,
+    AUDIT_CONFORMANCE,
+    AUDIT_VIOLATING,
+    AUDIT_VERDICT,
+    AUDIT_LAST_RECORD,
+    AUDIT_PUBLISHED,
+    AUDIT_LEFT_OUT,
 )

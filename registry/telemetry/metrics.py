@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from contractlog.registry.telemetry import metric_catalogue
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, Metric, MetricKind
@@ -24,6 +24,7 @@ from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, Metric, M
 __all__ = [
     "CONTENT_TYPE",
     "Histogram",
+    "MetricSample",
     "MetricSeries",
     "MetricValue",
     "SharedMetricMemory",
@@ -143,13 +144,27 @@ _START_TICKS: Final = 19  #: index in /proc/PID/stat, counted after the name: st
 _USER_TICKS, _SYSTEM_TICKS = 11, 12
 
 
-def render_metrics(meters: WorkerMetrics) -> bytes:
-    """Write all metrics, summed over all workers; labelled series only if they are not zero."""
+class MetricSample(NamedTuple):
+    """A value that is not in the shared memory of the workers."""
+
+    metric: Metric
+    labels: tuple[str, ...]
+    value: float
+
+
+def render_metrics(meters: WorkerMetrics, samples: Iterable[MetricSample] = ()) -> bytes:
+    """Write all metrics, summed over all workers, and the samples.
+
+    Labelled sums are written only if they are not zero.
+    """
     lines: dict[str, list[str]] = {metric.name: [] for metric in CATALOGUE}
     for series in meters.series():
         lines[series.metric.name] += _render_series(meters, series)
     for metric, amount in _process_metrics(meters.processes()):
         lines[metric.name].append(f"{metric.name} {_format_number(amount)}")
+    for sample in samples:
+        labels = _format_labels(_label_pairs(sample.metric, sample.labels))
+        lines[sample.metric.name].append(f"{sample.metric.name}{labels} {_format_number(sample.value)}")
     text = "".join(
         f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.kind}\n"
         + "\n".join(lines[metric.name])
@@ -162,7 +177,7 @@ def render_metrics(meters: WorkerMetrics) -> bytes:
 
 def _render_series(meters: WorkerMetrics, series: MetricSeries) -> Iterator[str]:
     metric = series.metric
-    labels = [f'{name}="{_escape_label(value)}"' for name, value in zip(metric.labels, series.labels, strict=True)]
+    labels = _label_pairs(metric, series.labels)
     if metric.kind is not MetricKind.HISTOGRAM:
         amount = meters.total(series.at)
         if amount or not labels:
@@ -177,6 +192,10 @@ def _render_series(meters: WorkerMetrics, series: MetricSeries) -> Iterator[str]
         yield f"{metric.name}_bucket{inside} {_format_number(count)}"
     yield f"{metric.name}_sum{_format_labels(labels)} {_format_number(meters.total(series.at + size))}"
     yield f"{metric.name}_count{_format_labels(labels)} {_format_number(counts[-1])}"
+
+
+def _label_pairs(metric: Metric, values: Sequence[str]) -> list[str]:
+    return [f'{name}="{_escape_label(value)}"' for name, value in zip(metric.labels, values, strict=True)]
 
 
 def _format_labels(labels: Iterable[str]) -> str:

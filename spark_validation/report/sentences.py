@@ -25,6 +25,7 @@ __all__ = [
     "describe_exit_code",
     "describe_producers",
     "describe_result",
+    "describe_selection",
     "describe_strategy",
     "describe_verdict",
     "describe_verdict_rule",
@@ -37,6 +38,7 @@ __all__ = [
 
 VERDICT_ORDER: Final[tuple[AuditVerdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
 MAX_PRODUCERS: Final = 3  #: in a sentence
+MAX_PATTERNS: Final = 10  #: names and globs of topics in a sentence
 
 
 def describe_result(report: AuditReport) -> Markup:
@@ -199,6 +201,33 @@ def describe_exit_code(report: AuditReport) -> str:
         f"missed by {format_plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
     )
     return f"The exit code follows another share, `--fail-under` {format_percent(limit)}: {outcome}."
+
+
+def describe_selection(report: AuditReport) -> str:
+    """Return sentences on the selected records and those audited before; empty if all were read."""
+    scope = report["scope"]
+    conditions = []
+    if "topics" in scope:
+        conditions.append(f"of topics {_list_patterns(scope['topics'])}")
+    if "excluded" in scope:
+        conditions.append(f"except {_list_patterns(scope['excluded'])}")
+    if "partitions" in scope:
+        conditions.append(f"of partitions {scope['partitions']}")
+    if "since" in scope:
+        conditions.append(f"since {format_time(scope['since'], seconds=True)}")
+    if "until" in scope:
+        conditions.append(f"before {format_time(scope['until'], seconds=True)}")
+    sentences = [f"Only records {', '.join(conditions)} were selected."] if conditions else []
+    if before := scope.get("audited_before", 0):
+        new = format_plural(scope.get("new_offsets", 0), "offset")
+        sentences.append(f"{new} were read now; {format_count(before)} were audited before, and are included.")
+    return " ".join(sentences)
+
+
+def _list_patterns(patterns: Sequence[str]) -> str:
+    names = ", ".join(f"`{pattern}`" for pattern in patterns[:MAX_PATTERNS])
+    more = len(patterns) - MAX_PATTERNS
+    return f"{names} and {more} more" if more > 0 else names
 
 
 def describe_strategy(part: TopicPart) -> str:

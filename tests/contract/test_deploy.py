@@ -13,15 +13,20 @@ from pathlib import Path
 
 import httpx2
 import pytest
+import yaml
 
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.registry.settings import PREFIX, Settings
+from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, MetricKind
 
 from support.registry import start_server
 
 ROOT = Path(__file__).parent.parent.parent
 ENV_FILE, UNIT, CONTAINER = (
     (ROOT / "deploy" / name).read_text("utf-8") for name in ("contractlog.env", "contractlog.service", "Containerfile")
+)
+RULE_FILE, DASHBOARD = (
+    (ROOT / "deploy" / name).read_text("utf-8") for name in ("prometheus-rules.yaml", "grafana-dashboard.json")
 )
 SET = {
     "contractlog.env": dict(re.findall(rf"^({PREFIX}\w+)=(.*)$", ENV_FILE, re.MULTILINE)),
@@ -130,3 +135,48 @@ def test_docker_and_podman_leave_the_same_files_out() -> None:
     docker, podman = ((ROOT / name).read_text("utf-8") for name in (".dockerignore", ".containerignore"))
     assert docker == podman
     assert {".git", ".venv"} <= {line.rstrip("/") for line in docker.splitlines()}
+
+
+RULES = [rule for group in yaml.safe_load(RULE_FILE)["groups"] for rule in group["rules"]]
+PANELS = json.loads(DASHBOARD)["panels"]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
+METRICS = {metric.name: metric for metric in CATALOGUE}
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_monitoring_uses_metrics_and_labels_that_exist(expression: str) -> None:
+    names = re.findall(r"contractlog_\w+", expression)
+    assert names
+    for name in names:
+        metric = METRICS.get(name) or METRICS[name.removesuffix("_bucket")]
+        assert (metric.kind is MetricKind.HISTOGRAM) == name.endswith("_bucket")
+    for name, selector in re.findall(r"(contractlog_\w+){([^}]*)}", expression):
+        assert set(re.findall(r"(\w+)=~?", selector)) <= set(METRICS[name].labels)
+    assert expression.count("(") == expression.count(")")
+
+
+def test_each_alert_says_what_it_means_and_its_text_uses_labels_of_its_metric() -> None:
+    assert len({rule["alert"] for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        (name, *_) = re.findall(r"contractlog_\w+", rule["expr"])
+        text = " ".join(rule["annotations"][key] for key in ("summary", "description"))
+        assert set(re.findall(r"\$labels\.(\w+)", text)) <= set(METRICS[name].labels)
+        assert rule["labels"]["severity"] in {"critical", "warning", "info"}
+
+
+def test_every_metric_of_audits_is_on_the_dashboard_or_in_an_alert() -> None:
+    used = " ".join(EXPRESSIONS)
+    assert {name for name in METRICS if name.startswith("contractlog_audit_") and name not in used} == set()
+
+
+def test_panels_of_the_dashboard_have_ids_of_their_own_and_do_not_overlap() -> None:
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    cells = [
+        (x, y)
+        for panel in PANELS
+        for grid in [panel["gridPos"]]
+        for x in range(grid["x"], grid["x"] + grid["w"])
+        for y in range(grid["y"], grid["y"] + grid["h"])
+    ]
+    assert len(set(cells)) == len(cells)
+    assert all(x < 24 for x, _ in cells)

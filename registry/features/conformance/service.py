@@ -14,9 +14,18 @@ import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
 from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts
+from contractlog.contracts.audit.time_text import parse_timestamp
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.conformance.queries import (
+    AuditFigures,
+    StoredResult,
+    list_newest,
+    prune_part,
+    record_result,
+)
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.storage.snapshot import Snapshot
-from contractlog.registry.storage.store_values import ConformanceRecord
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["ConformanceService"]
 
@@ -37,7 +46,17 @@ class _TopicEntry(AuditedPart):
 
 
 class ConformanceService(ReadService):
-    """Stores audit results of each topic and part, by the ranges that were read."""
+    """Stores audit results of each topic and part, by the ranges that were read.
+
+    Args:
+        store: the store.
+        threads: threads for queries.
+        days: days that results other than the newest are stored for; 0 means for ever.
+    """
+
+    def __init__(self, store: Store, threads: ThreadPools, *, days: int = 0) -> None:
+        super().__init__(store, threads)
+        self._days = days
 
     async def record(self, topic: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Store an audit result, and return it with the time of its record; storing it again changes nothing.
@@ -49,10 +68,14 @@ class ConformanceService(ReadService):
         checked = _parse_entry(topic, entry)
         key = _hash_ranges(checked)
         text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
-        recorded_at = await asyncio.wrap_future(
-            self._store.transact(lambda change: change.record_conformance(topic, checked["part"], key, text))
-        )
-        return _response_entry(ConformanceRecord(text, recorded_at))
+        part, figures = checked["part"], _find_figures(checked)
+
+        def work(change: Transaction) -> int:
+            recorded_at = record_result(change, topic, part, ranges=key, entry=text, figures=figures)
+            prune_part(change, topic, part, days=self._days)
+            return recorded_at
+
+        return _response_entry(StoredResult(text, await asyncio.wrap_future(self._store.transact(work))))
 
     async def list_newest(self, topic: str, part: str | None = None) -> list[dict[str, Any]]:
         """Return the newest entry of each part of a topic.
@@ -60,12 +83,18 @@ class ConformanceService(ReadService):
         Raises:
             ConformanceNotFound: there is none.
         """
-        recorded = await self._query(Snapshot.conformance, topic) if _TOPIC.fullmatch(topic) else ()
+        recorded = await self._query(list_newest, topic) if _TOPIC.fullmatch(topic) else ()
         entries = map(_response_entry, recorded)
         selected = [entry for entry in entries if part in {None, entry["part"]}]
         if not selected:
             raise ConformanceNotFound(topic=topic)
         return selected
+
+
+def _find_figures(entry: _TopicEntry) -> AuditFigures:
+    times = [parse_timestamp(schema.get("last_seen")) for schema in entry["schemas"]]
+    last = max((at for at in times if at is not None), default=None)
+    return AuditFigures(entry["verdict"], entry["conforming"], entry["violating"], last)
 
 
 def _hash_ranges(entry: _TopicEntry) -> str:
@@ -74,7 +103,7 @@ def _hash_ranges(entry: _TopicEntry) -> str:
     return hashlib.sha256(json.dumps(ranges).encode()).hexdigest() if ranges else ""
 
 
-def _response_entry(recorded: ConformanceRecord) -> dict[str, Any]:
+def _response_entry(recorded: StoredResult) -> dict[str, Any]:
     entry: dict[str, Any] = json.loads(recorded.entry)
     return {**_with_current_verdict(entry), "recorded_at": recorded.recorded_at}
 

@@ -1,1 +1,1 @@
-"""Metrics of the service, for Prometheus."""
+"""Metrics of the service and of audits, for Prometheus."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.route_permissions import READ_ANY, requires
-from contractlog.registry.http.service_dependencies import TelemetryDependency
+from contractlog.registry.http.service_dependencies import AuditMetricsDependency, TelemetryDependency
 from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
@@ -18,6 +18,6 @@ router: Final = APIRouter(tags=["health"])
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
 @requires(READ_ANY)
-async def get_metrics(telemetry: TelemetryDependency) -> ApiResponse:
-    """Return the metrics, summed over all workers, in the text format of Prometheus."""
-    return ApiResponse(render_metrics(telemetry.meters), media_type=CONTENT_TYPE)
+async def get_metrics(telemetry: TelemetryDependency, audits: AuditMetricsDependency) -> ApiResponse:
+    """Return the metrics of the service, summed over all workers, and of audits."""
+    return ApiResponse(render_metrics(telemetry.meters, await audits.read()), media_type=CONTENT_TYPE)

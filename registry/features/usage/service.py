@@ -13,6 +13,7 @@ from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, Subject
 from contractlog.registry.access.current_caller import may_read, may_read_everything
 from contractlog.registry.access.permissions import Permission, topic_permission_subject
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.conformance.queries import list_newest
 from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.usage import queries
@@ -130,7 +131,7 @@ class UsageService(ReadService):
 def _read_audits(snapshot: Snapshot, topic: str, part: str) -> list[TopicUse]:
     """Return the newest audit of a part; none if there is none, or it has no counts by schema."""
     audits = []
-    for recorded in snapshot.conformance(topic):
+    for recorded in list_newest(snapshot, topic):
         try:
             entry = msgspec.json.decode(recorded.entry, type=_Entry)
         except msgspec.ValidationError:

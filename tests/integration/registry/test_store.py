@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from contractlog.compatibility.content_identity import compute_guid, hash_content
 from contractlog.compatibility.errors import (
@@ -23,9 +27,19 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
+from contractlog.registry.features.conformance import queries
+from contractlog.registry.features.conformance.queries import (
+    AuditFigures,
+    list_newest,
+    list_summaries,
+    prune_part,
+    prune_results,
+    record_result,
+)
 from contractlog.registry.features.schemas.queries import list_versions_of_id
 from contractlog.registry.features.subjects.queries import list_subjects
 from contractlog.registry.features.versions.queries import list_referencing_ids
+from contractlog.registry.storage import tables
 from contractlog.registry.storage.contexts import list_contexts
 from contractlog.registry.storage.name_and_id_lookup import find_by_id
 from contractlog.registry.storage.store import Store
@@ -44,6 +58,8 @@ from contractlog.registry.storage.transaction import Transaction
 from support.registry import EACH_DATABASE, create_database
 
 ORDERS = Subject.parse("orders")
+FIGURES = AuditFigures("passing", 1, 0, None)
+DAY = 86_400_000
 
 
 @pytest.fixture(params=EACH_DATABASE)
@@ -354,9 +370,11 @@ def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
 
 def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
     def newest_after(ranges: str, entry: str) -> str:
-        store.transact(lambda change: change.record_conformance("t", "value", ranges, entry)).result(30)
+        store.transact(
+            lambda change: record_result(change, "t", "value", ranges=ranges, entry=entry, figures=FIGURES)
+        ).result(30)
         with store.open_snapshot() as snapshot:
-            (newest,) = snapshot.conformance("t")
+            (newest,) = list_newest(snapshot, "t")
         return newest.entry
 
     assert newest_after("r1", "one") == "one"
@@ -370,7 +388,108 @@ def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
     assert newest_after("", "nothing") == "nothing"
     assert journal(store) == [("conformance.recorded", "t/value")] * 8
     with store.open_snapshot() as snapshot:
-        assert snapshot.conformance("other") == []
+        assert list_newest(snapshot, "other") == []
+
+
+def test_the_summary_is_that_of_the_newest_result(store: Store) -> None:
+    def publish(part: str, ranges: str, violating: int) -> list[tuple[str, int]]:
+        figures = AuditFigures("failing", 1, violating, None)
+        store.transact(
+            lambda change: record_result(change, "t", part, ranges=ranges, entry=str(violating), figures=figures)
+        ).result(30)
+        with store.open_snapshot() as snapshot:
+            summaries, left_out = list_summaries(snapshot, 1)
+            assert (len(summaries), left_out) == (1, len(list_summaries(snapshot, 9)[0]) - 1)
+            return [(each.part, each.figures.violating) for each in list_summaries(snapshot, 9)[0]]
+
+    assert publish("value", "r1", 7) == [("value", 7)]
+    assert publish("key", "r1", 9) == [("key", 9), ("value", 7)]
+    assert publish("value", "r2", 3) == [("key", 9), ("value", 3)]
+    assert publish("value", "r1", 7) == [("key", 9), ("value", 3)]  # it repeats an older one
+
+
+def test_publishing_the_newest_result_again_is_a_new_time_in_its_summary(store: Store) -> None:
+    def publish() -> int:
+        store.transact(
+            lambda change: record_result(change, "t", "value", ranges="r", entry="same", figures=FIGURES)
+        ).result(30)
+        with store.open_snapshot() as snapshot:
+            ((summary,), _) = list_summaries(snapshot, 1)
+            (stored,) = list_newest(snapshot, "t")
+            assert summary.published_at >= stored.recorded_at
+        return summary.published_at
+
+    first = publish()
+    time.sleep(0.002)
+    assert publish() > first
+
+
+def _results(store: Store) -> list[tuple[str, str]]:
+    c = tables.conformance.c
+    with store.open_snapshot() as snapshot:
+        rows = snapshot.connection.execute(select(c.part, c.entry).order_by(c.sequence)).all()
+    return [(row.part, row.entry) for row in rows]
+
+
+def _publish_on_days(store: Store, part: str, ages: dict[int, str]) -> None:
+    """Publish an entry for each age in days, to which half a day is added."""
+    for age, entry in ages.items():
+        store.transact(
+            lambda change, entry=entry: record_result(change, "t", part, ranges=entry[:8], entry=entry, figures=FIGURES)
+        ).result(30)
+        c = tables.conformance.c
+        aged = update(tables.conformance).where(c.part == part, c.entry == entry)
+        store.transact(
+            lambda change, aged=aged, age=age: change.connection.execute(
+                aged.values(recorded_at=change.now - age * DAY - DAY // 2)
+            )
+        ).result(30)
+
+
+def _prune_everything(store: Store, days: int) -> tuple[int, int]:
+    removed = merged = 0
+    last: int | None = 0
+    while last is not None:
+        batch = store.transact(partial(prune_results, days=days, after=last)).result(30)
+        removed, merged, last = removed + batch.removed, merged + batch.merged, batch.last
+    return removed, merged
+
+
+def test_old_results_are_removed_except_the_newest_of_each_part(store: Store) -> None:
+    _publish_on_days(store, "value", {500: "a", 401: "b", 399: "c", 1: "d"})
+    _publish_on_days(store, "key", {600: "a", 450: "b"})
+    assert _prune_everything(store, 400) == (3, 1)
+    assert _results(store) == [("value", "c"), ("value", "d"), ("key", "b")]
+    assert _prune_everything(store, 0) == _prune_everything(store, 400) == (0, 0)
+
+
+def test_hourly_counts_of_results_older_than_thirty_days_are_merged_to_days(store: Store) -> None:
+    def entry(*windows: tuple[str, int]) -> str:
+        series = [{"window": window, "schema_id": 1, "records": n, "violating": 0} for window, n in windows]
+        return json.dumps({"series": series}, sort_keys=True, separators=(",", ":"))
+
+    hourly = entry(("2026-01-01T00", 1), ("2026-01-01T23", 2), ("2026-01-02T00", 4), ("2026", 8))
+    daily = entry(("2026-01-01", 3), ("2026-01-02", 4), ("2026", 8))
+    recent = entry(("2026-02-01T00", 1))
+    _publish_on_days(store, "value", {31: hourly, 29: recent, 0: "newest"})
+    assert _prune_everything(store, 400) == (0, 1)
+    assert _results(store) == [("value", daily), ("value", recent), ("value", "newest")]
+    assert _prune_everything(store, 400) == (0, 0)
+
+
+def test_a_new_result_prunes_those_of_its_part(store: Store) -> None:
+    _publish_on_days(store, "value", {500: "a", 399: "b", 1: "c"})
+    _publish_on_days(store, "key", {500: "a", 1: "b"})
+    store.transact(partial(prune_part, topic="t", part="value", days=400)).result(30)
+    assert _results(store) == [("value", "b"), ("value", "c"), ("key", "a"), ("key", "b")]
+
+
+def test_more_results_than_fit_in_a_batch_are_pruned(store: Store) -> None:
+    _publish_on_days(store, "value", {500 - number: str(number) for number in range(30)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "_BATCH", 7)
+        assert _prune_everything(store, 480) == (21, 8)
+    assert len(_results(store)) == 9
 
 
 def test_concurrent_registrations_share_the_id_of_equal_content_and_leave_no_gaps(store: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -199,6 +200,32 @@ def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence
         sentence
         in Page(render(report(part("t")) | {"scope": {"producer_headers": [], "values_shown": False, **scope}})).text
     )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scope", "sentence"),
+    [
+        ({}, "nothing was sampled."),
+        (
+            {"topics": ["shop-*"], "excluded": ["shop-x"], "partitions": "0,2-4", "since": "2026-11-01T00:00:00Z"},
+            "topics shop-*, except shop-x, of partitions 0,2-4, since 1 November 2026 00:00:00 UTC were selected.",
+        ),
+        ({"until": "2026-11-01T08:30:00Z"}, "Only records before 1 November 2026 08:30:00 UTC were selected."),
+        (
+            {"topics": [f"t{n}" for n in range(12)]},
+            "of topics t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more were selected.",
+        ),
+        (
+            {"new_offsets": 1200, "audited_before": 3_000_000},
+            "1,200 offsets were read now; 3,000,000 were audited before, and are included.",
+        ),
+    ],
+)
+def test_the_selection_is_stated(scope: dict[str, Any], sentence: str) -> None:
+    page = report(part("t"))
+    page["scope"].update(scope)  # type: ignore[typeddict-item]
+    header = Page(render(page)).text.partition("A part is failing")[0]
+    assert f"{sentence}\n" in header
 
 
 def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from contractlog.clients import Registry as Client
+from contractlog.registry.features.conformance.queries import AuditFigures, record_result
 from contractlog.registry.testing import Registries
 
 PATH = "/contractlog/v1/conformance/flights"
@@ -199,7 +200,10 @@ def test_entries_stored_with_words_of_earlier_audits_are_read_with_those_of_toda
     app = registries.make({})
     try:
         store = app.state.services.store
-        store.transact(lambda change: change.record_conformance("flights", "value", "ranges", stored)).result()
+        figures = AuditFigures("passing", 7, 0, None)
+        store.transact(
+            lambda change: record_result(change, "flights", "value", ranges="r", entry=stored, figures=figures)
+        ).result()
         with Client(app=app) as client:
             (read,) = client.conformance("flights")
         assert read["verdict"] == "passing"

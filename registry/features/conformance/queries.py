@@ -1,0 +1,201 @@
+"""Audit results in the database: the history of each part of a topic, and figures of the newest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, delete, exists, false, func, insert, or_, select, update
+
+from contractlog.contracts.audit.windows import merge_to_days
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
+
+__all__ = [
+    "HOURLY_DAYS",
+    "AuditFigures",
+    "AuditSummary",
+    "PrunedBatch",
+    "StoredResult",
+    "list_newest",
+    "list_summaries",
+    "prune_part",
+    "prune_results",
+    "record_result",
+]
+
+_C: Final = tables.conformance.c
+_S: Final = tables.audit_summaries.c
+HOURLY_DAYS: Final = 30  #: counts by hour of older results are merged to days
+_DAY_MS: Final = 86_400_000
+_BATCH: Final = 200  #: results of all topics in one transaction
+_MERGED_PER_RESULT: Final = 2  #: those of a part that each new result of it merges: merging takes the writer's time
+_NEWER: Final = tables.conformance.alias("newer")
+#: There is a newer result of the same part.
+_SUPERSEDED: Final = exists().where(
+    _NEWER.c.topic == _C.topic, _NEWER.c.part == _C.part, _NEWER.c.sequence > _C.sequence
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """An audit result as it is stored."""
+
+    entry: str
+    recorded_at: int  #: milliseconds since 1970, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFigures:
+    """Figures of an audit result, for metrics."""
+
+    verdict: str
+    conforming: int
+    violating: int
+    last_record_at: int | None  #: milliseconds since 1970, UTC; None if no record has a time
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSummary:
+    """Figures of the newest audit result of a part of a topic."""
+
+    topic: str
+    part: str
+    figures: AuditFigures
+    published_at: int  #: milliseconds since 1970, UTC
+
+
+def record_result(change: Transaction, topic: str, part: str, *, ranges: str, entry: str, figures: AuditFigures) -> int:
+    """Append an audit result, and return the time of its record; a repeated result is not stored again.
+
+    A result repeats another if it equals the newest one of the same ranges. Without ranges it must equal the newest
+    one of all, because nothing else identifies its audit.
+    """
+    results = select(_C.sequence, _C.entry, _C.recorded_at).where(_C.topic == topic, _C.part == part)
+    results = results.order_by(_C.sequence.desc()).limit(1)
+    newest = change.connection.execute(results).first()
+    same = change.connection.execute(results.where(_C.ranges == ranges)).first() if ranges else newest
+    if same is not None and same.entry == entry:
+        if newest is not None and newest.sequence == same.sequence:
+            _replace_summary(change, topic, part, figures)
+        return int(same.recorded_at)
+    values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": change.now}
+    change.connection.execute(insert(tables.conformance).values(**values))
+    _replace_summary(change, topic, part, figures)
+    change.record_change("conformance.recorded", f"{topic}/{part}", after=ranges)
+    return change.now
+
+
+def _replace_summary(change: Transaction, topic: str, part: str, figures: AuditFigures) -> None:
+    values = {**asdict(figures), "published_at": change.now}
+    updated = update(tables.audit_summaries).where(_S.topic == topic, _S.part == part).values(**values)
+    if not change.connection.execute(updated).rowcount:
+        change.connection.execute(insert(tables.audit_summaries).values(topic=topic, part=part, **values))
+
+
+def list_newest(snapshot: Snapshot, topic: str) -> list[StoredResult]:
+    """List the newest result of each part of a topic."""
+    newest = select(func.max(_C.sequence)).where(_C.topic == topic).group_by(_C.part)
+    rows = snapshot.connection.execute(
+        select(_C.entry, _C.recorded_at).where(_C.sequence.in_(newest)).order_by(_C.part)
+    )
+    return [StoredResult(row.entry, row.recorded_at) for row in rows]
+
+
+def list_summaries(snapshot: Snapshot, limit: int) -> tuple[list[AuditSummary], int]:
+    """Return the summaries with the most violating records, and the number of the others."""
+    rows = snapshot.connection.execute(
+        select(tables.audit_summaries).order_by(_S.violating.desc(), _S.topic, _S.part).limit(limit)
+    )
+    summaries = [
+        AuditSummary(
+            row.topic,
+            row.part,
+            AuditFigures(row.verdict, row.conforming, row.violating, row.last_record_at),
+            row.published_at,
+        )
+        for row in rows
+    ]
+    total = snapshot.connection.execute(select(func.count()).select_from(tables.audit_summaries)).scalar_one()
+    return summaries, total - len(summaries)
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedBatch:
+    """Numbers of audit results that were removed, and whose counts were merged."""
+
+    removed: int
+    merged: int
+    last: int | None  #: number of the last result that was looked at; None if no other is left
+
+
+def prune_part(change: Transaction, topic: str, part: str, *, days: int) -> None:
+    """Remove old results of a part of a topic, and merge hourly counts of a few others.
+
+    The newest result stays, however old it is.
+
+    Args:
+        change: the transaction.
+        topic: name of the topic.
+        part: ``key`` or ``value``.
+        days: days that results are stored for; 0 means for ever.
+    """
+    of_part = select(_C.sequence).where(_C.topic == topic, _C.part == part, _SUPERSEDED).order_by(_C.sequence)
+    if days:
+        _remove(change, change.connection.execute(of_part.where(_is_older(change, days)).limit(_BATCH)).scalars())
+    hourly = of_part.where(_is_older(change, HOURLY_DAYS), _C.daily.is_(False)).limit(_MERGED_PER_RESULT)
+    _merge(change, change.connection.execute(hourly).scalars())
+
+
+def prune_results(change: Transaction, *, days: int, after: int = 0) -> PrunedBatch:
+    """Remove or merge a batch of results of all topics, as ``prune_part`` does.
+
+    Args:
+        change: the transaction.
+        days: days that results are stored for; 0 means for ever.
+        after: number of the last result of the batch before.
+    """
+    removable = _is_older(change, days) if days else false()
+    batch = (
+        select(_C.sequence, removable.label("removable"))
+        .where(_C.sequence > after, _SUPERSEDED)
+        .where(or_(removable, and_(_is_older(change, HOURLY_DAYS), _C.daily.is_(False))))
+        .order_by(_C.sequence)
+        .limit(_BATCH)
+    )
+    rows = change.connection.execute(batch).all()
+    removed = _remove(change, [row.sequence for row in rows if row.removable])
+    merged = _merge(change, [row.sequence for row in rows if not row.removable])
+    return PrunedBatch(removed, merged, rows[-1].sequence if rows else None)
+
+
+def _is_older(change: Transaction, days: int) -> ColumnElement[bool]:
+    return _C.recorded_at < change.now - days * _DAY_MS
+
+
+def _remove(change: Transaction, numbers: Iterable[int]) -> int:
+    chosen = list(numbers)
+    change.connection.execute(delete(tables.conformance).where(_C.sequence.in_(chosen)))
+    return len(chosen)
+
+
+def _merge(change: Transaction, numbers: Iterable[int]) -> int:
+    chosen = list(numbers)
+    for number in chosen:
+        entry = change.connection.execute(select(_C.entry).where(_C.sequence == number)).scalar_one()
+        values = {"entry": _merge_counts(entry), "daily": True}
+        change.connection.execute(update(tables.conformance).where(_C.sequence == number).values(**values))
+    return len(chosen)
+
+
+def _merge_counts(text: str) -> str:
+    """Return an entry with its counts by hour merged to days, if they are well-formed."""
+    try:
+        entry: dict[str, Any] = json.loads(text)
+        entry["series"] = merge_to_days(entry["series"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return text
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"))
