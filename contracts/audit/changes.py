@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from contractlog.contracts.audit.report import AuditChanges, AuditReport, PartChange, TopicPart, TrendPoint
+from contractlog.contracts.audit.time_text import parse_timestamp
 
 __all__ = ["MAX_TREND", "compare_reports", "extend_trends", "verdict_changes"]
 
 MAX_TREND: Final = 30  #: audits of a trend
+MIN_TREND_MS: Final = 3_600_000  #: between them, except before the last two: repeated audits would fill it
 MAX_NAMES: Final = 20  #: causes, producers or versions of a change
 _BAD: Final = ("failing", "degraded")
 
@@ -50,7 +52,19 @@ def extend_trends(former: AuditReport | None, report: AuditReport) -> None:
             "records": part["records"],
             "violating": part["violating"],
         }
-        part["trend"] = [*trends.get((part["topic"], part["part"]), []), point][-MAX_TREND:]
+        part["trend"] = _add_point(trends.get((part["topic"], part["part"]), []), point)
+
+
+def _add_point(trend: list[TrendPoint], point: TrendPoint) -> list[TrendPoint]:
+    """Add a point to a trend; it replaces the last one if that is within an hour of the one before."""
+    if len(trend) > 1 and _measure_gap(trend[-2], trend[-1]) < MIN_TREND_MS:
+        trend = trend[:-1]
+    return [*trend, point][-MAX_TREND:]
+
+
+def _measure_gap(former: TrendPoint, point: TrendPoint) -> int:
+    """Return the milliseconds between two audits."""
+    return (parse_timestamp(point["audited_at"]) or 0) - (parse_timestamp(former["audited_at"]) or 0)
 
 
 def _compare_part(former: TopicPart | None, part: TopicPart) -> Iterator[PartChange]:

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, require_brokers
-from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
-from contractlog.clients.cli.options import add_format, add_registry, add_reports, connect
-from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.cli.options import add_format, add_registry, add_reports
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
-from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditReport
+from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD
+from contractlog.spark_validation.jobs.source_options import (
+    add_read_options,
+    add_source_options,
+)
 
-if TYPE_CHECKING:
-    from contractlog.spark_validation.evidence_options import EvidenceOptions
-    from contractlog.spark_validation.sources.selection import Selection
-    from contractlog.spark_validation.sources.source import RecordSource
-
-__all__ = [
-    "add_read_options",
-    "add_selection_options",
-    "add_source_options",
-    "add_timestamp_unit",
-    "audit",
-    "make_selection",
-    "make_source",
-]
+__all__ = ["audit"]
 
 PERCENT: Final = 100.0
-_NO_PATTERNS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType({})
 AUDIT_FORMATS: Final = ("junit", "markdown")
 
 
@@ -53,6 +36,16 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "schemas and options are the same)",
     )
     parser.add_argument("--publish", action="store_true", help="send the result to the registry")
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="audit again and again, each time what is new, until Ctrl-C or SIGTERM; one Spark session is used",
+    )
+    parser.add_argument(
+        "--every",
+        metavar="DURATION",
+        help="with --follow, time from the start of an audit to the start of the next: 30s, 5m, 1h (default: 5m)",
+    )
     parser.add_argument(
         "--threshold",
         type=_parse_share,
@@ -130,7 +123,34 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if options.lineage and options.no_samples:
         raise UsageError("--lineage needs samples of values, which --no-samples leaves out. Remove one of the options")
-    return _run(options)
+    if options.every is not None and not options.follow:
+        raise UsageError("--every needs --follow: a single audit is not repeated")
+    if options.follow:
+        _require_followable(options)
+    from contractlog.spark_validation.jobs.audit_run import run_audits  # noqa: PLC0415 - fast help, without Spark
+
+    return run_audits(options)
+
+
+def _require_followable(options: Namespace) -> None:
+    """Raise ``UsageError`` for options that read everything again or cannot be repeated."""
+    whole = [
+        name
+        for name, given in (
+            ("--full", options.full),
+            ("--since", options.since is not None),
+            ("--until", options.until is not None),
+            ("--last", options.last is not None),
+            ("--archive", options.archive is not None),
+        )
+        if given
+    ]
+    if whole:
+        raise UsageError(f"--follow reads what is new, and {whole[0]} would read everything again: use one of them")
+    if options.lineage:
+        raise UsageError("--follow does not infer lineage: run `contractlog lineage --state DIR` beside it")
+    if options.format != "text":
+        raise UsageError("--follow prints text: read report.json in --out, or write a report with --report FORMAT=FILE")
 
 
 def _add_alert_options(parser: ArgumentParser) -> None:
@@ -151,210 +171,6 @@ def _add_alert_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="also accept a webhook with a private address, or with http",
     )
-
-
-def add_source_options(parser: ArgumentParser) -> None:
-    """Add the topics and their source: ``--bootstrap-servers`` or ``--archive``."""
-    parser.add_argument(
-        "topics",
-        nargs="*",
-        metavar="TOPIC",
-        help="the topics, as names or globs such as 'shop-*' (default: all of the cluster that do not start with _, "
-        "or all of the archive)",
-    )
-    parser.add_argument(
-        "--topics-file", type=Path, metavar="FILE", help="read names and globs of topics from this file, one per line"
-    )
-    add_selection_options(parser)
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
-    )
-    group.add_argument(
-        "--archive", type=Path, metavar="DIR", help="read a Parquet archive, DIR/topic=<name>/…, instead"
-    )
-    add_broker_config(parser)
-
-
-def add_selection_options(parser: ArgumentParser) -> None:
-    """Add the options that select a part of the records: by topic, partition or time."""
-    parser.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="leave out topics with this name or glob; may be repeated",
-    )
-    parser.add_argument("--partitions", metavar="LIST", help="only these partitions of each topic, such as 0,2-4")
-    parser.add_argument(
-        "--since",
-        metavar="TIME",
-        help="from the first offset with this timestamp or a later one, in ISO 8601, in UTC unless it has an offset",
-    )
-    parser.add_argument(
-        "--until", metavar="TIME", help="to the offset before the first with this timestamp or a later one"
-    )
-    parser.add_argument("--last", metavar="DURATION", help="since this long ago: 90m, 12h, 7d or 4w")
-
-
-def add_read_options(parser: ArgumentParser) -> None:
-    """Add the options for reading records: ``--strategy`` and ``--timestamp-unit``."""
-    parser.add_argument(
-        "--strategy",
-        action="append",
-        default=[],
-        metavar="[TOPIC=]STRATEGY",
-        help="subject name strategy of the values of one topic or of all topics: topic, record, topic-record or "
-        "associated; TOPIC:key=STRATEGY for keys; may be repeated (default: the topic's association, else inferred "
-        "from the records)",
-    )
-    add_timestamp_unit(parser)
-
-
-def add_timestamp_unit(parser: ArgumentParser) -> None:
-    """Add ``--timestamp-unit``; ``make_source`` reads it."""
-    parser.add_argument(
-        "--timestamp-unit",
-        choices=("s", "ms", "us", "ns"),
-        help="unit of an archive's timestamps, if they are integers",
-    )
-
-
-def make_selection(options: Namespace, topics: Sequence[str]) -> Selection:
-    """Return the selection of records that the arguments describe.
-
-    Args:
-        options: the parsed arguments of ``add_selection_options``.
-        topics: names and globs of topics; empty: all.
-
-    Raises:
-        UsageError: an argument has an invalid form, or two contradict each other.
-    """
-    from contractlog.spark_validation.sources import selection  # noqa: PLC0415 - for fast help
-
-    since = None if options.since is None else selection.parse_time(options.since, "--since")
-    until = None if options.until is None else selection.parse_time(options.until, "--until")
-    if options.last is not None:
-        if since is not None:
-            raise UsageError("--last and --since both say where to begin: use one of them")
-        since = int((datetime.now(UTC) - selection.parse_duration(options.last)).timestamp() * 1000)
-    if since is not None and until is not None and since >= until:
-        raise UsageError("--until is not after --since: nothing would be read")
-    return selection.Selection(
-        tuple(topics),
-        tuple(options.exclude),
-        selection.parse_partitions(options.partitions) if options.partitions is not None else (),
-        since,
-        until,
-    )
-
-
-def make_source(options: Namespace) -> RecordSource:
-    """Return the source of the topics, as given by the arguments or the environment.
-
-    Raises:
-        UsageError: no source is given, or two are.
-    """
-    from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
-
-    if options.archive:
-        if options.broker_config:
-            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: use one of them")
-        return ArchiveSource(options.archive, options.timestamp_unit)
-    brokers = require_brokers(options, instead=", or pass --archive DIR")
-    return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
-
-
-def _run(options: Namespace) -> int:
-    from contractlog.contracts.quality.evaluation import failed_rules  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.columnar.limits import ValidationLimits  # noqa: PLC0415 - fast help, without numpy
-    from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
-    from contractlog.spark_validation.jobs.alert_delivery import (  # noqa: PLC0415 - for fast help
-        deliver_alerts,
-        parse_receivers,
-    )
-    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
-    from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.sources.selection import read_topics_file  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
-
-    source = make_source(options)
-    named = () if options.topics_file is None else read_topics_file(options.topics_file)
-    selection = make_selection(options, [*options.topics, *named])
-    receivers = parse_receivers(options)
-    quality = read_quality_files(options.quality)
-    with connect(options) as registry:
-        report = audit_job.audit_to_folder(
-            audit_job.AuditRequest(
-                registry=registry,
-                source=source,
-                selection=selection,
-                limits=ValidationLimits(strict_booleans=options.strict),
-                master=options.master,
-                cap=None if options.full_bytes else DEFAULT_MAX_BYTES,
-                strategies=GivenStrategies.parse(options.strategy),
-                threshold=options.threshold,
-                fail_under=options.fail_under,
-                samples=not options.no_samples,
-                lineage=options.lineage,
-                evidence=_parse_evidence(options, list_patterns(quality)),
-                full=options.full,
-                quality=quality,
-                alerts=bool(receivers),
-            ),
-            options.out,
-            print_line=print_message,
-            progress=ProgressLine("auditing", "offsets", sys.stderr),
-            lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
-        )
-        _print_report(report, options)
-        if receivers:
-            deliver_alerts(options.out, receivers, print_line=print_message)
-        print_message(f"the report: {options.out / 'report.html'}")
-        if options.publish:
-            from contractlog.spark_validation.jobs.audit_job import publish  # noqa: PLC0415 - only when requested
-
-            print_message(f"published {publish(registry, report)} entries to {registry.url}")
-    code = FINDINGS if parts_below_limit(report) or any(map(failed_rules, report["topics"])) else CLEAN
-    print_message(format_last_line(report, code))
-    return code
-
-
-def _parse_evidence(
-    options: Namespace, patterns: Mapping[tuple[str, str], tuple[str, ...]] = _NO_PATTERNS
-) -> EvidenceOptions:
-    from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
-
-    headers = tuple(dict.fromkeys(options.producer_header))
-    return EvidenceOptions(
-        headers or DEFAULT_PRODUCER_HEADERS,
-        show_values=options.show_values,
-        profiles=not options.no_profiles,
-        patterns=dict(patterns),
-    )
-
-
-def _print_report(report: AuditReport, options: Namespace) -> None:
-    from contractlog.clients.cli.report_formats.report_output import output_report  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.jobs.blame_text import format_blame  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.terminal_report import format_changes, format_quality, format_report  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.report.ci_report import make_ci_report  # noqa: PLC0415 - as above
-
-    if options.format == "json":
-        print_json(report)
-    elif options.format == "text":
-        for line in format_report(report):
-            print_result(line)
-        for line in format_quality(report):
-            print_result(line)
-        for line in format_changes(report):
-            print_result(line)
-        for line in format_blame(report) if options.blame else ():
-            print_result(line)
-    output_report(options, partial(make_ci_report, report))
 
 
 def _parse_share(text: str) -> float:

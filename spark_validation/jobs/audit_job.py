@@ -18,7 +18,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, extend_trends
 from contractlog.contracts.audit.publication import shorten_entry
-from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope
+from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope, TopicPart
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
@@ -345,8 +345,8 @@ def _carry_over(former: Path, violations: Path, topics: Collection[str]) -> None
             shutil.copyfile(file, violations / file.name)
 
 
-def publish(registry: Registry, report: AuditReport) -> int:
-    """Publish the entry of every part and return their number; publishing a report again changes nothing.
+def publish(registry: Registry, report: AuditReport, parts: Sequence[TopicPart] | None = None) -> int:
+    """Publish the entries of parts and return their number; publishing an entry again changes nothing.
 
     Entries that are too large for a request are published with fewer examples.
 
@@ -354,6 +354,7 @@ def publish(registry: Registry, report: AuditReport) -> int:
         Unreachable: the registry does not respond.
         InvalidConformance: the registry rejects an entry.
     """
-    for entry in report["topics"]:
+    chosen = report["topics"] if parts is None else parts
+    for entry in chosen:
         registry.publish_conformance(entry["topic"], shorten_entry(entry))
-    return len(report["topics"])
+    return len(chosen)

@@ -27,7 +27,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.spark_validation.jobs.audit_command import add_timestamp_unit, make_source
+from contractlog.spark_validation.jobs.source_options import add_timestamp_unit, make_source
 
 __all__ = ["backtest"]
 

@@ -21,7 +21,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
-from contractlog.spark_validation.jobs.audit_command import (
+from contractlog.spark_validation.jobs.source_options import (
     add_read_options,
     add_selection_options,
     make_selection,

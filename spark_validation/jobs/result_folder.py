@@ -5,15 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Final
+from typing import Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.jobs.interruption import interrupt_on_sigterm
 
 __all__ = ["REPORT", "replace_folder"]
 
@@ -43,7 +42,7 @@ def replace_folder(out: Path) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error}", out=str(out)) from error
     try:
-        with _interrupt_on_sigterm():
+        with interrupt_on_sigterm():
             yield fresh
             fresh.chmod(0o755)
             _swap_folders(target, fresh)
@@ -109,20 +108,3 @@ def _lock_abandoned(folder: Path) -> int | None:
         os.close(lock)
         return None
     return lock
-
-
-@contextmanager
-def _interrupt_on_sigterm() -> Iterator[None]:
-    """Handle SIGTERM as Ctrl-C in the block, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    former = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)

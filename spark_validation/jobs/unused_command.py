@@ -29,7 +29,7 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.audit_command import add_source_options, add_timestamp_unit, make_source
+from contractlog.spark_validation.jobs.source_options import add_source_options, add_timestamp_unit, make_source
 
 __all__ = ["list_unused", "print_unused"]
 

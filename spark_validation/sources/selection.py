@@ -34,7 +34,7 @@ MAX_TOPICS_FILE_BYTES: Final = 4 * 2**20
 MAX_PARTITION: Final = 2**31 - 1
 NEAREST: Final = 3  #: maximum number of names in a message
 _WILDCARDS: Final = re.compile(r"[*?\[]")
-_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_DURATION: Final = timedelta(days=366 * 1000)
 
 
@@ -150,16 +150,16 @@ def parse_time(text: str, option: str) -> int:
         raise UsageError(f"{option}: `{text}` is not a date or time as in ISO 8601, such as {example}") from None
 
 
-def parse_duration(text: str) -> timedelta:
-    """Parse a duration such as ``90m``, ``12h``, ``7d`` or ``4w``.
+def parse_duration(text: str, option: str) -> timedelta:
+    """Parse a duration such as ``30s``, ``90m``, ``12h``, ``7d`` or ``4w``.
 
     Raises:
         UsageError: the text has another form.
     """
-    match = re.fullmatch(r"(\d{1,9})([mhdw])", text.strip())
+    match = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
     duration = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match else timedelta(0)
     if not timedelta(0) < duration <= _MAX_DURATION:
-        raise UsageError(f"--last: `{text}` is not a duration, such as 90m, 12h, 7d or 4w")
+        raise UsageError(f"{option}: `{text}` is not a duration, such as 30s, 90m, 12h, 7d or 4w")
     return duration
 
 

@@ -12,15 +12,11 @@ import pytest
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.evidence_options import EvidenceOptions
-from contractlog.spark_validation.jobs.audit_command import (
-    _parse_evidence,
-    _parse_share,
-    add_read_options,
-    add_source_options,
-    make_source,
-)
+from contractlog.spark_validation.jobs.audit_command import _parse_share
+from contractlog.spark_validation.jobs.audit_run import parse_evidence
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.result_folder import replace_folder
+from contractlog.spark_validation.jobs.source_options import add_read_options, add_source_options, make_source
 from contractlog.spark_validation.jobs.terminal_report import format_last_line, format_report
 from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
@@ -53,12 +49,12 @@ def test_the_only_producer_of_all_violations_is_named() -> None:
 
 
 def test_the_given_producer_headers_replace_the_default_ones_and_values_are_masked_by_default() -> None:
-    assert _parse_evidence(Namespace(producer_header=[], show_values=False, no_profiles=False)) == EvidenceOptions()
+    assert parse_evidence(Namespace(producer_header=[], show_values=False, no_profiles=False)) == EvidenceOptions()
     given = Namespace(producer_header=["b", "a", "b"], show_values=True, no_profiles=False)
-    assert _parse_evidence(given) == EvidenceOptions(("b", "a"), show_values=True)
+    assert parse_evidence(given) == EvidenceOptions(("b", "a"), show_values=True)
     assert not EvidenceOptions().show_values
     without = Namespace(producer_header=[], show_values=False, no_profiles=True)
-    assert _parse_evidence(without) == EvidenceOptions(profiles=False)
+    assert parse_evidence(without) == EvidenceOptions(profiles=False)
 
 
 def test_names_that_would_steer_a_terminal_are_escaped() -> None:

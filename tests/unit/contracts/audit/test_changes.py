@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
 from contractlog.contracts.audit.changes import MAX_TREND, compare_reports, extend_trends, verdict_changes
 from contractlog.contracts.audit.report import TopicPart
 
@@ -62,11 +65,23 @@ def test_changed_verdicts_come_first_and_only_bad_and_recovered_ones_are_told() 
     assert [(change["topic"], change["after"]) for change in verdict_changes(changes)] == [("b", "passing")]
 
 
-def test_a_trend_has_the_last_audits_oldest_first() -> None:
+def _list_trend(times: Iterable[timedelta]) -> list[int]:
+    """Audit at these times, and return the numbers of the audits in the trend."""
     former = None
-    for number in range(MAX_TREND + 2):
+    for number, time in enumerate(times):
         audit = report(part("a", records=100 + number))
+        audit["audited_at"] = (datetime(2026, 11, 21, tzinfo=UTC) + time).isoformat()
         extend_trends(former, audit)
         former = audit
     assert former is not None
-    assert [point["records"] for point in former["topics"][0]["trend"]] == list(range(102, 102 + MAX_TREND))
+    return [point["records"] - 100 for point in former["topics"][0]["trend"]]
+
+
+def test_a_trend_has_the_last_audits_oldest_first() -> None:
+    assert _list_trend(timedelta(days=day) for day in range(MAX_TREND + 2)) == list(range(2, 2 + MAX_TREND))
+    assert _list_trend(timedelta(hours=hour) for hour in range(3)) == [0, 1, 2]
+
+
+def test_audits_within_an_hour_do_not_fill_a_trend() -> None:
+    assert _list_trend([timedelta(0), timedelta(minutes=1)]) == [0, 1]
+    assert _list_trend(timedelta(minutes=minute) for minute in range(0, 150, 10)) == [0, 6, 12, 14]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.audit_command import add_selection_options, make_selection
+from contractlog.spark_validation.jobs.source_options import add_selection_options, make_selection
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.selection import (
     Selection,
@@ -112,14 +112,15 @@ def test_arguments_become_a_selection() -> None:
 
 def test_times_durations_and_partitions_have_one_form() -> None:
     assert parse_time("1970-01-01T00:00:01.5Z", "--since") == 1_500
-    assert parse_duration("90m") == timedelta(minutes=90)
+    assert parse_duration("90m", "--last") == timedelta(minutes=90)
+    assert parse_duration("30s", "--every") == timedelta(seconds=30)
     assert parse_partitions("7") == ((7, 7),)
     for wrong in ("yesterday", "9999999999", "", "1970-01-01T25:00"):
         with pytest.raises(UsageError, match=r"--since: .* is not a date or time"):
             parse_time(wrong, "--since")
     for wrong in ("7", "0d", "-1d", "7 days", "9999999w"):
         with pytest.raises(UsageError, match=r"--last: .* is not a duration"):
-            parse_duration(wrong)
+            parse_duration(wrong, "--last")
     for wrong in ("", "a", "4-2", "1,,2", "-1", "99999999999"):
         with pytest.raises(UsageError, match=r"--partitions: .* is not a list"):
             parse_partitions(wrong)
