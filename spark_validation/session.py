@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.spark_validation.class_archive import class_archive_options
 from contractlog.spark_validation.java_runtime import Java, find_java
+from contractlog.spark_validation.spark_cluster import SparkCluster, copy_wheel
 
 __all__ = ["SparkFailed", "open_session", "prepare_environment"]
 
@@ -67,15 +68,26 @@ def _describe_error(error: Exception) -> str:
     lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]
     informative = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
     reason = (informative or lines or [type(error).__name__])[0]
+    if "No module named 'contractlog" in reason:
+        return "the workers do not have contractlog: install it there, or send it with --wheel FILE"
     return reason if len(reason) <= _MAX_REASON_LENGTH else f"{reason[:_MAX_REASON_LENGTH]} …"
 
 
 @contextmanager
-def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iterator[SparkSession]:
+def open_session(
+    master: str = "local[*]", *, name: str = "contractlog", wheel: Path | None = None
+) -> Iterator[SparkSession]:
     """Yield a session; an active one is used and left running.
+
+    The workers of a cluster run the Python in ``PYSPARK_PYTHON``; by default, the path of this one.
 
     Output of Java and Spark goes to a log file, which is retained and named in the error if the session cannot start or
     fails.
+
+    Args:
+        master: the Spark cluster.
+        name: name of the application.
+        wheel: wheel of contractlog to send to the workers; None: they have it installed.
 
     Raises:
         UsageError: no Java, or Spark does not start.
@@ -86,16 +98,21 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
         yield running
         return
     prepare_environment()
-    local = master.startswith("local")
+    local = SparkCluster(master, wheel).local
     if local:
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with _defer_interrupts() as interrupted, _redirect_stderr() as log:
         session = _start_session(master, name, _local_settings() if local else CLUSTER, log)
     log_needed = False
     try:
         if interrupted:
             raise KeyboardInterrupt
-        yield session
+        with tempfile.TemporaryDirectory(prefix="contractlog-wheel-") as folder:
+            if wheel is not None:
+                session.sparkContext.addPyFile(str(copy_wheel(wheel, Path(folder))))
+            yield session
     except SparkFailed as failed:
         log_needed = True
         raise failed.logged_in(str(log)) from failed
@@ -126,7 +143,7 @@ def prepare_environment() -> Java:
     """
     java = find_java()
     os.environ.update(java.env)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     return java
 
 

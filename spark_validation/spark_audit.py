@@ -6,6 +6,7 @@ driver.
 
 from __future__ import annotations
 
+import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from contractlog.compatibility.errors import ContractlogError
+from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
@@ -120,6 +121,11 @@ class AuditTask:
         merger = StateMerger(SAMPLED_VALUES)
         ranges = list(chain.from_iterable(packed))
         try:
+            if not self.violations.is_dir():
+                raise UsageError(
+                    f"the worker on {platform.node()} does not have {self.violations.parent}, the folder for results: "
+                    "all machines of the cluster must share it (--out; for contractlog lineage, TMPDIR)"
+                )
             with self.source.open(ranges) as reader:
                 for offsets in ranges:
                     range_state = audit_range(

@@ -13,6 +13,7 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RangeSource, RecordSource
+from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_tasks import TaskSignals, run_tasks, split_for_tasks
 
 __all__ = ["RangeWork", "run_on_cluster"]
@@ -35,14 +36,18 @@ class RangeWork(Protocol[S]):
 
 
 def run_on_cluster(
-    master: str, source: RecordSource, ranges: Sequence[OffsetRange], work: RangeWork[S], progress: ProgressLine
+    cluster: SparkCluster,
+    source: RecordSource,
+    ranges: Sequence[OffsetRange],
+    work: RangeWork[S],
+    progress: ProgressLine,
 ) -> S:
     """Start Spark, run work on ranges, which are split for it, and return the merged result.
 
     Without offsets, Spark is not started.
 
     Args:
-        master: the Spark cluster.
+        cluster: the Spark cluster.
         source: source of the records; must be reachable from the workers.
         ranges: the ranges to read; they do not overlap.
         work: what is done with each range.
@@ -61,7 +66,7 @@ def run_on_cluster(
             result = work.merge(result, process(source, offsets))
         return result
     prepare_environment()
-    with open_session(master) as session:
+    with open_session(cluster.master, wheel=cluster.wheel) as session:
         progress.start(size)
         try:
             results: list[S] = run_tasks(

@@ -12,6 +12,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
 from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD
 from contractlog.spark_validation.jobs.source_options import (
+    add_cluster_options,
     add_read_options,
     add_source_options,
 )
@@ -113,9 +114,7 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         action="store_true",
         help="write complete violating keys and values to violations.parquet (default: the first 1,024 bytes)",
     )
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
-    )
+    add_cluster_options(parser)
     add_registry(parser, environments=False)
     add_format(parser, *AUDIT_FORMATS)
     add_reports(parser, AUDIT_FORMATS)

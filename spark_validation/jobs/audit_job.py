@@ -46,6 +46,7 @@ from contractlog.spark_validation.sources.records import OffsetRange, count_offs
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_tasks import split_for_tasks
 from contractlog.spark_validation.state_files import write_state
 from contractlog.spark_validation.subject_strategies import GivenStrategies
@@ -68,7 +69,7 @@ class AuditRequest:
     source: RecordSource
     selection: Selection = Selection()  # noqa: RUF009 - frozen
     limits: ValidationLimits = ValidationLimits()  # noqa: RUF009 - frozen
-    master: str = "local[*]"
+    cluster: SparkCluster = SparkCluster()  # noqa: RUF009 - frozen
     #: maximum number of bytes of a violating key or value in the results; None: all
     cap: int | None = DEFAULT_MAX_BYTES
     strategies: GivenStrategies = GivenStrategies()  # noqa: RUF009 - frozen
@@ -243,7 +244,7 @@ def _audit(
     result = _AuditResult(former.state, expectations, whole, ids, former=former.state)
     print_line(
         f"auditing {count_offsets(new):,} offsets of {len(topics):,} topic{'' if len(topics) == 1 else 's'} on "
-        f"{request.master}"
+        f"{request.cluster.master}"
     )
     violations.mkdir()
     if former_folder is not None:
@@ -264,7 +265,7 @@ def _read_ranges(
     progress: ProgressLine | None,
 ) -> None:
     """Read new ranges, and whole topics whose records show another strategy; add them to the result."""
-    with open_session(request.master) as session:
+    with open_session(request.cluster.master, wheel=request.cluster.wheel) as session:
 
         def read(ranges: Sequence[OffsetRange]) -> AuditState:
             size = count_offsets(ranges)

@@ -26,7 +26,7 @@ from contractlog.spark_validation.jobs.blame_text import format_blame
 from contractlog.spark_validation.jobs.follow import ChangedParts, repeat_audits
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files
-from contractlog.spark_validation.jobs.source_options import make_selection, make_source
+from contractlog.spark_validation.jobs.source_options import make_cluster, make_selection, make_source
 from contractlog.spark_validation.jobs.terminal_report import (
     format_changes,
     format_last_line,
@@ -66,7 +66,7 @@ def run_audits(options: Namespace) -> int:
             source=source,
             selection=selection,
             limits=ValidationLimits(strict_booleans=options.strict),
-            master=options.master,
+            cluster=make_cluster(options),
             cap=None if options.full_bytes else DEFAULT_MAX_BYTES,
             strategies=GivenStrategies.parse(options.strategy),
             threshold=options.threshold,
@@ -81,7 +81,7 @@ def run_audits(options: Namespace) -> int:
         audits = _Audits(request, options, receivers)
         if not options.follow:
             return audits.run()
-        with open_session(options.master):
+        with open_session(request.cluster.master, wheel=request.cluster.wheel):
             return repeat_audits(audits.run, every, print_line=print_message)
 
 

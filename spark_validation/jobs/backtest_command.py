@@ -27,7 +27,12 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.spark_validation.jobs.source_options import add_timestamp_unit, make_source
+from contractlog.spark_validation.jobs.source_options import (
+    add_cluster_options,
+    add_timestamp_unit,
+    make_cluster,
+    make_source,
+)
 
 __all__ = ["backtest"]
 
@@ -59,9 +64,7 @@ def backtest(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     add_broker_config(parser)
     add_timestamp_unit(parser)
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
-    )
+    add_cluster_options(parser)
     add_environment(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
@@ -90,7 +93,7 @@ def _run(options: Namespace) -> int:
     ((file,),) = collect_files([options.file], subject=subject, references=options.references).values()
     with connect(options) as registry:
         proposed = FileResolver(registry).resolve(file)
-        request = BacktestRequest(registry, source, subject, part, topics, proposed, options.master)
+        request = BacktestRequest(registry, source, subject, part, topics, proposed, make_cluster(options))
         result = run_backtest(request, ProgressLine("reading", "offsets", sys.stderr))
     output_report(options, partial(backtest_report, result, command=_COMMAND))
     output_json(options, result)

@@ -28,6 +28,7 @@ from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorC
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.range_backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_ranges import run_on_cluster
 
 __all__ = ["BACKTEST_FORMAT", "BacktestRequest", "run_backtest", "summarize_backtest"]
@@ -48,7 +49,7 @@ class BacktestRequest:
     part: Part
     topics: tuple[str, ...]
     proposed: ResolvedFile
-    master: str = "local[*]"
+    cluster: SparkCluster = SparkCluster()  # noqa: RUF009 - frozen
 
 
 def run_backtest(request: BacktestRequest, progress: ProgressLine) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def run_backtest(request: BacktestRequest, progress: ProgressLine) -> dict[str, 
         if not expected.fault:
             prepared.reader(schema_id)  # a pair that cannot be resolved fails here, before anything is read
     ranges = request.source.plan(request.topics, span=sys.maxsize)
-    state = run_on_cluster(request.master, request.source, ranges, plan, progress)
+    state = run_on_cluster(request.cluster, request.source, ranges, plan, progress)
     others = _find_other_subjects(request, state)
     return {
         "format": BACKTEST_FORMAT,

@@ -22,8 +22,10 @@ from contractlog.compatibility.terminal_text import escape_json_line, escape_lin
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.jobs.source_options import (
+    add_cluster_options,
     add_read_options,
     add_selection_options,
+    make_cluster,
     make_selection,
     make_source,
 )
@@ -57,9 +59,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_broker_config(parser)
     add_selection_options(parser)
     add_read_options(parser)
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
-    )
+    add_cluster_options(parser)
     add_registry(parser, environments=False)
     options = parser.parse_intermixed_args(argv)
     selecting = (options.exclude, options.partitions, options.since, options.until, options.last)
@@ -81,7 +81,7 @@ def _audit_topics(options: Namespace) -> AuditState:
         order = AuditRequest(
             registry=registry,
             source=source,
-            master=options.master,
+            cluster=make_cluster(options),
             strategies=GivenStrategies.parse(options.strategy),
             selection=make_selection(options, ()),
         )

@@ -1,4 +1,4 @@
-"""Options of commands that read records: topics, their source, and the selected records."""
+"""Options of commands that read records: topics, source, selected records, and the Spark cluster."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     from contractlog.spark_validation.sources.selection import Selection
     from contractlog.spark_validation.sources.source import RecordSource
+    from contractlog.spark_validation.spark_cluster import SparkCluster
 
 __all__ = [
+    "add_cluster_options",
     "add_read_options",
     "add_selection_options",
     "add_source_options",
     "add_timestamp_unit",
+    "make_cluster",
     "make_selection",
     "make_source",
 ]
@@ -90,6 +93,30 @@ def add_timestamp_unit(parser: ArgumentParser) -> None:
         choices=("s", "ms", "us", "ns"),
         help="unit of an archive's timestamps, if they are integers",
     )
+
+
+def add_cluster_options(parser: ArgumentParser) -> None:
+    """Add the Spark cluster: ``--master`` and ``--wheel``; ``make_cluster`` reads them."""
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
+    )
+    parser.add_argument(
+        "--wheel",
+        type=Path,
+        metavar="FILE",
+        help="wheel of contractlog to send to the workers of the cluster (default: they have it installed)",
+    )
+
+
+def make_cluster(options: Namespace) -> SparkCluster:
+    """Return the Spark cluster that the arguments name.
+
+    Raises:
+        UsageError: the wheel is not one, or workers need none.
+    """
+    from contractlog.spark_validation.spark_cluster import SparkCluster  # noqa: PLC0415 - for fast help
+
+    return SparkCluster(options.master, options.wheel)
 
 
 def make_selection(options: Namespace, topics: Sequence[str]) -> Selection:

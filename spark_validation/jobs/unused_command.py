@@ -29,7 +29,13 @@ from contractlog.clients.cli.output import (
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.source_options import add_source_options, add_timestamp_unit, make_source
+from contractlog.spark_validation.jobs.source_options import (
+    add_cluster_options,
+    add_source_options,
+    add_timestamp_unit,
+    make_cluster,
+    make_source,
+)
 
 __all__ = ["list_unused", "print_unused"]
 
@@ -47,9 +53,7 @@ def list_unused(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="use the state of an audit, or the audit's --out folder, and compare it with the log (default: read the "
         "records)",
     )
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
-    )
+    add_cluster_options(parser)
     add_environment(parser)
     add_registry(parser)
     add_format(parser)
@@ -75,7 +79,7 @@ def _run(options: Namespace) -> int:
         inner = options.state / "state"
         usage = find_id_usage(read_state(inner if inner.is_dir() else options.state))
     with connect(options) as registry:
-        request = UnusedRequest(registry, source, tuple(options.topics), usage, options.master)
+        request = UnusedRequest(registry, source, tuple(options.topics), usage, make_cluster(options))
         result = find_unused(request, ProgressLine("reading", "offsets", sys.stderr))
     for version in result["versions"]:
         version["command"] = _delete_command(version) if version["may_go"] else None

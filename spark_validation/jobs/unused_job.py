@@ -22,6 +22,7 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.range_id_scan import IdScan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_ranges import run_on_cluster
 from contractlog.spark_validation.subject_strategies import VersionCatalogue
 
@@ -42,7 +43,7 @@ class UnusedRequest:
     source: RecordSource
     topics: tuple[str, ...] = ()  #: if empty, all
     usage: IdUsage | None = None  #: of an audit; None: the records are read
-    master: str = "local[*]"
+    cluster: SparkCluster = SparkCluster()  # noqa: RUF009 - frozen
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def find_unused(request: UnusedRequest, progress: ProgressLine) -> dict[str, Any
     usage = request.usage
     if usage is None:
         work = IdScan(catalogue.ids, catalogue.guids)
-        usage = run_on_cluster(request.master, request.source, ranges, work, progress)
+        usage = run_on_cluster(request.cluster, request.source, ranges, work, progress)
     evidence = IdEvidence(usage, _find_logs(ranges), not request.topics)
     review = VersionReview(evidence, catalogue, latest)
     versions = [version for subject in review.subjects for version in catalogue.versions[subject]]

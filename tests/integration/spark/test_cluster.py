@@ -1,43 +1,95 @@
-"""A failing task on Spark ends all tasks."""
+"""Audits on a cluster give the results of one machine, also if an executor is killed meanwhile."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from contractlog.compatibility.errors import Unreachable
-from contractlog.contracts.audit.report import PARTS
-from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
-from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import ArchiveSource, RangeSource
-from contractlog.spark_validation.spark_audit import audit_ranges
-from contractlog.spark_validation.spark_tasks import TASK_WORK
+from contractlog.clients import Registry
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.schema import SchemaDraft
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from support.archives import ORDER, encode_order
+from support.deadlines import WAIT_SECONDS, eventually
+from support.kafka import Kafka
+from support.spark import StandaloneCluster
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark")]
+
+ROOT = Path(__file__).parent.parent.parent.parent
+PARTITIONS, RECORDS = 8, 60_000
 
 
-def test_a_source_that_is_gone_is_told_without_asking_it_for_every_range(spark: SparkSession, tmp_path: Path) -> None:
-    class Gone(ArchiveSource):
-        def read(self, offsets: OffsetRange) -> Iterator[Any]:
-            (self.folder / f"asked-{offsets.start}").touch()
-            time.sleep(1)
-            raise Unreachable("the broker is gone")
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    uv = Path(sys.executable).with_name("uv")
+    hashes = ["--build-constraints", "requirements/build.txt", "--require-hashes"]
+    command = [uv, "build", "--quiet", "--wheel", "--python", sys.executable, *hashes, "--out-dir", folder]
+    subprocess.run(command, cwd=ROOT, check=True)
+    (file,) = folder.glob("*.whl")
+    return file
 
-        def open(self, ranges: Sequence[OffsetRange]) -> AbstractContextManager[RangeSource]:
-            return nullcontext(self)
 
-    source, violations = Gone(tmp_path), tmp_path / "violations"
-    violations.mkdir()
-    expectations = AuditExpectations({("t", part): PartExpectation(audited=False) for part in PARTS}, {}, {})
-    ranges = [OffsetRange("t", 0, start, start + TASK_WORK) for start in range(0, 64 * TASK_WORK, TASK_WORK)]
-    with pytest.raises(Unreachable, match="the broker is gone"):
-        audit_ranges(spark, source, ranges, expectations, violations)
-    assert len(list(tmp_path.glob("asked-*"))) < 32
+def _results(folder: Path) -> tuple[Any, list[tuple[int, int, str]]]:
+    """The entries of the report without times of the audit, and the positions of the violations."""
+    topics = json.loads((folder / "report.json").read_text())["topics"]
+    for entry in topics:
+        del entry["trend"]
+    rows = pq.read_table(folder / "violations.parquet").to_pylist()
+    return topics, sorted((row["partition"], row["offset"], row["code"]) for row in rows)
+
+
+def test_a_cluster_whose_workers_get_a_wheel_and_lose_an_executor_gives_the_same_results(
+    kafka: Kafka, registry_url: str, standalone_cluster: StandaloneCluster, wheel: Path, tmp_path: Path
+) -> None:
+    topic = kafka.create_topic(partitions=PARTITIONS)
+    with Registry(registry_url) as registry:
+        schema_id = int(registry.register(f"{topic}-value", SchemaDraft(ORDER)).schema_id)
+    good = encode_order(schema_id)
+    values = [good if at % 100 else b"plain" for at in range(RECORDS)]
+    kafka.produce(topic, [{"value": value, "partition": at % PARTITIONS} for at, value in enumerate(values)])
+    place = [topic, "--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers]
+    distributed = tmp_path / "distributed"
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", *place, "--out", str(distributed)]
+    with subprocess.Popen(
+        [*command, "--master", standalone_cluster.url, "--wheel", str(wheel)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYSPARK_PYTHON": str(standalone_cluster.python)},
+    ) as process:
+        eventually(lambda: list(tmp_path.glob(".distributed.unfinished-*/violations.parquet/*.parquet")))
+        victim, *_ = standalone_cluster.executors()
+        os.kill(victim, signal.SIGKILL)
+        printed, _ = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 1, printed
+    assert f"{RECORDS // 100} of {RECORDS:,} (1 %) records violate" in printed
+    assert main(["audit", *place, "--out", str(tmp_path / "local")]) == 1
+    assert _results(distributed) == _results(tmp_path / "local")
+
+
+def test_workers_without_contractlog_are_told_apart_from_other_failures(
+    kafka: Kafka, registry_url: str, standalone_cluster: StandaloneCluster, tmp_path: Path
+) -> None:
+    topic = kafka.create_topic()
+    kafka.produce(topic, [{"value": b"plain"}])
+    place = [topic, "--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers]
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", *place, "--out", str(tmp_path / "audit")]
+    done = subprocess.run(
+        [*command, "--master", standalone_cluster.url, "--strategy", "topic"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYSPARK_PYTHON": str(standalone_cluster.python)},
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "the workers do not have contractlog: install it there, or send it with --wheel FILE" in done.stderr
