@@ -33,6 +33,7 @@ from contractlog.spark_validation.expectations import (
     PartExpectation,
     ValidatorCache,
 )
+from contractlog.spark_validation.given_strategies import GivenStrategies
 from contractlog.spark_validation.registry_catalogue import (
     MAX_CONCURRENT,
     DependencyTexts,
@@ -41,11 +42,7 @@ from contractlog.spark_validation.registry_catalogue import (
 )
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.subject_strategies import (
-    GivenStrategies,
-    SubjectStrategy,
-    choose_strategy,
-)
+from contractlog.spark_validation.subject_strategies import SubjectStrategy, choose_strategy
 
 __all__ = ["ExpectationBuilder"]
 

@@ -19,9 +19,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
 from contractlog.spark_validation.columnar.validation import Validator, make_validator
 from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
-from contractlog.spark_validation.subject_strategies import (
-    SubjectStrategy,
-)
+from contractlog.spark_validation.subject_strategies import SubjectStrategy
 
 __all__ = ["AuditExpectations", "ExpectedSchema", "GuidIds", "PartExpectation", "ValidatorCache"]
 

@@ -15,7 +15,7 @@ from contractlog.clients.registry import Registry
 from contractlog.clients.step_drivers import drive
 from contractlog.compatibility.errors import MethodNotAllowed, NotFound
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.spark_validation.subject_strategies import VersionCatalogue
+from contractlog.spark_validation.version_catalogue import VersionCatalogue
 
 __all__ = ["MAX_CONCURRENT", "DependencyTexts", "fetch_associations", "fetch_catalogue"]
 

@@ -87,12 +87,12 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog check schemas/",
     ),
     "plan": Verb(
-        "contractlog.clients.cli.plan.command:plan",
+        "contractlog.clients.cli.plan_and_apply.command:plan",
         "show what `apply` would change in the registry: new versions, settings, deletions, drift",
         "contractlog plan schemas/ --out plan.json",
     ),
     "apply": Verb(
-        "contractlog.clients.cli.plan.command:apply",
+        "contractlog.clients.cli.plan_and_apply.command:apply",
         "register files, and apply settings and deletions of the manifest, as `plan` showed",
         "contractlog apply --plan plan.json",
     ),

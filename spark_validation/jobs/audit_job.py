@@ -27,6 +27,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.given_strategies import GivenStrategies
 from contractlog.spark_validation.jobs.alerts import add_alert
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.increment import (
@@ -49,7 +50,6 @@ from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_tasks import split_for_tasks
 from contractlog.spark_validation.state_files import write_state
-from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable, find_violation_files
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]

@@ -20,6 +20,7 @@ from contractlog.contracts.audit.report import AuditReport
 from contractlog.contracts.quality.evaluation import failed_rules
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
+from contractlog.spark_validation.given_strategies import GivenStrategies
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.blame_text import format_blame
@@ -37,7 +38,6 @@ from contractlog.spark_validation.jobs.terminal_report import (
 from contractlog.spark_validation.report.ci_report import make_ci_report
 from contractlog.spark_validation.session import open_session
 from contractlog.spark_validation.sources.selection import parse_duration, read_topics_file
-from contractlog.spark_validation.subject_strategies import GivenStrategies
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
 
 __all__ = ["parse_evidence", "run_audits"]

@@ -24,7 +24,7 @@ from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_ranges import run_on_cluster
-from contractlog.spark_validation.subject_strategies import VersionCatalogue
+from contractlog.spark_validation.version_catalogue import VersionCatalogue
 
 __all__ = ["UNUSED_FORMAT", "IdEvidence", "UnusedRequest", "VersionReview", "find_unused"]
 

@@ -18,13 +18,13 @@ from contractlog.clients.cli.output import (
     print_message,
     print_result,
 )
-from contractlog.clients.cli.plan.file_registration import (
+from contractlog.clients.cli.plan_and_apply.file_registration import (
     FileRegistration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.registration import Registration
+from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.report_formats.registration_report import interrupted_report, registration_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from contractlog.clients.cli.associations.bindings import association_key
-from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_version
-from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.steps import DeleteSubject, Register, RegisterWaived, SetConfig, Step
+from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration, describe_version
+from contractlog.clients.cli.plan_and_apply.planner import Plan
+from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, Register, RegisterWaived, SetConfig, Step
 from contractlog.clients.cli.report_formats.check_report import (
     ASSOCIATION_REJECTED,
     NOT_PERMITTED,

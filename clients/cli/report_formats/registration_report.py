@@ -9,7 +9,11 @@ from typing import Final
 
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_outcome, describe_version
+from contractlog.clients.cli.plan_and_apply.file_registration import (
+    FileRegistration,
+    describe_outcome,
+    describe_version,
+)
 from contractlog.clients.cli.report_formats.check_report import (
     list_rules,
     report_file,

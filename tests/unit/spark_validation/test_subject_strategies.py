@@ -16,12 +16,11 @@ from contractlog.contracts.audit.summary import summarize
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.context import SerializationContext
 from contractlog.serdes.schema_ids import header_schema_id_serializer
-from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
+from contractlog.spark_validation.given_strategies import GivenStrategies
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.subject_strategies import GivenStrategies
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 
@@ -230,29 +229,7 @@ def test_topics_that_no_schema_is_for_stay_unknown_whatever_strategy_is_given(
         assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
 
 
-def test_strategies_are_read_by_every_name_that_is_in_use() -> None:
-    for name in ("topic-record", "TOPIC_RECORD", "TopicRecordNameStrategy", "topic_record"):
-        assert GivenStrategies.parse([name]).of("any", "value") is Kind.TOPIC_RECORD
-    given = GivenStrategies.parse(["record", "a.b=topic", "c:key=associated"])
-    assert (given.of("x", "value"), given.of("x", "key")) == (Kind.RECORD, None)
-    assert (given.of("a.b", "value"), given.of("c", "key"), given.of("c", "value")) == (
-        Kind.TOPIC,
-        Kind.ASSOCIATED,
-        Kind.RECORD,
-    )
-
-
-@pytest.mark.parametrize("argument", ["x", "none", "=topic", "a=", "a:body=topic", ""])
-def test_unknown_strategies_and_topics_are_rejected(argument: str) -> None:
-    with pytest.raises(UsageError, match="--strategy"):
-        GivenStrategies.parse([argument])
-
-
-def test_contradictions_and_topics_that_are_not_audited_are_refused(registry: Registry, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="contradicts"):
-        GivenStrategies.parse(["record", "topic"])
-    with pytest.raises(UsageError, match="contradicts"):
-        GivenStrategies.parse(["a=record", "a=topic"])
+def test_a_strategy_for_a_topic_that_is_not_audited_is_refused(registry: Registry, tmp_path: Path) -> None:
     write_topic(tmp_path, "t", [Record(0)])
     with pytest.raises(UsageError, match="`typo`, which is not audited"):
         make_builder(registry, tmp_path, "typo=record")

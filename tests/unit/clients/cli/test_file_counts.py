@@ -36,7 +36,7 @@ def test_subjects_are_counted_if_a_file_has_several() -> None:
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("register.runner", "plan.runner", "check.runner"):
+    for module in ("register.runner", "plan_and_apply.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contractlog.toml").write_text(MANIFEST)

@@ -21,7 +21,7 @@ ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type":
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("check.runner", "plan.runner", "init"):
+    for module in ("check.runner", "plan_and_apply.runner", "init"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://me:secret@one:8081")

@@ -27,7 +27,7 @@ level = "FULL"
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("register.runner", "plan.runner"):
+    for module in ("register.runner", "plan_and_apply.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     for name, schema in {"clicks-value": "string", "Money": MONEY}.items():

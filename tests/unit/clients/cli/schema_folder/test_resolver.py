@@ -46,7 +46,13 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check.runner", "register.runner", "plan.runner", "pull.runner", "schema_folder.command_files"):
+    for module in (
+        "check.runner",
+        "register.runner",
+        "plan_and_apply.runner",
+        "pull.runner",
+        "schema_folder.command_files",
+    ):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 

@@ -56,7 +56,7 @@ class Race:
             return connected
 
         with self.patch.context() as patch, chdir(self.paths[index]):
-            patch.setattr("contractlog.clients.cli.plan.runner.connect", connect)
+            patch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", connect)
             return main(list(arguments))
 
     def interleave(self, number: int | None, *arguments: str) -> tuple[int, int | None, int]:

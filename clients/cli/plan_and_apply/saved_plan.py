@@ -16,15 +16,15 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.credential_selection import has_credentials, list_urls, select_security
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
-from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.registry_state import (
+from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.planner import Plan
+from contractlog.clients.cli.plan_and_apply.registry_state import (
     SavedSubject,
     describe_moved_subject,
     parse_states,
     read_states,
 )
-from contractlog.clients.cli.plan.steps import (
+from contractlog.clients.cli.plan_and_apply.steps import (
     DeleteSubject,
     Register,
     RegisterWaived,

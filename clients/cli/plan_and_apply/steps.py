@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from contractlog.clients.cli.output import Tone, count_noun, with_tone
-from contractlog.clients.cli.plan.file_registration import FileRegistration, describe_step, step_lines
-from contractlog.clients.cli.plan.registration import Registration
+from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration, describe_step, step_lines
+from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import (
     SettingChange,
@@ -27,7 +27,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.terminal_text import escape_line
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.plan.planner import Plan
+    from contractlog.clients.cli.plan_and_apply.planner import Plan
 
 __all__ = [
     "DeleteSubject",

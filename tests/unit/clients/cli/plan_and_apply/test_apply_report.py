@@ -26,7 +26,7 @@ MANIFEST = '[[subjects]]\nname = "*-value"\nlevel = "FULL"\n'
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     put("Money", MONEY)
     put("orders-value", ORDER)

@@ -25,7 +25,7 @@ ORDER = {"type": "record", "name": "Order", "fields": [{"name": "total", "type":
 @pytest.fixture
 def repository(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a folder of schemas, as the working directory."""
-    monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(registry))
     repository = tmp_path / "repository"
     for name in ("schemas", "other", "plans"):
         (repository / name).mkdir(parents=True)

@@ -33,7 +33,7 @@ until = 2999-01-01
 @pytest.fixture
 def killed(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     """The registry as the process left it: the level is lowered, the version is not registered."""
-    monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(registry))
+    monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "Money.avsc").write_text(json.dumps(NEW))
     (tmp_path / "contractlog.toml").write_text(MANIFEST)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.plan.file_registration import FileRegistration
-from contractlog.clients.cli.plan.steps import SetConfig, SetLevel
+from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration
+from contractlog.clients.cli.plan_and_apply.steps import SetConfig, SetLevel
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.subject_settings import find_setting_changes
 from contractlog.clients.registry import Registry

@@ -89,7 +89,7 @@ def wires(registries: Registries, monkeypatch: pytest.MonkeyPatch) -> Iterator[A
         def connect(_: Namespace) -> Registry:
             return Registry(app=wire, retries=Retries(attempts=1))
 
-        monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", connect)
+        monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", connect)
         return wire, registry
 
     yield make

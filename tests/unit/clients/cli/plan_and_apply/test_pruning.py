@@ -12,8 +12,8 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.steps import DeleteSubject
+from contractlog.clients.cli.plan_and_apply.registration import Registration
+from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.registry.testing import Registries
@@ -36,7 +36,7 @@ name = "Money"
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder whose manifest owns two subjects; the registry has them in two contexts, and others."""
-    for module in ("plan", "check"):
+    for module in ("plan_and_apply", "check"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contractlog.toml").write_text(MANIFEST)
@@ -183,7 +183,7 @@ def test_a_note_says_that_subjects_cannot_be_listed(
             await app(scope, receive, send)
 
     with closing(app.state), Registry(app=refuse_to_list) as refusing:
-        monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(refusing))
+        monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(refusing))
         assert main(["plan", "."]) == exit_codes.CLEAN
         assert "note: subjects without a file are not shown, because listing" in capsys.readouterr().err
         assert main(["plan", ".", "--prune"]) == exit_codes.REFUSED

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.output import count_noun, print_message
-from contractlog.clients.cli.plan.file_registration import FileRegistration
+from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration
 from contractlog.clients.cli.pull.lock_writer import remove_context, write_lock
 from contractlog.clients.cli.pull.pulled_files import PulledFile
 from contractlog.clients.cli.schema_folder.locked_files import find_nearest_lock

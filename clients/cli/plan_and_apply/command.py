@@ -33,7 +33,7 @@ def plan(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.plan.runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.plan_and_apply.runner import run_plan  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run_plan(options, argv)
@@ -61,7 +61,7 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_reports(parser)
     add_output(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.plan.runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
+    from contractlog.clients.cli.plan_and_apply.runner import run_apply  # noqa: PLC0415 - slow to import, not needed for --help
 
     with apply_output_options(options):
         return run_apply(options, argv)

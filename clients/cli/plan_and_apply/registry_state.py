@@ -7,8 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.steps import Register, RegisterWaived, SetConfig, SetLevel, SetMode, compute_digest
+from contractlog.clients.cli.plan_and_apply.planner import Plan
+from contractlog.clients.cli.plan_and_apply.steps import (
+    Register,
+    RegisterWaived,
+    SetConfig,
+    SetLevel,
+    SetMode,
+    compute_digest,
+)
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound
 from contractlog.compatibility.level import Level

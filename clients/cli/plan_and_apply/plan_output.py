@@ -13,10 +13,10 @@ from contractlog.clients.cli.check.finding_text import ReferencedFindings
 from contractlog.clients.cli.check.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
-from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import all_unpermitted, print_step
-from contractlog.clients.cli.plan.planner import Plan
-from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
+from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.file_registration import all_unpermitted, print_step
+from contractlog.clients.cli.plan_and_apply.planner import Plan
+from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.report_output import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.terminal_text import escape_line

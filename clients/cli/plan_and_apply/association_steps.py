@@ -17,14 +17,14 @@ from contractlog.clients.cli.associations.bindings import (
     find_draft,
 )
 from contractlog.clients.cli.output import Tone, with_tone
-from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.steps import Step
+from contractlog.clients.cli.plan_and_apply.registration import Registration
+from contractlog.clients.cli.plan_and_apply.steps import Step
 from contractlog.clients.cli.subject_settings import SettingIgnored
 from contractlog.compatibility.errors import AssociationNotFound, MethodNotAllowed, NotFound
 from contractlog.compatibility.terminal_text import escape_line
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.plan.planner import Plan
+    from contractlog.clients.cli.plan_and_apply.planner import Plan
 
 __all__ = ["BindSubject", "UnbindSubject"]
 

@@ -22,7 +22,7 @@ JSON_FIELDS = {"$$reserved": {"type": "string"}}
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("plan.runner", "check.runner"):
+    for module in ("plan_and_apply.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     return tmp_path

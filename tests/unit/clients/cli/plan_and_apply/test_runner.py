@@ -12,7 +12,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.clients.cli.plan import planner, saved_plan, steps
+from contractlog.clients.cli.plan_and_apply import planner, saved_plan, steps
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, SchemaDraft
 
@@ -28,7 +28,7 @@ level = "FULL"
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("plan.runner", "register.runner"):
+    for module in ("plan_and_apply.runner", "register.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     put(tmp_path, **{"orders-value": ORDER, "Money": MONEY})

@@ -34,7 +34,7 @@ until = {until}
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("register.runner", "plan.runner", "check.runner"):
+    for module in ("register.runner", "plan_and_apply.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     registry.register("Money", SchemaDraft(json.dumps(OLD)))
@@ -155,7 +155,7 @@ def test_the_level_is_restored_after_an_error(
 
     with closing(app.state), Registry(app=fail_to_register, retries=Retries(attempts=1)) as failing:
         Registry(app=app).register("Money", SchemaDraft(json.dumps(OLD)))
-        monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", lambda _: nullcontext(failing))
+        monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(failing))
         assert main(["apply", ".", "--use-waivers"]) == exit_codes.UNREACHABLE
         assert (failing.versions("Money"), failing.level("Money")) == ([1], Level.BACKWARD)
         assert failing.config("Money", inherited=False).level is Level.BACKWARD

@@ -22,16 +22,16 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import (
+from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.file_registration import (
     FileRegistration,
     all_unpermitted,
     print_step,
     report_interruption,
 )
-from contractlog.clients.cli.plan.lock_update import update_locks
-from contractlog.clients.cli.plan.lowered_levels import count_restored, describe_lowered_level
-from contractlog.clients.cli.plan.plan_output import (
+from contractlog.clients.cli.plan_and_apply.lock_update import update_locks
+from contractlog.clients.cli.plan_and_apply.lowered_levels import count_restored, describe_lowered_level
+from contractlog.clients.cli.plan_and_apply.plan_output import (
     count_changes,
     print_drift,
     print_plan,
@@ -39,10 +39,10 @@ from contractlog.clients.cli.plan.plan_output import (
     refusal_code,
     summarize,
 )
-from contractlog.clients.cli.plan.planner import Plan, make_plan, require_prunable
-from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.saved_plan import SavedPlan, find_deviation, read_plan, write_plan
-from contractlog.clients.cli.plan.steps import DeleteSubject, SetConfig, SetLevel, Step
+from contractlog.clients.cli.plan_and_apply.planner import Plan, make_plan, require_prunable
+from contractlog.clients.cli.plan_and_apply.registration import Registration
+from contractlog.clients.cli.plan_and_apply.saved_plan import SavedPlan, find_deviation, read_plan, write_plan
+from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.plan_report import Applied, apply_report, outdated_plan_report, plan_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles

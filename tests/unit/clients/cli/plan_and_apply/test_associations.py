@@ -51,7 +51,7 @@ FILES = '[[files]]\npath = "shop.avsc"\nsubjects = ["shop"]\n'
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in ("plan.runner", "check.runner"):
+    for module in ("plan_and_apply.runner", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     for name in ("shop", "shop-key", "orders-value"):

@@ -47,7 +47,7 @@ def test_a_plan_shows_what_apply_does_and_nothing_afterwards(
     folder = tmp_path_factory.mktemp("folder")
     app = registries.make({})
     with closing(app.state), Registry(app=app) as registry, pytest.MonkeyPatch.context() as monkeypatch:
-        for module in ("plan.runner", "check.runner"):
+        for module in ("plan_and_apply.runner", "check.runner"):
             monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
         for money, order in registered:
             version = int(registry.register("Money", SchemaDraft(json.dumps(money))).version or 0)

@@ -40,7 +40,7 @@ def prove(
         wire = InterruptedApp(app)
         with Registry(app=app) as registry:
             random.populate(registry)
-            monkeypatch.setattr("contractlog.clients.cli.plan.runner.connect", connect_to(wire))
+            monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", connect_to(wire))
             if saved:
                 assert main(["plan", "--prune", "--out", "plan.json"]) == exit_codes.CLEAN
                 wire.requests.clear()

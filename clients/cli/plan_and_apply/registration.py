@@ -13,7 +13,7 @@ from contractlog.clients.cli.check.optional_checks import ReportedChanges
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.check.write_access import WriteAccess
-from contractlog.clients.cli.plan.file_registration import (
+from contractlog.clients.cli.plan_and_apply.file_registration import (
     FileRegistration,
     RegistrationOutcome,
 )

@@ -25,11 +25,11 @@ from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message
-from contractlog.clients.cli.plan.association_steps import BindSubject, UnbindSubject
-from contractlog.clients.cli.plan.file_registration import FileRegistration
-from contractlog.clients.cli.plan.lowered_levels import find_lowered_levels
-from contractlog.clients.cli.plan.registration import Registration
-from contractlog.clients.cli.plan.steps import (
+from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration
+from contractlog.clients.cli.plan_and_apply.lowered_levels import find_lowered_levels
+from contractlog.clients.cli.plan_and_apply.registration import Registration
+from contractlog.clients.cli.plan_and_apply.steps import (
     DeleteSubject,
     Register,
     RegisterWaived,
