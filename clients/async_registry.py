@@ -94,6 +94,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     metrics = async_endpoint(calls.metrics)
 
     conformance = async_endpoint(calls.conformance)
+    conformance_history = async_endpoint(calls.conformance_history)
     publish_conformance = async_endpoint(calls.publish_conformance)
     changes = async_endpoint(extensions.changes)
     each_change = async_paged_endpoint(extensions.each_change)

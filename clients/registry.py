@@ -155,6 +155,7 @@ class Registry(RegistryBase[Transport]):
     metrics = endpoint(calls.metrics)
 
     conformance = endpoint(calls.conformance)
+    conformance_history = endpoint(calls.conformance_history)
     publish_conformance = endpoint(calls.publish_conformance)
     changes = endpoint(extensions.changes)
     each_change = paged_endpoint(extensions.each_change)

@@ -35,7 +35,7 @@ from contractlog.clients.calls.config_and_mode import (
     set_policy,
 )
 from contractlog.clients.calls.contexts import contexts, delete_context
-from contractlog.clients.calls.extensions import conformance, publish_conformance
+from contractlog.clients.calls.extensions import conformance, conformance_history, publish_conformance
 from contractlog.clients.calls.schemas import (
     MAX_REFERENCED,
     CompatibilityResult,
@@ -97,6 +97,7 @@ __all__ = [
     "clusters",
     "config",
     "conformance",
+    "conformance_history",
     "contexts",
     "delete_config",
     "delete_context",

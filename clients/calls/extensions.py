@@ -21,12 +21,13 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.contracts.audit.report import Part, TopicPart
+from contractlog.contracts.audit.report import Part, PublishedAudit, TopicPart
 
 __all__ = [
     "changes",
     "check_many",
     "conformance",
+    "conformance_history",
     "difference",
     "each_change",
     "each_hit",
@@ -51,6 +52,17 @@ def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]
         ConformanceNotFound: no audit was published.
     """
     return Call("GET", (*_EXTENSION_PATH, "conformance", PathParameter(topic)), list, query_parameters(part=part))
+
+
+def conformance_history(topic: str, *, part: Part | None = None, limit: int = 100) -> Call[list[PublishedAudit]]:
+    """Return the verdicts and counts of the stored audits of a topic, newest first.
+
+    Raises:
+        ConformanceNotFound: no audit was published.
+        InvalidQuery: the limit is not from 1 to 1,000.
+    """
+    path = (*_EXTENSION_PATH, "conformance", PathParameter(topic), "history")
+    return Call("GET", path, list, query_parameters(part=part, limit=limit))
 
 
 def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:

@@ -33,6 +33,7 @@ __all__ = [
     "PersonalData",
     "ProducerKind",
     "ProducerUse",
+    "PublishedAudit",
     "QualityOutcome",
     "QualityResult",
     "RecordHeader",
@@ -259,6 +260,15 @@ class QualityResult(TypedDict):
     muted_until: str | None  # day until which a failure does not count
     reason: str  # why the rule was not evaluated
     line: int  # in the file of the rules
+
+
+class PublishedAudit(Counts):
+    """Figures of a published audit of one part of a topic, as the registry stores them."""
+
+    part: Part
+    verdict: AuditVerdict
+    conformance: float | None  # None if nothing was audited
+    recorded_at: int  # milliseconds since 1970, UTC
 
 
 class TopicPart(AuditedPart):

@@ -49,6 +49,7 @@ def test_own_resources_keep_to_their_own_path_and_codes(described: dict[str, Any
     own = {path for path in described["paths"] if path.startswith("/contractlog/v1/")}
     assert own >= {
         "/contractlog/v1/conformance/{topic}",
+        "/contractlog/v1/conformance/{topic}/history",
         "/contractlog/v1/changes",
         "/contractlog/v1/search",
         "/contractlog/v1/diff",

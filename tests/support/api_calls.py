@@ -33,6 +33,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "clusters": [calls.clusters()],
     "config": [calls.config(), calls.config("s")],
     "conformance": [calls.conformance("t")],
+    "conformance_history": [calls.conformance_history("t")],
     "contexts": [calls.contexts()],
     "delete_config": [calls.delete_config(), calls.delete_config("s")],
     "delete_context": [calls.delete_context(".c")],

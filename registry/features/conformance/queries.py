@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ __all__ = [
     "AuditSummary",
     "PrunedBatch",
     "StoredResult",
+    "list_history",
     "list_newest",
     "list_summaries",
     "prune_part",
@@ -103,6 +104,16 @@ def list_newest(snapshot: Snapshot, topic: str) -> list[StoredResult]:
         select(_C.entry, _C.recorded_at).where(_C.sequence.in_(newest)).order_by(_C.part)
     )
     return [StoredResult(row.entry, row.recorded_at) for row in rows]
+
+
+def list_history(snapshot: Snapshot, topic: str, part: str | None, limit: int) -> Iterator[StoredResult]:
+    """Yield the results of a topic, newest first; one is in memory at a time, because each may be large."""
+    numbers = select(_C.sequence).where(_C.topic == topic).order_by(_C.sequence.desc()).limit(limit)
+    if part is not None:
+        numbers = numbers.where(_C.part == part)
+    for number in snapshot.connection.execute(numbers).scalars().all():
+        row = snapshot.connection.execute(select(_C.entry, _C.recorded_at).where(_C.sequence == number)).one()
+        yield StoredResult(row.entry, row.recorded_at)
 
 
 def list_summaries(snapshot: Snapshot, limit: int) -> tuple[list[AuditSummary], int]:

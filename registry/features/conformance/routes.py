@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import RejectUnknownParameters, enum_schema
+from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath
 from contractlog.registry.http.request_bodies import parse_object
@@ -38,6 +38,10 @@ async def _parse_part(
 
 
 _Part = Annotated[str, Depends(_parse_part)]
+_MAX_HISTORY: Final = 1_000
+_Limit = Annotated[
+    int, Query(description="Maximum number of audits, newest first."), BoundedInteger("limit", 100, 1, _MAX_HISTORY)
+]
 _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of `topics` in `report.json`."}
 
 
@@ -60,3 +64,16 @@ async def record_conformance(request: Request, topic: TextPath, conformance: Con
 async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *, part: _Part) -> ApiResponse:
     """Return the newest audit of each part of a topic."""
     return ApiResponse(await conformance.list_newest(topic, part or None))
+
+
+@router.get(
+    "/contractlog/v1/conformance/{topic}/history",
+    dependencies=[RejectUnknownParameters],
+    **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
+)
+@requires(READ_TOPIC)
+async def get_conformance_history(
+    topic: TextPath, conformance: ConformanceDependency, *, part: _Part, limit: _Limit = 100
+) -> ApiResponse:
+    """Return the verdicts and counts of the stored audits of a topic, newest first."""
+    return ApiResponse(await conformance.list_history(topic, part or None, limit=limit))

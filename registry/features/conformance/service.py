@@ -8,22 +8,24 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
-from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts
+from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts, PublishedAudit
 from contractlog.contracts.audit.time_text import parse_timestamp
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.conformance.queries import (
     AuditFigures,
     StoredResult,
+    list_history,
     list_newest,
     prune_part,
     record_result,
 )
 from contractlog.registry.features.read_service import ReadService
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
@@ -89,6 +91,28 @@ class ConformanceService(ReadService):
         if not selected:
             raise ConformanceNotFound(topic=topic)
         return selected
+
+    async def list_history(self, topic: str, part: str | None, *, limit: int) -> list[PublishedAudit]:
+        """Return the figures of the stored audits of a topic, newest first.
+
+        Raises:
+            ConformanceNotFound: there is none.
+        """
+        history = await self._query(_read_history, topic, part, limit) if _TOPIC.fullmatch(topic) else []
+        if not history:
+            raise ConformanceNotFound(topic=topic)
+        return history
+
+
+def _read_history(snapshot: Snapshot, topic: str, part: str | None, limit: int) -> list[PublishedAudit]:
+    return [_summarize_result(stored) for stored in list_history(snapshot, topic, part, limit)]
+
+
+def _summarize_result(stored: StoredResult) -> PublishedAudit:
+    """Return the figures of a stored result; earlier releases counted no ``unaudited`` records."""
+    entry = _with_current_verdict(json.loads(stored.entry))
+    figures = {"unaudited": 0, **entry, "recorded_at": stored.recorded_at}
+    return cast("PublishedAudit", {name: figures[name] for name in PublishedAudit.__annotations__})
 
 
 def _find_figures(entry: _TopicEntry) -> AuditFigures:

@@ -98,6 +98,7 @@ def test_a_route_tells_no_names() -> None:
         calls.check(secret, DRAFT, version=1),
         calls.by_guid(secret),
         calls.conformance(secret),
+        calls.conformance_history(secret),
         extensions.graph(secret),
         extensions.permissions(secret),
         extensions.effective_settings(secret),

@@ -86,6 +86,12 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
     (calls.types(), "GET", "/schemas/types", None),
     (calls.contexts(), "GET", "/contexts", None),
     (calls.conformance("t", part="key"), "GET", "/contractlog/v1/conformance/t?part=key", None),
+    (
+        calls.conformance_history("t", part="key", limit=7),
+        "GET",
+        "/contractlog/v1/conformance/t/history?part=key&limit=7",
+        None,
+    ),
     (calls.conformance("t"), "GET", "/contractlog/v1/conformance/t", None),
 ]
 

@@ -146,6 +146,7 @@ JOURNEY: list[Step] = [
     ask("fetches", 1),
     ask("usage", ["lines", "nowhere"], days=7),
     ask("conformance", "t"),
+    ask("conformance_history", "t"),
     ask("metrics"),
 ]
 ELSEWHERE = {
@@ -230,6 +231,7 @@ def test_nothing_failed_but_what_should(seen: list[Any]) -> None:
         ("unbind", AssociationNotFound),
         ("delete_context", ContextNotEmpty),
         ("conformance", ConformanceNotFound),
+        ("conformance_history", ConformanceNotFound),
     ]
 
 

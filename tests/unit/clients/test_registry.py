@@ -159,6 +159,9 @@ def test_conformance_is_published_and_read_back(registry: Registry) -> None:
     registry.publish_conformance(topic, conformance(topic, "key"))
     assert {(entry["part"], entry["records"]) for entry in registry.conformance(topic)} == {("value", 20), ("key", 10)}
     assert [entry["records"] for entry in registry.conformance(topic, part="value")] == [20]
+    history = registry.conformance_history(topic)
+    assert [(entry["part"], entry["records"]) for entry in history] == [("key", 10), ("value", 20), ("value", 10)]
+    assert [entry["records"] for entry in registry.conformance_history(topic, part="value", limit=1)] == [20]
 
 
 @pytest.mark.parametrize("name", ["a/b", "../..", "..", ".", "ü €", "100%", "a:b:c", "?#&+=", ":.c:a/b", "a b"])
@@ -239,6 +242,7 @@ def read_only(registry: Registry) -> None:
         (read_only, errors.OperationNotPermitted),
         (leaned_on, errors.ReferenceExists),
         (lambda r: r.conformance("unaudited"), errors.ConformanceNotFound),
+        (lambda r: r.conformance_history("unaudited"), errors.ConformanceNotFound),
         (lambda r: r.publish_conformance("t", {"topic": "t"}), errors.InvalidConformance),
     ],
 )
@@ -309,6 +313,7 @@ def test_both_clients_answer_alike() -> None:
         ("referenced", (FIRST,), {"subject": "a"}),
         ("publish_conformance", ("t", conformance("t")), {}),
         ("conformance", ("t",), {"part": "value"}),
+        ("conformance_history", ("t",), {"part": "value"}),
     ]
 
     async def twin() -> list[Any]:
