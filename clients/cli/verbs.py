@@ -228,6 +228,13 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "infer": Verb(
+        "contractlog.spark_validation.jobs.infer_command:infer",
+        "write quality rules that the records of an audit satisfy",
+        "contractlog infer --audit audit --out quality",
+        "spark",
+        Section.RECORDS,
+    ),
     "replay": Verb(
         "contractlog.spark_validation.jobs.replay_command:replay",
         "send the violating records of an audit to a topic, as they are or corrected in a file",

@@ -20,6 +20,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_both_sides_agree_on_what_is_timed_and_broken_records_do_no_harm() -> None:
     done = run("run.py", "--rounds", "1", "--records", "20", "--mutants", "100")
     assert done.returncode == 0, done.stderr

@@ -26,8 +26,14 @@ def opened(browser: Browser, url: str, **context: Any) -> tuple[Page, list[str]]
     return page, troubles
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 820, 1400])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "light"),
+        (1400, "dark"),
+        *(pytest.param(*view, marks=pytest.mark.slow) for view in ((390, "dark"), (820, "light"), (1400, "light"))),
+    ],
+)
 def test_nothing_is_cut_off_and_axe_finds_nothing(browser: Browser, registry_url: str, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -141,7 +141,7 @@ def test_a_step_back_and_on_again_keeps_what_both_revisions_hold(database: str) 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("locking", ["LOCK TABLE settings", "SELECT pg_advisory_xact_lock(7211968011)"])
+@pytest.mark.parametrize("locking", ["LOCK TABLE conformance", "SELECT pg_advisory_xact_lock(7211968011)"])
 def test_an_upgrade_does_not_wait_long_for_others_and_says_what_to_do(postgres_url: str, locking: str) -> None:
     upgrade(postgres_url)
     downgrade(postgres_url, STEP_BACK)
