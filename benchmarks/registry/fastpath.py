@@ -1,12 +1,11 @@
 """Gain of each shortcut of ``registry/http/fastpath``, measured in turn with and without it.
 
-python benchmarks/registry/fastpath.py [--seconds 3] [--rounds 5] [--only single_write_transport,...]
+python benchmarks/registry/fastpath.py [--seconds 3] [--rounds 5] [--only bypass,...]
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import itertools
 import os
 import statistics
@@ -66,16 +65,6 @@ def _remove_plain_registrations() -> None:
     PlainRegistrations.matches = lambda *_: (Match.NONE, {})  # type: ignore[method-assign]
 
 
-def _remove_single_write_transport() -> None:
-    from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
-
-    SingleWriteTransport.write = lambda self, data: self._transport.write(data)  # type: ignore[method-assign]
-
-
-def _remove_gc_freeze() -> None:
-    gc.freeze = lambda: None
-
-
 @dataclass(frozen=True)
 class Shortcut:
     """A shortcut: a function that removes it, and the requests that it serves."""
@@ -90,8 +79,6 @@ SHORTCUTS = {
     "cached_version": Shortcut(_remove_cached_version, lambda: _repeat(LATEST)),
     "cache_by_path": Shortcut(_remove_cache_by_path, lambda: _repeat(LATEST)),
     "plain_registrations": Shortcut(_remove_plain_registrations, _create_registrations),
-    "single_write_transport": Shortcut(_remove_single_write_transport, lambda: _repeat(BY_ID)),
-    "gc_freeze": Shortcut(_remove_gc_freeze, _create_registrations),
 }
 
 

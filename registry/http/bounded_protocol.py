@@ -15,7 +15,6 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
-from contractlog.registry.http.fastpath.single_write_transport import SingleWriteTransport
 
 __all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
 
@@ -60,7 +59,6 @@ class BoundedProtocol(HttpToolsProtocol):
     _body_timer: asyncio.TimerHandle | None = None  # for the rest of a body whose response is complete
     _send_timer: asyncio.TimerHandle | None = None  #: for a client that does not receive what was sent
     _unreceived = 0  #: bytes that it had not received when the timer was started
-    _writer: SingleWriteTransport
 
     def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -69,7 +67,6 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first head."""
         super().connection_made(transport)
-        self.transport = self._writer = SingleWriteTransport(transport)  # type: ignore[assignment]
         self.logger = _LOG
         self._head_timer = self.loop.call_later(self.seconds, self._head_timed_out)
 
@@ -124,8 +121,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def on_response_complete(self) -> None:
-        """Flush a response that has no body, and go on to the next request."""
-        self._writer.flush()
+        """Start the timer of a body that goes on after its response, and go on to the next request."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.more_body and self._body_timer is None:
             self._body_timer = self.loop.call_later(self.seconds, self.transport.close)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NoReturn
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.app import create_app
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
@@ -64,26 +62,12 @@ def serve_single_process(
     app = create_app(settings, telemetry=telemetry)
     try:
         warnings = id_counters.counter_warnings(app.state.services.store)
-        gc.freeze()  # objects that exist now stay: garbage collections need not visit them again
         RegistryServer(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
         return 0
     finally:
         app.state.close()
     return 0
-
-
-def _skip_app_entry(app: Any) -> ASGIApp:
-    """Pass requests directly to the app's middleware; the app's own entry is only for its lifespan."""
-
-    def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if scope["type"] == "http" and app.middleware_stack is not None:
-            scope["app"] = app
-            served: Awaitable[None] = app.middleware_stack(scope, receive, send)
-            return served
-        return app(scope, receive, send)  # type: ignore[no-any-return]
-
-    return serve
 
 
 class RegistryServer(uvicorn.Server):
@@ -95,7 +79,7 @@ class RegistryServer(uvicorn.Server):
         proxies = parse_proxies(settings.trusted_proxies)
         super().__init__(
             uvicorn.Config(
-                _skip_app_entry(app),
+                app,
                 interface="asgi3",
                 loop="uvloop",
                 ws="none",

@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import fields
 
-from support.source_tree import ROOT, calls_by_module, imports, modules, modules_with
+from support.source_tree import ROOT, calls_by_module, calls_of, imports, modules, modules_with
 
 
 def test_the_store_is_one_class_and_no_snapshot_pretends_to_have_a_connection() -> None:
@@ -208,3 +208,24 @@ def test_each_shortcut_names_its_benchmark_and_its_gain() -> None:
         if not path.endswith("__init__.py") and not gain.search(ast.get_docstring(tree) or "")
     ]
     assert not wrong
+
+
+#: What reaches into the server or tunes the interpreter, and the one module in which it may.
+TUNING = {
+    "uvicorn.protocols": {"registry/http/bounded_protocol.py"},  # limits of a request's head, not a shortcut
+    "setswitchinterval": {"registry/execution/thread_pools.py"},  # fairness during long work, not a shortcut
+    "gc": set(),
+}
+
+
+def test_the_server_is_tuned_in_named_modules_only() -> None:
+    tuning: dict[str, set[str]] = {name: set() for name in TUNING}
+    for path, tree in modules("registry/"):
+        if any(calls_of(tree, "setswitchinterval")):
+            tuning["setswitchinterval"].add(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import) and any(alias.name == "gc" for alias in node.names):
+                tuning["gc"].add(path)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("uvicorn.protocols"):
+                tuning["uvicorn.protocols"].add(path)
+    assert tuning == TUNING
