@@ -37,6 +37,7 @@ from contractlog.spark_validation.expectations import AuditExpectations, PartExp
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.producers import BatchProducers, read_producers
 from contractlog.spark_validation.profiles.field_profiler import profile_fields
+from contractlog.spark_validation.record_counter import RecordCounter
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.timestamps import NO_TIME, find_time_range, to_milliseconds
@@ -75,15 +76,16 @@ def audit_range(
     Raises:
         Unreachable: the source stopped responding.
     """
-    state, records = AuditState(), 0
+    state = AuditState()
     patterns = evidence.patterns_of(offsets.topic)
     checks = {part: _PartCheck.of(expectations, offsets.topic, part) for part in PARTS}
+    counter = RecordCounter(offsets, checks["key"].guids if checks["key"].expectation.audited else None)
     with ExitStack() as stack:
         file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets, cap=cap))
         for batch in source.read(offsets):
-            records += batch.num_rows
             producers = read_producers(batch.column("headers"), evidence.producer_headers)
             times, offset_numbers = to_milliseconds(batch.column("timestamp")), np.asarray(batch.column("offset"))
+            counter.add(batch, offset_numbers, times)
             for part in PARTS:
                 checked = _validate_batch(batch, part, expectations, checks[part], profiles=evidence.profiles)
                 counted_producers = producers if part == "value" or checks[part].expectation.audited else None
@@ -107,8 +109,9 @@ def audit_range(
                     file.add(batch, part, checked)
             if len(state.cells) > MAX_CELLS:
                 state = limit_state(state)
-    coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, records)
-    return limit_state(state.merge(AuditState(frozenset({coverage}))))
+    statistics = counter.result()
+    coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, statistics.records)
+    return limit_state(state.merge(AuditState(frozenset({coverage}), statistics={offsets.topic: statistics})))
 
 
 @dataclass(frozen=True, slots=True)

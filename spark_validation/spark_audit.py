@@ -1,7 +1,7 @@
 """Audit of many ranges as Spark tasks, which read them in the workers and return states, not records.
 
-Samples and profiles are the parts of a state that may be large: they are returned through files, not through Spark's
-driver.
+Samples, profiles and statistics are the parts of a state that may be large: they are returned through files, not
+through Spark's driver.
 """
 
 from __future__ import annotations
@@ -86,22 +86,18 @@ def audit_ranges(
 def _merge_results(results: Iterable[TaskResult], duplicates: Counter[str]) -> AuditState:
     merger = StateMerger()
     for outcome in results:
-        result = outcome.state
-        if outcome.values is not None:
-            samples, profiles = read_values(outcome.values)
-            result = replace(result, samples=samples, profiles=profiles)
-            shutil.rmtree(outcome.values, ignore_errors=True)
+        merger.add(outcome.state.merge(read_values(outcome.values)))
+        shutil.rmtree(outcome.values, ignore_errors=True)
         duplicates.update(outcome.duplicates)
-        merger.add(result)
     return merger.result()
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The state returned by a task, the folder of its samples and profiles, and duplicates by topic."""
+    """The state returned by a task, the folder of its parts that may be large, and duplicates by topic."""
 
     state: AuditState
-    values: Path | None
+    values: Path
     duplicates: Mapping[str, int]
 
 
@@ -147,9 +143,7 @@ class AuditTask:
             yield self._result(result, duplicates)
 
     def _result(self, state: AuditState, duplicates: Mapping[str, int]) -> TaskResult:
-        if not state.samples and not state.profiles:
-            return TaskResult(state, None, duplicates)
         folder = self.violations / f"{_VALUES}{uuid4().hex}"
         folder.mkdir()
         write_values(state, folder)
-        return TaskResult(replace(state, samples={}, profiles={}), folder, duplicates)
+        return TaskResult(replace(state, samples={}, profiles={}, statistics={}), folder, duplicates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey
+from contractlog.contracts.audit.field_profiles import FieldProfileKey
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.state import (
@@ -27,12 +27,13 @@ from contractlog.contracts.audit.state import (
 )
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
+from contractlog.spark_validation.statistics_files import STATISTICS, parse_statistics, write_statistics
 
 __all__ = ["read_state", "read_values", "write_state", "write_values"]
 
-FORMAT: Final = "contractlog.state/3"
+FORMAT: Final = "contractlog.state/4"
 _WITHOUT_PRODUCERS: Final = "contractlog.state/1"
-_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", FORMAT)
+_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", "contractlog.state/3", FORMAT)
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
@@ -144,15 +145,13 @@ def read_state(folder: Path) -> AuditState:
             cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
             key = _make_value(CellKey, row)
             cells[key] = cells[key].merge(cell) if key in cells else cell
-        samples, profiles = read_values(folder)
-        return AuditState(
-            frozenset(_make_value(Coverage, row) for row in _read_table(folder / COVERAGE).to_pylist()),
-            cells,
-            dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
-            samples,
-            frozenset(map(tuple, description.get("unsampled", ()))),
-            {} if description["format"] == _WITHOUT_PRODUCERS else _read_producers(folder),
-            profiles,
+        return replace(
+            read_values(folder),
+            coverage=frozenset(_make_value(Coverage, row) for row in _read_table(folder / COVERAGE).to_pylist()),
+            cells=cells,
+            violations=dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
+            unsampled=frozenset(map(tuple, description.get("unsampled", ()))),
+            producers={} if description["format"] == _WITHOUT_PRODUCERS else _read_producers(folder),
         )
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
@@ -246,15 +245,20 @@ def _write_table(path: Path, columns: Rows) -> None:
 
 
 def write_values(state: AuditState, folder: Path) -> None:
-    """Write the samples and the profiles of a state into an existing folder."""
+    """Write the parts of a state that may be large (samples, profiles, statistics) into a folder."""
     _write_samples(state.samples, folder)
     write_profiles(state.profiles, folder)
+    write_statistics(state.statistics, folder)
 
 
-def read_values(folder: Path) -> tuple[dict[FieldProfileKey, FieldSample], dict[FieldProfileKey, FieldProfile]]:
-    """Read samples and profiles from a folder; empty if none were written."""
-    profiles = parse_profiles(_read_table(folder / PROFILES).to_pylist()) if (folder / PROFILES).exists() else {}
-    return _read_samples(folder), profiles
+def read_values(folder: Path) -> AuditState:
+    """Read a state of samples, profiles and statistics from a folder; empty if none were written."""
+    profiles, statistics = (
+        _read_table(folder / name).to_pylist() if (folder / name).exists() else [] for name in (PROFILES, STATISTICS)
+    )
+    return AuditState(
+        samples=_read_samples(folder), profiles=parse_profiles(profiles), statistics=parse_statistics(statistics)
+    )
 
 
 def _write_samples(samples: Samples, folder: Path) -> None:

@@ -13,7 +13,7 @@ highest text. Personal data is searched for by pattern and only counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge, nsmallest
 from itertools import groupby, islice
@@ -32,6 +32,7 @@ __all__ = [
     "FieldProfile",
     "FieldProfileKey",
     "ValueRange",
+    "estimate_cardinality",
     "estimate_distinct",
     "limit_profiles",
 ]
@@ -99,11 +100,15 @@ def merge_distinct(left: Iterable[int], right: Iterable[int]) -> tuple[int, ...]
 
 def estimate_distinct(profile: FieldProfile) -> tuple[int, float]:
     """Return the number of distinct values and its relative standard error; exact numbers have 0."""
-    hashes = profile.distinct
-    if len(hashes) < MAX_DISTINCT_HASHES:
-        return len(hashes), 0.0
-    estimate = (MAX_DISTINCT_HASHES - 1) * _HASHES // max(hashes[-1], 1)
-    return min(estimate, profile.values), 1 / sqrt(MAX_DISTINCT_HASHES - 2)
+    estimate, error = estimate_cardinality(profile.distinct)
+    return min(estimate, profile.values), error
+
+
+def estimate_cardinality(lowest: Sequence[int]) -> tuple[int, float]:
+    """Estimate the number of distinct values, and its relative standard error, from their lowest hashes."""
+    if len(lowest) < MAX_DISTINCT_HASHES:
+        return len(lowest), 0.0
+    return (MAX_DISTINCT_HASHES - 1) * _HASHES // max(lowest[-1], 1), 1 / sqrt(MAX_DISTINCT_HASHES - 2)
 
 
 def limit_profiles(profiles: Mapping[FieldProfileKey, FieldProfile]) -> dict[FieldProfileKey, FieldProfile]:

@@ -1,12 +1,14 @@
-"""Counts and shares as text for people."""
+"""Counts, shares, durations and sizes as text for people."""
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["format_count", "format_share", "format_significant"]
+__all__ = ["format_bytes", "format_count", "format_duration", "format_share", "format_significant"]
 
 _HUNDREDTH_OF_A_PERCENT: Final = 0.0001
+_DURATIONS: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_BYTES: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def format_count(number: int) -> str:
@@ -46,3 +48,27 @@ def format_share(part: int, whole: int) -> str:
     if 0.99 < part / whole < 1:  # noqa: PLR2004 - close to 100 %, the missing share matters
         return f"{counts} ({100 * part / whole:.2f} %)"
     return f"{counts} ({format_significant(round(100 * part / whole, 3))} %)"
+
+
+def format_duration(milliseconds: float) -> str:
+    """Write a duration in its largest fitting unit.
+
+    >>> format_duration(1_500), format_duration(90_000_000), format_duration(5)
+    ('1.5 s', '1.0 days', '5 ms')
+    """
+    for scale, unit in _DURATIONS:
+        if milliseconds >= scale:
+            return f"{milliseconds / scale:.1f} {unit}"
+    return f"{milliseconds:.0f} ms"
+
+
+def format_bytes(number: float) -> str:
+    """Write a size in decimal units.
+
+    >>> format_bytes(1), format_bytes(74), format_bytes(5_120), format_bytes(45_200_000)
+    ('1 byte', '74 bytes', '5.12 kB', '45.2 MB')
+    """
+    for scale, unit in _BYTES:
+        if number >= scale:
+            return f"{format_significant(number / scale)} {unit}"
+    return f"{number:.0f} {'byte' if round(number) == 1 else 'bytes'}"

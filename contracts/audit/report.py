@@ -24,8 +24,11 @@ __all__ = [
     "Counts",
     "FieldEntry",
     "FieldValue",
+    "FrequentKey",
+    "KeyStatistics",
     "LineageEdge",
     "LineageField",
+    "MovedKey",
     "NumberBins",
     "Part",
     "PartChange",
@@ -41,8 +44,10 @@ __all__ = [
     "SchemaUse",
     "SelectionBody",
     "SeriesPoint",
+    "SizeStatistics",
     "StrategyUse",
     "Thresholds",
+    "TimeOrder",
     "TopicPart",
     "TrendPoint",
     "ValueEnds",
@@ -222,6 +227,50 @@ class FieldEntry(TypedDict):
     personal_data: list[PersonalData]
 
 
+class SizeStatistics(TypedDict):
+    """Sizes of the keys or values that are not null, in bytes, with their frames."""
+
+    bytes: int  # of all together
+    largest: int
+    quantiles: dict[str, float]  # by name, as p50; off by at most 1.6 %
+
+
+class TimeOrder(TypedDict):
+    """Records whose timestamp is earlier than that of the record before them in their partition."""
+
+    backward: int
+    largest_step_ms: int
+
+
+class FrequentKey(TypedDict):
+    """A key that many of the records with a key have."""
+
+    share: float
+    low: float  # of the share's 95 % interval; the share itself if it is exact
+    high: float
+    example: RecordPosition
+
+
+class MovedKey(TypedDict):
+    """A key that occurs in more than one partition."""
+
+    records: int
+    positions: list[RecordPosition]  # of its first record in each of two partitions
+
+
+class KeyStatistics(TypedDict):
+    """Keys of a topic, compared by their bytes without the frame."""
+
+    null: int  # records without a key
+    distinct: int
+    distinct_error: float  # relative standard error of this number; 0 if it is exact
+    sampled: int  # keys of a uniform sample, or all; the numbers below are of them
+    repeated: int  # keys that several records have
+    moved: int  # keys that occur in more than one partition
+    moved_examples: list[MovedKey]
+    frequent: list[FrequentKey]  # most frequent first; none below 2 % of the records
+
+
 class AuditedPart(Counts):
     """Members of a ``TopicPart`` that every release writes, and by which a registry verifies it."""
 
@@ -282,6 +331,9 @@ class TopicPart(AuditedPart):
     producers: list[ProducerUse]  # empty if no record names a producer
     series: list[SeriesPoint]
     fields: list[FieldEntry]  # by name; empty if fields were not profiled
+    sizes: NotRequired[SizeStatistics | None]  # None if all are null; absent, as below, if the state lacks records
+    time_order: NotRequired[TimeOrder]  # for the values
+    keys: NotRequired[KeyStatistics]  # for the keys
     notes: list[str]  # sentences about what was not checked, and why
     quality: NotRequired[list[QualityResult]]  # if there are quality rules for the topic
     trend: NotRequired[list[TrendPoint]]  # the last audits of the same folder, oldest first, this one included

@@ -28,6 +28,7 @@ from contractlog.contracts.audit.producers import (
     lowest_producers,
     pool_producers,
 )
+from contractlog.contracts.audit.record_statistics import RecordStatistics
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 from contractlog.contracts.audit.windows import find_window_lengths
 
@@ -176,6 +177,7 @@ class AuditState:
     )  #: fields whose samples were omitted, see ``limit_samples``
     producers: dict[ProducerKey, ProducerCounts] = field(default_factory=dict)
     profiles: dict[FieldProfileKey, FieldProfile] = field(default_factory=dict)
+    statistics: dict[str, RecordStatistics] = field(default_factory=dict)  #: by topic
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -187,6 +189,7 @@ class AuditState:
             self.unsampled | other.unsampled,
             _merge_values(self.producers, other.producers, ProducerCounts.merge),
             _merge_values(self.profiles, other.profiles, FieldProfile.merge),
+            _merge_values(self.statistics, other.statistics, RecordStatistics.merge),
         )
 
     def without(self, topics: Collection[str]) -> AuditState:
@@ -199,6 +202,7 @@ class AuditState:
             frozenset(key for key in self.unsampled if key[0] not in topics),
             {key: counts for key, counts in self.producers.items() if key.topic not in topics},
             {key: profile for key, profile in self.profiles.items() if key[0] not in topics},
+            {topic: statistics for topic, statistics in self.statistics.items() if topic not in topics},
         )
 
 
@@ -253,7 +257,9 @@ def limit_state(state: AuditState) -> AuditState:
     unsampled = frozenset((*part_key, name) for part_key, names in left_out.items() for name in names)
     counted_producers = limit_producers(state.producers, producers)
     profiles = limit_profiles(state.profiles)
-    return AuditState(state.coverage, cells, violations, samples, unsampled, counted_producers, profiles)
+    return AuditState(
+        state.coverage, cells, violations, samples, unsampled, counted_producers, profiles, state.statistics
+    )
 
 
 def limit_samples(state: AuditState, maximum: int = MAX_SAMPLED_VALUES) -> AuditState:

@@ -16,6 +16,12 @@ from contractlog.contracts.audit.field_entries import list_fields
 from contractlog.contracts.audit.field_profiles import FieldProfile
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.record_entries import (
+    describe_key_statistics,
+    describe_size_statistics,
+    describe_time_order,
+)
+from contractlog.contracts.audit.record_statistics import RecordStatistics
 from contractlog.contracts.audit.report import (
     PARTS,
     THRESHOLD,
@@ -136,7 +142,7 @@ def _entry(
         sentences += _unusable_notes(observed, schemas, unusable)
     conformance = total.conforming / total.audited if total.audited else None
     missed = _missed_thresholds(conformance, schemas, threshold)
-    return {
+    entry: TopicPart = {
         "topic": topic,
         "part": part,
         "verdict": _verdict(total, conformance, missed),
@@ -158,6 +164,17 @@ def _entry(
         "fields": list_fields(observed.profiles, total.conforming),
         "notes": sentences,
     }
+    if observed.statistics.records == entry["records"]:  # else a state of an earlier release lacks some
+        _add_statistics(entry, observed.statistics)
+    return entry
+
+
+def _add_statistics(entry: TopicPart, statistics: RecordStatistics) -> None:
+    entry["sizes"] = describe_size_statistics(statistics, entry["part"])
+    if entry["part"] == "value":
+        entry["time_order"] = describe_time_order(statistics)
+    else:
+        entry["keys"] = describe_key_statistics(statistics)
 
 
 def _verdict(total: RecordTotals, conformance: float | None, missed: Sequence[str]) -> AuditVerdict:
@@ -275,6 +292,7 @@ class PartState:
     violations: list[tuple[ViolationKey, ViolationCounts]] = field(default_factory=list)
     producers: list[tuple[ProducerKey, ProducerCounts]] = field(default_factory=list)
     profiles: list[tuple[str, FieldProfile]] = field(default_factory=list)
+    statistics: RecordStatistics = field(default_factory=RecordStatistics)  #: of the topic
 
 
 def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
@@ -291,6 +309,9 @@ def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
         observed[producer.topic, producer.part].producers.append((producer, records))
     for (topic, part_name, field_name), profile in state.profiles.items():
         observed[topic, part_name].profiles.append((field_name, profile))
+    for topic, statistics in state.statistics.items():
+        for part in PARTS:
+            observed[topic, part].statistics = statistics
     return observed
 
 
@@ -301,7 +322,7 @@ def mark_unaudited(observed: PartState) -> PartState:
         for key, cell in observed.cells
     ]
     producers = [(key, replace(counts, violating=0)) for key, counts in observed.producers]
-    return PartState(observed.coverage, cells, producers=producers)
+    return PartState(observed.coverage, cells, producers=producers, statistics=observed.statistics)
 
 
 def _unaudited_counts(cell: Cell) -> dict[Outcome, int]:

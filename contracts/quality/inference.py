@@ -120,9 +120,10 @@ def _infer_lengths(field: FieldEntry, lengths: NumberHistogram) -> Iterator[Infe
     if set(field["kinds"]) != {"text"} or not lengths.counts or any(_infer_values(field)):
         return
     _, longest = lengths.bounds(max(lengths.counts))
-    limit = math.ceil(_round_up(max(longest, 1.0) * LENGTH_MARGIN))
-    rule = QualityRule(f"maxLength of {name}", "maxLength", Bound("mustBeLessOrEqualTo", limit), name)
-    yield InferredRule(rule, field["values"])
+    limit = _round_up(max(longest, 1.0) * LENGTH_MARGIN)
+    if math.isfinite(limit):
+        rule = QualityRule(f"maxLength of {name}", "maxLength", Bound("mustBeLessOrEqualTo", math.ceil(limit)), name)
+        yield InferredRule(rule, field["values"])
 
 
 def _infer_values(field: FieldEntry) -> Iterator[InferredRule]:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.number_text import format_duration
 from contractlog.contracts.audit.report import LineageEdge
 
 __all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "LIMITS_NOTE", "build_events", "format_edges", "kafka_namespace"]
@@ -28,7 +29,6 @@ LIMITS_NOTE: Final = (
     "Lineage covers fields of values that were copied row by row or looked up by a key.\n"
     "Aggregates, arithmetic, masking and record keys are not covered yet."
 )
-_SCALES: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 
 def kafka_namespace(bootstrap_servers: str) -> str:
@@ -96,7 +96,7 @@ def format_edges(edges: Sequence[LineageEdge]) -> str:
 
 def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
     source = f"{edge['from']['topic']}.{edge['from']['field']}"
-    lag = "" if edge["lag_ms"] is None else f"lag {_format_duration(edge['lag_ms'])}"
+    lag = "" if edge["lag_ms"] is None else f"lag {format_duration(edge['lag_ms'])}"
     return (
         escape_line(edge["to"]["field"]),
         escape_line(f"<- {source}"),
@@ -105,10 +105,3 @@ def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
         f"support {edge['support']}",
         lag,
     )
-
-
-def _format_duration(milliseconds: float) -> str:
-    for scale, unit in _SCALES:
-        if milliseconds >= scale:
-            return f"{milliseconds / scale:.1f} {unit}"
-    return f"{milliseconds:.0f} ms"

@@ -28,7 +28,7 @@ from contractlog.spark_validation.lineage.sampling import canonical_texts
 from contractlog.spark_validation.profiles.personal_data import count_patterns
 from contractlog.spark_validation.profiles.value_hashes import hash_values
 
-__all__ = ["ProfiledColumn", "name_listed", "profile_fields"]
+__all__ = ["ProfiledColumn", "make_histogram", "name_listed", "profile_fields"]
 
 Numbers = NDArray[np.int64]
 Patterns = Mapping[str, Sequence[str]]
@@ -117,7 +117,7 @@ def _count_sizes(columns: list[ProfiledColumn]) -> NumberHistogram:
     if "[]" not in columns[0].field and "{}" not in columns[0].field:
         return NumberHistogram()
     _, sizes = np.unique(np.concatenate([column.rows for column in columns]), return_counts=True)
-    return _make_histogram(sizes.astype(np.float64), np.ones(sizes.size, np.int64))
+    return make_histogram(sizes.astype(np.float64), np.ones(sizes.size, np.int64))
 
 
 def _profile_values(values: pa.Array[Any], *, show_values: bool) -> FieldProfile:
@@ -141,7 +141,7 @@ def _profile_values(values: pa.Array[Any], *, show_values: bool) -> FieldProfile
     return replace(
         common,
         kinds={"bytes": len(values)},
-        lengths=_make_histogram(_to_floats(pc.binary_length(cast("Any", distinct))), counts),
+        lengths=make_histogram(_to_floats(pc.binary_length(cast("Any", distinct))), counts),
     )
 
 
@@ -153,7 +153,7 @@ def _profile_numbers(common: FieldProfile, distinct: pa.Array[Any], counts: Numb
         common,
         kinds={"number": int(counts.sum())},
         ranges=ends,
-        numbers=_make_histogram(numbers[finite], counts[finite]),
+        numbers=make_histogram(numbers[finite], counts[finite]),
     )
 
 
@@ -166,7 +166,7 @@ def _profile_texts(common: FieldProfile, distinct: pa.Array[Any], counts: Number
         common,
         kinds={"text": int(counts.sum())},
         ranges=ends,
-        lengths=_make_histogram(_to_floats(pc.utf8_length(cast("Any", distinct))), counts),
+        lengths=make_histogram(_to_floats(pc.utf8_length(cast("Any", distinct))), counts),
         patterns=count_patterns(distinct, counts),
     )
 
@@ -216,7 +216,7 @@ def _to_floats(values: Any) -> NDArray[np.float64]:
     return np.asarray(values.cast(pa.float64(), safe=False)).astype(np.float64)
 
 
-def _make_histogram(numbers: NDArray[np.float64], counts: Numbers) -> NumberHistogram:
+def make_histogram(numbers: NDArray[np.float64], counts: Numbers) -> NumberHistogram:
     """Return the histogram of finite numbers that occur some times each."""
     bits = numbers.view(np.int64)
     magnitudes = (bits & np.iinfo(np.int64).max) >> BUCKET_SHIFT

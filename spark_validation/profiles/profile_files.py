@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey, ValueRange
 from contractlog.contracts.audit.number_histograms import NumberHistogram
 
-__all__ = ["PROFILES", "parse_profiles", "write_profiles"]
+__all__ = ["HISTOGRAM", "PROFILES", "make_histogram_row", "parse_histogram_row", "parse_profiles", "write_profiles"]
 
 PROFILES: Final = "profiles.parquet"
 _COUNTS: Final = pa.map_(pa.string(), pa.int64())
-_HISTOGRAM: Final = pa.struct(
+HISTOGRAM: Final = pa.struct(
     [pa.field("dropped_bits", pa.int32()), pa.field("counts", pa.map_(pa.int64(), pa.int64()))]
 )
 _ENDS: Final = pa.struct(
@@ -30,7 +30,7 @@ _COLUMNS: Final[list[pa.Field[Any]]] = [
     pa.field("distinct", pa.list_(pa.uint64())),
     pa.field("listed", _COUNTS),
     pa.field("ranges", pa.list_(_ENDS)),
-    *(pa.field(name, _HISTOGRAM) for name in _HISTOGRAMS),
+    *(pa.field(name, HISTOGRAM) for name in _HISTOGRAMS),
     pa.field("patterns", _COUNTS),
 ]
 _SCHEMA: Final = pa.schema(_COLUMNS)
@@ -64,19 +64,23 @@ def _make_row(key: FieldProfileKey, profile: FieldProfile) -> dict[str, Any]:
             {"kind": kind, "lowest": str(ends.lowest), "highest": str(ends.highest)}
             for kind, ends in sorted(profile.ranges.items())
         ],
-        **{name: _make_histogram(getattr(profile, name)) for name in _HISTOGRAMS},
+        **{name: make_histogram_row(getattr(profile, name)) for name in _HISTOGRAMS},
         "patterns": sorted(profile.patterns.items()),
     }
 
 
-def _make_histogram(histogram: NumberHistogram) -> dict[str, Any]:
+def make_histogram_row(histogram: NumberHistogram) -> dict[str, Any]:
+    """Return a histogram as a value of ``HISTOGRAM``."""
     return {"dropped_bits": histogram.dropped_bits, "counts": sorted(histogram.counts.items())}
 
 
+def parse_histogram_row(row: Mapping[str, Any]) -> NumberHistogram:
+    """Return the histogram of a value of ``HISTOGRAM``."""
+    return NumberHistogram(dict(row["counts"]), row["dropped_bits"])
+
+
 def _parse_row(row: Mapping[str, Any]) -> FieldProfile:
-    numbers, lengths, sizes = (
-        NumberHistogram(dict(row[name]["counts"]), row[name]["dropped_bits"]) for name in _HISTOGRAMS
-    )
+    numbers, lengths, sizes = (parse_histogram_row(row[name]) for name in _HISTOGRAMS)
     return FieldProfile(
         row["records"],
         row["nulls"],

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contractlog.spark_validation.columnar.arrow import read_numbers
 
-__all__ = ["hash_values"]
+__all__ = ["hash_positions", "hash_values"]
 
 Words = NDArray[np.uint64]
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -37,6 +37,11 @@ def hash_values(values: pa.Array[Any]) -> Words:
     if pa.types.is_date(kind):
         values = values.cast(pa.int32())
     return _mix(np.asarray(values.cast(pa.int64())).astype(np.uint64))
+
+
+def hash_positions(partition: int, offsets: NDArray[np.int64]) -> Words:
+    """Return the hash of the position of each record of a partition."""
+    return _mix(offsets.astype(np.uint64) ^ _mix(np.array([partition], np.uint64)))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from contractlog.contracts.audit.number_text import format_count, format_share, format_significant
+from contractlog.contracts.audit.number_text import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_share,
+    format_significant,
+)
 
 __all__ = [
+    "format_bytes",
     "format_count",
     "format_day",
+    "format_duration",
     "format_percent",
     "format_plural",
     "format_share",

@@ -30,6 +30,7 @@ from contractlog.spark_validation.report.charts.version_timeline import (
 )
 from contractlog.spark_validation.report.field_rows import describe_fields, list_field_rows
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
+from contractlog.spark_validation.report.record_sentences import describe_records
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -81,8 +82,6 @@ _PAGE_LIMITS: Final = (
     _PageLimits(100_000, 12, 200, 20, 1, evidence=False, fields=5),
     _PageLimits(0, 4, 50, 5, 1, evidence=False, fields=0),
 )
-
-_MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
 
 
 def render(report: AuditReport) -> str:
@@ -191,6 +190,7 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
         "coverage_headline": _coverage_headline(part),
         "quality": [(result, describe_quality_result(result)) for result in part.get("quality", ())],
         "trend": describe_trend(part.get("trend", [])),
+        "records": describe_records(part),
         "fields": list_field_rows(part, limits.fields, pictured=pictured),
         "fields_headline": describe_fields(part),
         "kinds": [(kind, label) for kind, label in OFFSET_KINDS.items() if kind != "unaudited" or part["unaudited"]],
@@ -315,10 +315,7 @@ def _render_code(text: str) -> Markup:
 
 
 def _format_lag(milliseconds: float | None) -> str:
-    if milliseconds is None:
-        return ""
-    unit = "h" if milliseconds >= _MS["h"] else "min" if milliseconds >= _MS["min"] else "s"
-    return f"{formatters.format_significant(milliseconds / _MS[unit])} {unit}"
+    return "" if milliseconds is None else formatters.format_duration(milliseconds)
 
 
 def _source_hash(text: str) -> str:

@@ -23,6 +23,7 @@ from contractlog.contracts.audit.state import (
     limit_state,
     merge_states,
 )
+from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation import state_files
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
@@ -108,6 +109,18 @@ def test_an_audit_of_the_whole_is_the_merge_of_the_audits_of_its_parts(
     one, cut = audited(folder, [whole]), audited(folder, list(split_ranges([whole], span)))
     assert without_coverage(one) == without_coverage(cut)
     assert sum(part.records for part in cut.coverage) == len(records) == sum(part.records for part in one.coverage)
+
+
+def test_statistics_are_reported_unless_a_former_state_lacks_them(tmp_path: Path) -> None:
+    times = [5, 9, 7, 9]
+    write_topic(tmp_path, TOPIC, [Record(at, b"k", encode_order(), time) for at, time in enumerate(times)])
+    state = audited(tmp_path, ArchiveSource(tmp_path).plan([TOPIC]))
+    values, keys = summarize(state, {})
+    assert values.get("time_order") == {"backward": 1, "largest_step_ms": 2}
+    assert (values["sizes"] or {}).get("bytes") == 4 * len(encode_order())
+    assert keys["keys"]["frequent"][0]["share"] == 1
+    later = replace(state, coverage=frozenset({Coverage(TOPIC, 0, 4, 8, 4)}), statistics={})
+    assert all("sizes" not in entry for entry in summarize(state.merge(later), {}))
 
 
 @QUICK

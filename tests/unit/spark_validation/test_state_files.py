@@ -8,6 +8,7 @@ from pathlib import Path
 from contractlog.contracts.audit.field_profiles import ValueRange
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.record_statistics import KeyCounts, TimestampRun
 from contractlog.contracts.audit.state import (
     AuditState,
     CellKey,
@@ -102,6 +103,20 @@ def test_a_state_of_format_3_is_read() -> None:
     assert whole.ranges == {"number": ValueRange(-3.0, 2.0**53)}
     assert whole.listed == {"7": 1, "-3": 1, "9007199254740993": 1}
     assert state.profiles["orders", "value", "none"].nulls == 1
+
+
+def test_a_state_of_format_4_is_read() -> None:
+    """The same as in format 3, and statistics of forty other records."""
+    state = read_state(GOLDEN / "state_4")
+    assert replace(state, statistics={}) == read_state(GOLDEN / "state_3")
+    statistics = state.statistics["orders"]
+    assert (statistics.records, statistics.null_keys, len(statistics.sample)) == (40, 2, 38)
+    assert statistics.keys[5498924445479915879] == KeyCounts(8, ((0, 0), (1, 1)))
+    assert (statistics.sizes["value"].total, statistics.sizes["value"].largest) == (380, 19)
+    assert statistics.runs == (
+        TimestampRun(0, 0, 77, 0, 19_000, 1, 4_000),
+        TimestampRun(1, 0, 79, 0, 19_000, 1, 4_000),
+    )
 
 
 def test_states_of_both_formats_are_merged_into_days() -> None:

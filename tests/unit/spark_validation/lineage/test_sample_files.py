@@ -36,8 +36,8 @@ def test_samples_are_read_as_they_were_written(
     tmp_path: Path, samples: dict[tuple[str, str, str], FieldSample]
 ) -> None:
     write_values(AuditState(samples=samples), tmp_path)
-    assert read_values(tmp_path) == (samples, {})
+    assert read_values(tmp_path) == AuditState(samples=samples)
 
 
 def test_a_folder_without_samples_has_none(tmp_path: Path) -> None:
-    assert read_values(tmp_path) == ({}, {})
+    assert read_values(tmp_path) == AuditState()
