@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from contractlog.contracts.audit.field_profiles import PATTERN_PREFIX, FieldProfile, estimate_distinct
-from contractlog.contracts.audit.report import QualityOutcome, QualityResult, TopicPart
-from contractlog.contracts.quality.rules import QualityRule, QualityRules
+from contractlog.contracts.audit.report import KeyStatistics, QualityOutcome, QualityResult, TopicPart
+from contractlog.contracts.quality.measurement import SIGMAS, Measurement, NotMeasurable, measure_exactly
+from contractlog.contracts.quality.record_metrics import measure_records
+from contractlog.contracts.quality.rules import RECORD_METRICS, QualityRule, QualityRules
 
 __all__ = ["QualityContext", "evaluate_rules", "failed_rules"]
 
-_SIGMAS: Final = 3  #: standard errors on each side of an estimate
 _HOUR: Final = len("2013-07-01T04")
 _DAY: Final = len("2013-07-01")
 
@@ -30,19 +31,7 @@ class QualityContext:
     profiles: Mapping[str, FieldProfile] | None  #: by field; None if fields were not profiled
     now: datetime
     listed_name: Callable[[str], tuple[str, ...]]  #: names under which a profile may list a value
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A number that lies in an interval, and the number of values that it is a part of."""
-
-    low: float
-    high: float
-    base: float = 0.0
-
-
-class _NotMeasurable(Exception):
-    """A number that an audit does not know, and the reason."""
+    keys: KeyStatistics | None = None  #: of the topic; None if unknown
 
 
 def evaluate_rules(rules: QualityRules, context: QualityContext) -> list[QualityResult]:
@@ -67,7 +56,7 @@ def _evaluate(rule: QualityRule, context: QualityContext) -> QualityResult:
             reason = f"the number is only known to be from {measured.low:,.0f} to {measured.high:,.0f}"
         else:
             outcome = "passed" if admitted else "failed"
-    except _NotMeasurable as problem:
+    except NotMeasurable as problem:
         reason = str(problem)
     muted = rule.muted_until is not None and context.now.astimezone(UTC).date() < rule.muted_until
     return {
@@ -86,35 +75,37 @@ def _evaluate(rule: QualityRule, context: QualityContext) -> QualityResult:
     }
 
 
-def _decide(rule: QualityRule, measured: _Measured) -> bool | None:
+def _decide(rule: QualityRule, measured: Measurement) -> bool | None:
     """Return whether the number is as it must be; None if that depends on where in the interval it is."""
     inside = [end for end in (rule.bound.first, rule.bound.last) if measured.low <= end <= measured.high]
     results = {rule.bound.admits(number) for number in (measured.low, measured.high, *inside)}
     return results.pop() if len(results) == 1 else None
 
 
-def _in_unit(rule: QualityRule, measured: _Measured) -> _Measured:
+def _in_unit(rule: QualityRule, measured: Measurement) -> Measurement:
     """Return a number of rows as a share in percent, if the rule asks for that."""
     if rule.unit != "percent" or rule.metric == "conformance":
         return measured
     if not measured.base:
-        raise _NotMeasurable("there are no values of which a share could be taken")
-    return _Measured(100 * measured.low / measured.base, 100 * measured.high / measured.base, measured.base)
+        raise NotMeasurable("there are no values of which a share could be taken")
+    return Measurement(100 * measured.low / measured.base, 100 * measured.high / measured.base, measured.base)
 
 
-def _measure(rule: QualityRule, context: QualityContext) -> _Measured:
+def _measure(rule: QualityRule, context: QualityContext) -> Measurement:
+    if rule.metric in RECORD_METRICS:
+        return measure_records(rule.metric, context.keys, context.part.get("time_order"), context.part["records"])
     match rule.metric:
         case "rowCount":
             return _count_rows(rule, context.part)
         case "conformance":
-            return _exactly(100 * _find_conformance(context.part))
+            return measure_exactly(100 * _find_conformance(context.part))
         case "latency":
-            return _exactly(_find_latency(context))
+            return measure_exactly(_find_latency(context))
         case _:
             return _measure_field(rule, context, _find_profile(rule, context))
 
 
-def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> _Measured:
+def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> Measurement:
     match rule.metric:
         case "nullValues" | "missingValues":
             return _count_missing(rule, context, profile)
@@ -122,46 +113,42 @@ def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldPro
             return _count_invalid(rule, context, profile)
         case "duplicateValues":
             low, high = _estimate_distinct(profile)
-            return _Measured(profile.values - high, profile.values - low, profile.values)
+            return Measurement(profile.values - high, profile.values - low, profile.values)
         case "minimum" | "maximum":
-            return _exactly(_find_end(rule, profile))
+            return measure_exactly(_find_end(rule, profile))
         case _:
             return _find_length(rule, profile)
 
 
 def _find_conformance(part: TopicPart) -> float:
     if part["conformance"] is None:
-        raise _NotMeasurable("no record was audited")
+        raise NotMeasurable("no record was audited")
     return part["conformance"]
 
 
 def _find_end(rule: QualityRule, profile: FieldProfile) -> float:
     ends = profile.ranges.get("number")
     if ends is None:
-        raise _NotMeasurable("the field has no number")
+        raise NotMeasurable("the field has no number")
     return float(ends.lowest if rule.metric == "minimum" else ends.highest)
 
 
-def _exactly(number: float) -> _Measured:
-    return _Measured(number, number)
-
-
-def _count_rows(rule: QualityRule, part: TopicPart) -> _Measured:
+def _count_rows(rule: QualityRule, part: TopicPart) -> Measurement:
     """Return the records; of a rule on windows, those of the first whole window that breaks it, or of any."""
     if not rule.window:
-        return _exactly(part["records"])
+        return measure_exactly(part["records"])
     width = _HOUR if rule.window == "hour" else _DAY
     if any(len(point["window"]) < width for point in part["series"]):
-        raise _NotMeasurable(f"there are so many windows that they are longer than {rule.window}s")
+        raise NotMeasurable(f"there are so many windows that they are longer than {rule.window}s")
     counts: dict[str, int] = {}
     for point in part["series"]:
         counts[point["window"][:width]] = counts.get(point["window"][:width], 0) + point["records"]
     whole = [counts.get(window, 0) for window in _list_windows(sorted(counts), rule.window)]
     if not whole:
-        raise _NotMeasurable(
+        raise NotMeasurable(
             f"the records are not of three {rule.window}s or more, of which the first and last are partial"
         )
-    return _exactly(next((count for count in whole if not rule.bound.admits(count)), whole[0]))
+    return measure_exactly(next((count for count in whole if not rule.bound.admits(count)), whole[0]))
 
 
 def _list_windows(windows: list[str], width: str) -> Iterator[str]:
@@ -179,22 +166,22 @@ def _list_windows(windows: list[str], width: str) -> Iterator[str]:
 def _find_latency(context: QualityContext) -> float:
     times = [use["last_seen"] for use in context.part["schemas"] if use["last_seen"]]
     if not times:
-        raise _NotMeasurable("no record has a schema and a time")
+        raise NotMeasurable("no record has a schema and a time")
     return max((context.now - datetime.fromisoformat(max(times))).total_seconds(), 0.0)
 
 
 def _find_profile(rule: QualityRule, context: QualityContext) -> FieldProfile:
     if context.profiles is None:
-        raise _NotMeasurable("fields were not profiled (--no-profiles)")
+        raise NotMeasurable("fields were not profiled (--no-profiles)")
     if not context.part["conforming"]:
-        raise _NotMeasurable("no record conforms to its schema")
+        raise NotMeasurable("no record conforms to its schema")
     profile = context.profiles.get(rule.field)
     if profile is None and rule.metric not in {"nullValues", "missingValues"}:
-        raise _NotMeasurable("no conforming record has a value of the field")
+        raise NotMeasurable("no conforming record has a value of the field")
     return profile or FieldProfile(0)
 
 
-def _count_missing(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> _Measured:
+def _count_missing(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> Measurement:
     """Return the records without a value (of an array's items, the nulls) and the missing values."""
     missing, base = profile.nulls, profile.values + profile.nulls
     if "[]" not in rule.field and "{}" not in rule.field:
@@ -202,30 +189,30 @@ def _count_missing(rule: QualityRule, context: QualityContext, profile: FieldPro
         missing += base - profile.records
     if rule.values:
         missing += _count_listed(rule, context, profile)
-    return _Measured(missing, missing, base)
+    return Measurement(missing, missing, base)
 
 
-def _count_invalid(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> _Measured:
+def _count_invalid(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> Measurement:
     if rule.pattern:
         matching = profile.patterns.get(PATTERN_PREFIX + rule.pattern)
         if matching is None:
-            raise _NotMeasurable("the field has no text, or the pattern was not counted by this audit")
-        return _Measured(profile.values - matching, profile.values - matching, profile.values)
+            raise NotMeasurable("the field has no text, or the pattern was not counted by this audit")
+        return Measurement(profile.values - matching, profile.values - matching, profile.values)
     if profile.listed is None:
         surplus = max(_estimate_distinct(profile)[0] - len(rule.values), 0)
-        return _Measured(surplus, profile.values, profile.values)
+        return Measurement(surplus, profile.values, profile.values)
     invalid = profile.values - _count_listed(rule, context, profile)
-    return _Measured(invalid, invalid, profile.values)
+    return Measurement(invalid, invalid, profile.values)
 
 
 def _count_listed(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> int:
     """Return how often the values of a rule occur.
 
     Raises:
-        _NotMeasurable: the field has too many distinct values to be counted one by one.
+        NotMeasurable: the field has too many distinct values to be counted one by one.
     """
     if profile.listed is None:
-        raise _NotMeasurable("the field has too many distinct values to count each of them")
+        raise NotMeasurable("the field has too many distinct values to count each of them")
     names = {name for value in rule.values for name in context.listed_name(value)}
     return sum(profile.listed.get(name, 0) for name in names)
 
@@ -233,13 +220,13 @@ def _count_listed(rule: QualityRule, context: QualityContext, profile: FieldProf
 def _estimate_distinct(profile: FieldProfile) -> tuple[int, int]:
     """Return the lowest and the highest number of distinct values that is likely."""
     distinct, error = estimate_distinct(profile)
-    margin = int(_SIGMAS * error * distinct)
+    margin = int(SIGMAS * error * distinct)
     return max(distinct - margin, 0), min(distinct + margin, profile.values)
 
 
-def _find_length(rule: QualityRule, profile: FieldProfile) -> _Measured:
+def _find_length(rule: QualityRule, profile: FieldProfile) -> Measurement:
     if not profile.lengths.counts:
-        raise _NotMeasurable("the field has no text")
+        raise NotMeasurable("the field has no text")
     bucket = (min if rule.metric == "minLength" else max)(profile.lengths.counts)
     low, high = profile.lengths.bounds(bucket)
-    return _Measured(low, low if high - low <= 1 else high - 1)
+    return Measurement(low, low if high - low <= 1 else high - 1)

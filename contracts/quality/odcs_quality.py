@@ -8,7 +8,15 @@ from datetime import date
 from typing import Any, Final, cast
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.quality.rules import METRICS, OPERATORS, Bound, Metric, QualityRule, QualityRules
+from contractlog.contracts.quality.rules import (
+    CUSTOM_METRICS,
+    METRICS,
+    OPERATORS,
+    Bound,
+    Metric,
+    QualityRule,
+    QualityRules,
+)
 
 __all__ = ["parse_quality"]
 
@@ -214,9 +222,13 @@ def _parse_rule(reader: _Reader, value: Mapping[str, Any], path: Path, field: st
 
 def _parse_metric(reader: _Reader, value: Mapping[str, Any], path: Path, kind: str, field: str) -> Metric:
     if kind == "custom":
-        if value.get("engine") != "contractlog" or value.get("implementation") != "conformance" or field:
-            raise reader.fail(path, "must have engine: contractlog and implementation: conformance, for the topic")
-        return "conformance"
+        metric = value.get("implementation")
+        if value.get("engine") != "contractlog" or metric not in CUSTOM_METRICS or field:
+            raise reader.fail(
+                path,
+                f"must have engine: contractlog and implementation: {' or '.join(CUSTOM_METRICS)}, for the topic",
+            )
+        return cast("Metric", metric)
     if kind != "library":
         raise reader.fail((*path, "type"), f"cannot be {kind}: contractlog evaluates library and custom rules")
     metric = value.get("metric", value.get("rule"))

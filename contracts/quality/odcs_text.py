@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from contractlog.contracts.quality.rules import Metric, QualityRule
+from contractlog.contracts.quality.rules import CUSTOM_METRICS, Metric, QualityRule
 
 __all__ = ["write_quality"]
 
@@ -71,10 +71,10 @@ def _is_required(rule: QualityRule) -> bool:
 
 def _write_rule(rule: QualityRule, comment: str, indent: str) -> Iterator[str]:
     yield f"{indent}- name: {_quote(rule.name)}  # {comment}"
-    if rule.metric == "conformance":
+    if rule.metric in CUSTOM_METRICS:
         yield f"{indent}  type: custom"
         yield f"{indent}  engine: contractlog"
-        yield f"{indent}  implementation: conformance"
+        yield f"{indent}  implementation: {rule.metric}"
     else:
         yield f"{indent}  metric: {rule.metric}"
     if rule.values:

@@ -8,16 +8,32 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
 
-__all__ = ["METRICS", "OPERATORS", "Bound", "Metric", "QualityRule", "QualityRules", "RuleSeverity", "RuleUnit"]
+__all__ = [
+    "CUSTOM_METRICS",
+    "METRICS",
+    "OPERATORS",
+    "RECORD_METRICS",
+    "Bound",
+    "Metric",
+    "QualityRule",
+    "QualityRules",
+    "RuleSeverity",
+    "RuleUnit",
+]
 
 RuleSeverity = Literal["error", "warning", "info"]
 RuleUnit = Literal["rows", "percent"]
 Metric = Literal[
     "nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount",  # of ODCS
-    "conformance", "latency", "minimum", "maximum", "minLength", "maxLength",
+    "conformance", "nullKeys", "duplicateKeys", "movedKeys", "backwardTimestamps",  # of contractlog
+    "latency", "minimum", "maximum", "minLength", "maxLength",
 ]  # fmt: skip
 METRICS: Final[tuple[Metric, ...]] = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 """Metrics of ODCS's library of quality checks."""
+
+RECORD_METRICS: Final[tuple[Metric, ...]] = ("nullKeys", "duplicateKeys", "movedKeys", "backwardTimestamps")
+CUSTOM_METRICS: Final[tuple[Metric, ...]] = ("conformance", *RECORD_METRICS)
+"""Metrics of custom rules of contractlog, all of them about a topic."""
 
 OPERATORS: Final[Mapping[str, tuple[str, Callable[[float, float, float], bool]]]] = MappingProxyType(
     {

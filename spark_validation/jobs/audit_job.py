@@ -22,6 +22,7 @@ from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, Au
 from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
+from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRules
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.evidence_options import EvidenceOptions
@@ -152,6 +153,7 @@ def audit_to_folder(
 def _evaluate_quality(report: AuditReport, request: AuditRequest, state: AuditState) -> None:
     """Add the results of quality rules to the values of topics that have rules."""
     now = datetime.now(UTC)
+    keys = find_keys(report)
     for part in report["topics"]:
         rules = request.quality.get(part["topic"]) if part["part"] == "value" else None
         if rules is not None:
@@ -160,7 +162,9 @@ def _evaluate_quality(report: AuditReport, request: AuditRequest, state: AuditSt
                 for (*key, name), profile in state.profiles.items()
                 if key == [part["topic"], part["part"]]
             }
-            context = QualityContext(part, profiles if request.evidence.profiles else None, now, name_listed)
+            context = QualityContext(
+                part, profiles if request.evidence.profiles else None, now, name_listed, keys.get(part["topic"])
+            )
             part["quality"] = evaluate_rules(rules, context)
 
 

@@ -17,6 +17,7 @@ from contractlog.contracts.audit.report import AuditReport, QualityResult, Topic
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.inference import InferredRule, infer_rules
 from contractlog.contracts.quality.odcs_text import write_quality
+from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRule, QualityRules
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.quality_files import SUFFIX
@@ -178,7 +179,8 @@ class _Audit:
         for part in self.report["topics"]:
             if (part["topic"], part["part"]) == (topic, "value") and part["records"]:
                 now = datetime.fromisoformat(self.report["audited_at"])
-                context = QualityContext(part, self.find_profiles(topic), now, name_listed)
+                keys = find_keys(self.report).get(topic)
+                context = QualityContext(part, self.find_profiles(topic), now, name_listed, keys)
                 rules = QualityRules(topic, tuple(rule.rule for rule in inferred))
                 return {(result["rule"], result["field"]): result for result in evaluate_rules(rules, context)}
         return {}

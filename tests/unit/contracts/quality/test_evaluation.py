@@ -17,6 +17,7 @@ from contractlog.contracts.quality.evaluation import (
     evaluate_rules,
     failed_rules,
 )
+from contractlog.contracts.quality.measurement import Measurement
 from contractlog.contracts.quality.rules import OPERATORS, Bound, QualityRule, QualityRules
 
 from support.reports import part, violation
@@ -164,6 +165,6 @@ def test_an_interval_is_decided_as_all_of_its_numbers_are(
     from contractlog.contracts.quality import evaluation
 
     high = low + abs(size)
-    decided = evaluation._decide(made, evaluation._Measured(low, high))
+    decided = evaluation._decide(made, Measurement(low, high))
     results = {made.bound.admits(number / 2) for number in range(2 * low, 2 * high + 1)}
     assert decided == (results.pop() if len(results) == 1 else None)
