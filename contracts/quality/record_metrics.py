@@ -45,7 +45,7 @@ def measure_records(metric: Metric, keys: KeyStatistics | None, order: TimeOrder
 
 
 def _count_duplicates(keys: KeyStatistics, keyed: int) -> Measurement:
-    """Return the records with a key less the distinct keys; at least one for each sampled key that repeats."""
+    """Return the records with a key less the distinct keys; at least one per sampled key that repeats."""
     margin = SIGMAS * keys["distinct_error"] * keys["distinct"]
     low = max(keyed - int(keys["distinct"] + margin), keys["repeated"])
     return Measurement(low, max(keyed - max(int(keys["distinct"] - margin), keys["sampled"]), low), keyed)
