@@ -9,6 +9,9 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.temporary_folder import use_memory
+
+use_memory()
 settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "fresh")  # a busy machine is no failure
@@ -24,6 +27,7 @@ pytest_plugins = [
     "support.interactive_shells",
     "support.java_avro",
     "support.kafka",
+    "support.object_store",
     "support.postgres",
     "support.registry",
     "support.spark",

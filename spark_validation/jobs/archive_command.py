@@ -32,7 +32,12 @@ def archive(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--topics-file", type=Path, metavar="FILE", help="read names and globs of topics from this file"
     )
     parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="leave out these topics")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the archive")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="the archive: a folder, or an address such as s3://bucket/folder",
+    )
     parser.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
@@ -42,6 +47,7 @@ def archive(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
     from contractlog.spark_validation.jobs.archive_job import copy_topics  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.sources.archive_folder import parse_location  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import Selection, read_topics_file  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.source import KafkaSource  # noqa: PLC0415 - as above
@@ -52,7 +58,7 @@ def archive(parser: ArgumentParser, argv: Sequence[str]) -> int:
     source = KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
     copies = []
     progress = ProgressLine("archiving", "offsets", sys.stderr)
-    for copy in copy_topics(source, selection, options.out, progress=progress):
+    for copy in copy_topics(source, selection, parse_location(options.out), progress=progress):
         copies.append(copy)
         for lost in copy.lost:
             span = f"offsets {lost.start:,} to {lost.end:,} of partition {lost.partition}"

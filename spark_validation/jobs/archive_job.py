@@ -9,18 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from contractlog.clients.atomic_file import open_atomically
-from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.sources.archive_writer import (
-    copy_range,
-    list_archived_ranges,
-    remove_unfinished_files,
-)
+from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, open_archive
+from contractlog.spark_validation.sources.archive_writer import copy_range, list_archived_ranges
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets, subtract_ranges
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import KafkaSource
@@ -45,7 +39,7 @@ class ArchivedTopic:
 
 
 def copy_topics(
-    source: KafkaSource, selection: Selection, archive: Path, *, progress: ProgressLine | None = None
+    source: KafkaSource, selection: Selection, archive: Location, *, progress: ProgressLine | None = None
 ) -> Iterator[ArchivedTopic]:
     """Copy what the archive does not have of topics, and yield the result of each.
 
@@ -59,18 +53,19 @@ def copy_topics(
     for offsets in whole:
         topics.setdefault(offsets.topic, []).append(offsets)
     ids = source.topic_ids(list(topics))
+    folder = open_archive(archive)
     with _lock_archive(archive):
         archived = {topic: list_archived_ranges(archive, topic) for topic in topics}
         for topic, ranges in topics.items():
-            _require_same_topic(archive, topic, ids.get(topic), ranges, archived[topic])
+            _require_same_topic(folder, topic, ids.get(topic), ranges, archived[topic])
         missing = {topic: subtract_ranges(ranges, archived[topic]) for topic, ranges in topics.items()}
         if progress is not None:
             progress.start(sum(map(count_offsets, missing.values())))
         done = 0
         with source.open([offsets for each in missing.values() for offsets in each]) as reader:
             for topic, ranges in missing.items():
-                _describe_topic(archive, topic, ids.get(topic))
-                remove_unfinished_files(archive, topic)
+                _describe_topic(folder, topic, ids.get(topic))
+                folder.remove_unfinished_files(topic)
                 files = 0
                 for offsets in ranges:
                     for written in copy_range(archive, offsets, reader.read(offsets)):
@@ -93,15 +88,19 @@ def _find_lost_ranges(ranges: Iterable[OffsetRange], archived: Sequence[OffsetRa
 
 
 def _require_same_topic(
-    archive: Path, topic: str, topic_id: str | None, ranges: Sequence[OffsetRange], archived: Sequence[OffsetRange]
+    archive: ArchiveFolder,
+    topic: str,
+    topic_id: str | None,
+    ranges: Sequence[OffsetRange],
+    archived: Sequence[OffsetRange],
 ) -> None:
     """Check that a topic is the one that was archived.
 
     Raises:
         UsageError: its id is another, or its offsets went back.
     """
-    folder = archive / f"topic={topic}"
-    former = _read_description(folder).get("topic_id")
+    folder = archive.describe(f"{archive.root}/topic={topic}")
+    former = (_read_description(archive, topic) or {}).get("topic_id")
     ends = {offsets.key: offsets.end for offsets in ranges}
     reason = ""
     if former and topic_id and former != topic_id:
@@ -119,30 +118,35 @@ def _require_same_topic(
         )
 
 
-def _read_description(folder: Path) -> Mapping[str, object]:
+def _read_description(archive: ArchiveFolder, topic: str) -> Mapping[str, object] | None:
+    name = f"topic={topic}/{DESCRIPTION}"
+    where = archive.describe(f"{archive.root}/{name}")
     try:
-        description = json.loads(read_bounded_file(folder / DESCRIPTION, _MAX_DESCRIPTION_BYTES))
-    except FileNotFoundError:
-        return {}
+        content = archive.read_file(name, _MAX_DESCRIPTION_BYTES)
+        description = None if content is None else json.loads(content)
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{folder / DESCRIPTION} cannot be read: {error}") from error
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise UsageError(f"{folder / DESCRIPTION} is not the description of a topic in an archive")
+        raise UsageError(f"{where} cannot be read: {error}") from error
+    if content is not None and (not isinstance(description, dict) or description.get("format") != FORMAT):
+        raise UsageError(f"{where} is not the description of a topic in an archive")
     return description
 
 
-def _describe_topic(archive: Path, topic: str, topic_id: str | None) -> None:
+def _describe_topic(archive: ArchiveFolder, topic: str, topic_id: str | None) -> None:
     """Write the topic's id into its folder, once it is known."""
-    folder = archive / f"topic={topic}"
-    folder.mkdir(parents=True, exist_ok=True)
-    if _read_description(folder).get("topic_id") or ((folder / DESCRIPTION).exists() and topic_id is None):
+    former = _read_description(archive, topic)
+    if former is not None and (former.get("topic_id") or topic_id is None):
         return
-    with open_atomically(folder / DESCRIPTION) as file:
-        file.write(json.dumps({"format": FORMAT, "topic": topic, "topic_id": topic_id}).encode() + b"\n")
+    staged = archive.stage_file(f"topic={topic}", "topic")
+    staged.write_bytes(json.dumps({"format": FORMAT, "topic": topic, "topic_id": topic_id}).encode() + b"\n")
+    archive.publish_file(staged, f"topic={topic}/{DESCRIPTION}")
 
 
 @contextmanager
-def _lock_archive(archive: Path) -> Iterator[None]:
+def _lock_archive(archive: Location) -> Iterator[None]:
+    """Exclude other processes from a folder; an object store has no locks."""
+    if isinstance(archive, str):
+        yield
+        return
     try:
         archive.mkdir(parents=True, exist_ok=True)
         lock = os.open(archive / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)

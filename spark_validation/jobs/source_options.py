@@ -46,7 +46,9 @@ def add_source_options(parser: ArgumentParser) -> None:
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
     group.add_argument(
-        "--archive", type=Path, metavar="DIR", help="read a Parquet archive, DIR/topic=<name>/…, instead"
+        "--archive",
+        metavar="DIR",
+        help="read a Parquet archive, DIR/topic=<name>/…, instead; a folder, or an address such as s3://bucket/folder",
     )
     add_broker_config(parser)
 
@@ -154,12 +156,13 @@ def make_source(options: Namespace) -> RecordSource:
     Raises:
         UsageError: no source is given, or two are.
     """
+    from contractlog.spark_validation.sources.archive_folder import parse_location  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:
         if options.broker_config:
             raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: use one of them")
-        return ArchiveSource(options.archive, options.timestamp_unit)
+        return ArchiveSource(parse_location(options.archive), options.timestamp_unit)
     brokers = require_brokers(options, instead=", or pass --archive DIR")
     return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
@@ -23,9 +23,14 @@ from contractlog.spark_validation.sources.archive_files import (
     FILE_NAME,
     UNITS,
     FilePart,
-    list_files,
     read_file,
     read_file_parts,
+)
+from contractlog.spark_validation.sources.archive_folder import (
+    ArchiveFolder,
+    Location,
+    hide_parameters,
+    open_archive,
 )
 from contractlog.spark_validation.sources.archive_writer import write_range
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
@@ -46,20 +51,21 @@ _RUN: Final = 1_000_000  #: offsets
 _NO_TIME: Final = -(2**63)
 
 
-def list_topics(archive: Path) -> list[str]:
+def list_topics(archive: Location) -> list[str]:
     """Return the names of the topics in an archive.
 
     Raises:
         UsageError: the folder is no archive.
     """
-    topics = sorted(folder.name.removeprefix("topic=") for folder in archive.glob("topic=*") if folder.is_dir())
+    folder = open_archive(archive)
+    topics = folder.list_topics()
     if not topics:
-        raise UsageError(f"{archive} is not an archive: it has no folder topic=NAME", archive=str(archive))
+        raise UsageError(f"{folder.location} is not an archive: it has no folder topic=NAME", archive=folder.location)
     return topics
 
 
 def plan_ranges(
-    archive: Path, names: Sequence[str] = (), *, span: int = SPAN, unit: str | None = None
+    archive: Location, names: Sequence[str] = (), *, span: int = SPAN, unit: str | None = None
 ) -> list[OffsetRange]:
     """Return the ranges that contain all records of the given topics, or of all topics if none is given.
 
@@ -67,7 +73,7 @@ def plan_ranges(
     without records has one empty range; files of zero bytes are skipped (``find_empty_files`` lists them).
 
     Args:
-        archive: the folder.
+        archive: the folder, local or in an object store.
         names: topic names.
         span: maximum number of records per range, about; a hole may make a range longer.
         unit: unit of integer timestamps, one of ``UNITS``.
@@ -79,7 +85,7 @@ def plan_ranges(
     topics = list_topics(archive)
     for name in names:
         if name not in topics:
-            raise UsageError(f"the topic `{name}` is not in the archive {archive}", topic=name)
+            raise UsageError(f"the topic `{name}` is not in the archive {hide_parameters(archive)}", topic=name)
     return [
         offsets
         for name in names or topics
@@ -88,7 +94,7 @@ def plan_ranges(
 
 
 def split_ranges(
-    archive: Path, ranges: Iterable[OffsetRange], span: int = SPAN, *, unit: str | None = None
+    archive: Location, ranges: Iterable[OffsetRange], span: int = SPAN, *, unit: str | None = None
 ) -> list[OffsetRange]:
     """Split ranges into parts of about ``span`` records at most; a hole of any size costs nothing.
 
@@ -108,7 +114,7 @@ def split_ranges(
 
 
 def find_offsets(
-    archive: Path, topics: Iterable[str], time: int, *, unit: str | None = None
+    archive: Location, topics: Iterable[str], time: int, *, unit: str | None = None
 ) -> dict[tuple[str, int], int]:
     """Return the first offset with a time (in milliseconds) or a later one, by partition.
 
@@ -116,10 +122,11 @@ def find_offsets(
         UsageError: a file is not Parquet with records.
     """
     first: dict[tuple[str, int], int] = {}
+    folder = open_archive(archive)
     for topic in topics:
-        for file in list_files(archive, topic):
-            with _reading(archive, topic):
-                for batch in read_file(file, topic, unit, columns=("partition", "offset", "timestamp")):
+        for file in folder.list_files(topic):
+            with _reading(folder, topic):
+                for batch in read_file(folder, file, topic, unit, columns=("partition", "offset", "timestamp")):
                     late = np.asarray(batch.column("timestamp").cast(pa.int64()).fill_null(_NO_TIME)) >= time * 1000
                     offsets = np.asarray(batch.column("offset"))[late]
                     partitions = np.asarray(batch.column("partition"))[late]
@@ -129,13 +136,14 @@ def find_offsets(
     return first
 
 
-def find_empty_files(archive: Path, topic: str) -> list[str]:
+def find_empty_files(archive: Location, topic: str) -> list[str]:
     """Return the files of a topic that have zero bytes, as an interrupted writer leaves them."""
-    return [str(file) for file in list_files(archive, topic, empty=True)]
+    folder = open_archive(archive)
+    return [folder.describe(file) for file in folder.list_files(topic, empty=True)]
 
 
 def read_range(
-    archive: Path, offsets: OffsetRange, *, batch: int = BATCH_RECORDS, unit: str | None = None
+    archive: Location, offsets: OffsetRange, *, batch: int = BATCH_RECORDS, unit: str | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the records of one range, as ``ArchiveReader.read`` does for several."""
     return ArchiveReader(archive, batch=batch, unit=unit).read(offsets)
@@ -145,17 +153,17 @@ class ArchiveReader:
     """Reader of the ranges of an archive, which lists the files of a topic and their offsets once.
 
     Args:
-        archive: the folder.
+        archive: the folder, local or in an object store.
         batch: maximum number of records per batch.
         unit: unit of integer timestamps, one of ``UNITS``.
     """
 
-    def __init__(self, archive: Path, *, batch: int = BATCH_RECORDS, unit: str | None = None) -> None:
-        self._archive = archive
+    def __init__(self, archive: Location, *, batch: int = BATCH_RECORDS, unit: str | None = None) -> None:
+        self._archive = open_archive(archive)
         self._batch = batch
         self._unit = unit
         self._topic = ""
-        self._files: dict[Path, list[FilePart]] = {}  #: of the topic
+        self._files: dict[str, list[FilePart]] = {}  #: of the topic
         self.duplicates: Counter[str] = Counter()  #: records that were skipped, as their offset occurs twice, by topic
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
@@ -170,7 +178,9 @@ class ArchiveReader:
         read_offsets = _ReadOffsets()
         with _reading(self._archive, offsets.topic):
             for file in self._files_of(offsets):
-                for part in read_file(file, offsets.topic, self._unit, batch=self._batch, condition=within):
+                for part in read_file(
+                    self._archive, file, offsets.topic, self._unit, batch=self._batch, condition=within
+                ):
                     chosen = part.filter(pc.equal(part.column("partition"), pa.scalar(offsets.partition, pa.int32())))
                     new = read_offsets.add(np.asarray(chosen.column("offset")))
                     self.duplicates[offsets.topic] += chosen.num_rows - len(new)
@@ -179,11 +189,11 @@ class ArchiveReader:
                     elif len(new):
                         yield chosen.take(pa.array(new))
 
-    def _files_of(self, offsets: OffsetRange) -> list[Path]:
+    def _files_of(self, offsets: OffsetRange) -> list[str]:
         """Return the files that may have records of a range, by first offset, then by name."""
         if self._topic != offsets.topic:
             self._topic = offsets.topic
-            self._files = {file: self._describe(file) for file in list_files(self._archive, offsets.topic)}
+            self._files = {file: self._describe(file) for file in self._archive.list_files(offsets.topic)}
         matching = []
         for file, parts in self._files.items():
             of_partition = [part for part in parts if part.partition == offsets.partition]
@@ -191,9 +201,9 @@ class ArchiveReader:
                 matching.append((min(part.start for part in of_partition), file))
         return [file for _, file in sorted(matching)]
 
-    def _describe(self, file: Path) -> list[FilePart]:
-        own = FILE_NAME.fullmatch(file.name)
-        return [_parse_name(own)] if own else read_file_parts(file, self._unit)
+    def _describe(self, file: str) -> list[FilePart]:
+        own = FILE_NAME.fullmatch(PurePosixPath(file).name)
+        return [_parse_name(own)] if own else read_file_parts(self._archive, file, self._unit)
 
 
 def _parse_name(match: re.Match[str]) -> FilePart:
@@ -228,8 +238,9 @@ class _ReadOffsets:
         return rows
 
 
-def _read_topic_parts(archive: Path, topic: str, unit: str | None) -> list[FilePart]:
-    return [part for file in list_files(archive, topic) for part in read_file_parts(file, unit)]
+def _read_topic_parts(archive: Location, topic: str, unit: str | None) -> list[FilePart]:
+    folder = open_archive(archive)
+    return [part for file in folder.list_files(topic) for part in read_file_parts(folder, file, unit)]
 
 
 def _cut_topic(topic: str, parts: Sequence[FilePart], *, span: int) -> list[OffsetRange]:
@@ -273,8 +284,8 @@ def _cut_part(part: FilePart, span: int) -> Iterator[tuple[int, int]]:
 
 
 @contextmanager
-def _reading(archive: Path, topic: str) -> Iterator[None]:
+def _reading(archive: ArchiveFolder, topic: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise UsageError(f"the archive of `{topic}` in {archive} cannot be read: {error}") from error
+        raise UsageError(f"the archive of `{topic}` in {archive.location} cannot be read: {error}") from error

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -20,9 +20,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.sources.archive_folder import ArchiveFolder
 from contractlog.spark_validation.sources.records import RECORDS, TIMES
 
-__all__ = ["BATCH_RECORDS", "FILE_NAME", "RANGE_KEY", "UNITS", "FilePart", "list_files", "read_file", "read_file_parts"]
+__all__ = ["BATCH_RECORDS", "FILE_NAME", "RANGE_KEY", "UNITS", "FilePart", "read_file", "read_file_parts"]
 
 RANGE_KEY: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
 BATCH_RECORDS: Final = 20_000
@@ -45,23 +46,17 @@ class FilePart:
     records: int
 
 
-def list_files(archive: Path, topic: str, *, empty: bool = False) -> list[Path]:
-    """Return the files of a topic that have content, or those of zero bytes; hidden ones are skipped."""
-    files = sorted((archive / f"topic={topic}").rglob("*.parquet"))
-    visible = (file for file in files if not file.name.startswith((".", "_")) and file.is_file())
-    return [file for file in visible if (not file.stat().st_size) == empty]
-
-
-def read_file_parts(file: Path, unit: str | None) -> list[FilePart]:
+def read_file_parts(archive: ArchiveFolder, file: str, unit: str | None) -> list[FilePart]:
     """Return the partitions in a file with their offsets, from its metadata if they are there.
 
     Raises:
         UsageError: it is not Parquet with records, a record has no partition or offset, or timestamps are integers
         without a unit.
     """
+    name = archive.describe(file)
     try:
-        with pq.ParquetFile(file) as parquet:
-            folder = _require_columns(file, parquet.schema_arrow, unit)
+        with archive.open_parquet(file) as parquet:
+            folder = _require_columns(name, parquet.schema_arrow, unit)
             range_text = (parquet.metadata.metadata or {}).get(RANGE_KEY)
             if range_text is not None:
                 partition, start, end = map(int, json.loads(range_text))
@@ -70,17 +65,17 @@ def read_file_parts(file: Path, unit: str | None) -> list[FilePart]:
             for index in range(parquet.num_row_groups):
                 group = parquet.metadata.row_group(index)
                 described = _read_statistics(group, folder)
-                parts += [described] if described else _read_row_group(parquet, index, file, row=row, folder=folder)
+                parts += [described] if described else _read_row_group(parquet, index, name, row=row, folder=folder)
                 row += group.num_rows
             for part in parts:
                 if part.start < 0 or part.end > MAX_OFFSET:
-                    raise UsageError(f"{file} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET:,}")
+                    raise UsageError(f"{name} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET:,}")
             return parts
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{file} is not a file of an archive: {error}") from error
+        raise UsageError(f"{name} is not a file of an archive: {error}") from error
 
 
-def _require_columns(file: Path, schema: pa.Schema, unit: str | None) -> int | None:
+def _require_columns(file: str, schema: pa.Schema, unit: str | None) -> int | None:
     """Check the columns of a file; return the partition that its folder names, if it has no such column."""
     folder = _find_partition_folder(file) if "partition" not in schema.names else None
     lacking = [name for name in REQUIRED_COLUMNS if name not in schema.names]
@@ -97,8 +92,8 @@ def _require_columns(file: Path, schema: pa.Schema, unit: str | None) -> int | N
     return folder
 
 
-def _find_partition_folder(file: Path) -> int | None:
-    for folder in file.parents:
+def _find_partition_folder(file: str) -> int | None:
+    for folder in PurePosixPath(file).parents:
         match = _PARTITION_FOLDER.fullmatch(folder.name)
         if match:
             return int(match[1])
@@ -123,7 +118,7 @@ def _read_statistics(group: pq.RowGroupMetaData, folder: int | None) -> FilePart
     return FilePart(bounds["partition"][0], bounds["offset"][0], bounds["offset"][1] + 1, group.num_rows)
 
 
-def _read_row_group(parquet: pq.ParquetFile, index: int, file: Path, *, row: int, folder: int | None) -> list[FilePart]:
+def _read_row_group(parquet: pq.ParquetFile, index: int, file: str, *, row: int, folder: int | None) -> list[FilePart]:
     """Return the offsets of each partition in a row group.
 
     Raises:
@@ -148,7 +143,8 @@ def _read_row_group(parquet: pq.ParquetFile, index: int, file: Path, *, row: int
 
 
 def read_file(
-    file: Path,
+    archive: ArchiveFolder,
+    file: str,
     topic: str,
     unit: str | None,
     *,
@@ -157,7 +153,7 @@ def read_file(
     condition: ds.Expression | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the records of a file; columns that are not requested are null."""
-    dataset = ds.dataset(str(file), format="parquet")
+    dataset = archive.open_dataset(file)
     folder = _find_partition_folder(file) if "partition" not in dataset.schema.names else None
     names = [name for name in dataset.schema.names if name in columns]
     for part in dataset.to_batches(columns=names, filter=condition, batch_size=batch):

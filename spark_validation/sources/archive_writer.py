@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
@@ -14,38 +13,37 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contractlog.spark_validation.sources.archive_files import FILE_NAME, RANGE_KEY
+from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, open_archive
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
-__all__ = ["copy_range", "list_archived_ranges", "remove_unfinished_files", "write_range"]
+__all__ = ["copy_range", "list_archived_ranges", "write_range"]
 
 MAX_FILE_RECORDS: Final = 1_000_000
 MAX_FILE_BYTES: Final = 256 * 2**20  #: of records, before compression
 MIN_FILE_RECORDS: Final = 1_000  #: a file with fewer goes on when timestamps go back to another day
 _STORED: Final = RECORDS.remove(RECORDS.get_field_index("topic"))  # which is in the folder's name
-_UNFINISHED: Final = ".unfinished"
 _DAY: Final = 86_400_000_000  #: microseconds
 
 
-def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Path:
+def write_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the records of a range as one file of an archive; the file appears complete or not at all."""
-    folder = archive / f"topic={offsets.topic}"
-    file = _RangeFile(folder, offsets.partition, offsets.start)
+    file = _RangeFile(open_archive(archive), f"topic={offsets.topic}", offsets.partition, offsets.start)
     try:
         for batch in batches:
             file.write(batch)
-        return file.finish(offsets.end)
+        file.finish(offsets.end)
     finally:
         file.discard()
 
 
-def copy_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Iterator[OffsetRange]:
+def copy_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Iterator[OffsetRange]:
     """Write the records of a range into folders of their days; yield the range of each complete file.
 
     A file is in the folder of its first record's day. It ends where a later day begins than any before, where another
     day begins if the file is not small, or when it is large. Together, the files have the whole range: each offset
     belongs to one file, whether the log has it or not.
     """
-    topic_folder = archive / f"topic={offsets.topic}"
+    whole, topic_folder = open_archive(archive), f"topic={offsets.topic}"
     start, file, day, newest = offsets.start, None, 0, -(2**62)
     try:
         for batch in batches:
@@ -56,7 +54,7 @@ def copy_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordB
                 if file is None:
                     day = int(days[rows])
                     newest = max(newest, day)
-                    file = _RangeFile(topic_folder / _day_folder(day), offsets.partition, start)
+                    file = _RangeFile(whole, f"{topic_folder}/{_day_folder(day)}", offsets.partition, start)
                 end = _find_end(days, rows, day, newest=newest, written=file.records)
                 file.write(batch.slice(rows, end - rows))
                 rows = end
@@ -67,7 +65,7 @@ def copy_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordB
                     start, file = boundary, None
         if start < offsets.end:
             if file is None:
-                file = _RangeFile(topic_folder / _day_folder(day), offsets.partition, start)
+                file = _RangeFile(whole, f"{topic_folder}/{_day_folder(day)}", offsets.partition, start)
             file.finish(offsets.end)
             yield OffsetRange(*offsets.key, start, offsets.end)
     finally:
@@ -75,16 +73,11 @@ def copy_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordB
             file.discard()
 
 
-def list_archived_ranges(archive: Path, topic: str) -> list[OffsetRange]:
+def list_archived_ranges(archive: Location, topic: str) -> list[OffsetRange]:
     """Return the ranges of a topic's files that were written here, by their names, sorted."""
-    names = (FILE_NAME.fullmatch(file.name) for file in (archive / f"topic={topic}").rglob("*.parquet"))
+    files = open_archive(archive).list_files(topic)
+    names = (FILE_NAME.fullmatch(PurePosixPath(file).name) for file in files)
     return sorted(OffsetRange(topic, *map(int, name.groups())) for name in names if name)
-
-
-def remove_unfinished_files(archive: Path, topic: str) -> None:
-    """Remove what a killed process has left; no other process may write the topic meanwhile."""
-    for file in (archive / f"topic={topic}").rglob(f".*.parquet{_UNFINISHED}"):
-        file.unlink(missing_ok=True)
 
 
 def _find_end(days: np.ndarray, start: int, day: int, *, newest: int, written: int) -> int:
@@ -99,14 +92,14 @@ def _day_folder(day: int) -> str:
 
 
 class _RangeFile:
-    """A file whose end is known when it is complete; until then it has a hidden name."""
+    """A file whose end is known when it is complete; until then it has another name."""
 
-    def __init__(self, folder: Path, partition: int, start: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, archive: ArchiveFolder, folder: str, partition: int, start: int) -> None:
+        self._archive = archive
         self._folder = folder
         self._partition = partition
         self._start = start
-        self._unfinished = folder / f".{partition:05d}-{start:020d}.parquet{_UNFINISHED}"
+        self._unfinished = archive.stage_file(folder, f"{partition:05d}-{start:020d}")
         self._writer: pq.ParquetWriter | None = pq.ParquetWriter(self._unfinished, _STORED, compression="zstd")
         self.records = 0
         self._size = 0
@@ -122,21 +115,19 @@ class _RangeFile:
         """Return true if the file has the maximum size."""
         return self.records >= MAX_FILE_RECORDS or self._size >= MAX_FILE_BYTES
 
-    def finish(self, end: int) -> Path:
+    def finish(self, end: int) -> None:
         """Complete the file and give it the name of its range."""
         if self._writer is not None:
             range_text = json.dumps([self._partition, self._start, end])
             self._writer.add_key_value_metadata({RANGE_KEY.decode(): range_text})
             self._writer.close()
             self._writer = None
-        with self._unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        target = self._folder / f"{self._partition:05d}-{self._start:020d}-{end:020d}.parquet"
-        return self._unfinished.replace(target)
+        name = f"{self._partition:05d}-{self._start:020d}-{end:020d}.parquet"
+        self._archive.publish_file(self._unfinished, f"{self._folder}/{name}")
 
     def discard(self) -> None:
         """Remove the file if it is not complete."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-            self._unfinished.unlink(missing_ok=True)
+        self._unfinished.unlink(missing_ok=True)

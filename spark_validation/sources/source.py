@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from contractlog.contracts.audit.report import AuditSource as SourceBody
 from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.sources.archive_folder import Location, hide_parameters
 from contractlog.spark_validation.sources.kafka_connection import read_settings
 from contractlog.spark_validation.sources.kafka_reader import KafkaRangeReader
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
@@ -127,9 +128,9 @@ class KafkaSource:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSource:
-    """A folder of Parquet files."""
+    """A folder of Parquet files, local or in an object store."""
 
-    folder: Path
+    folder: Location  #: a path, or an address such as ``s3://bucket/archive``
     timestamp_unit: str | None = None  #: unit of integer timestamps, one of ``archive.UNITS``
 
     def list_topics(self) -> list[str]:
@@ -142,7 +143,7 @@ class ArchiveSource:
 
     def where(self) -> str:
         """Return the folder for messages."""
-        return f"in the archive {self.folder}"
+        return f"in the archive {hide_parameters(self.folder)}"
 
     def find_offsets(self, ranges: Sequence[OffsetRange], time: int) -> Mapping[tuple[str, int], int]:
         """Return the first offset with a time or a later one, by the column of timestamps."""
@@ -166,7 +167,7 @@ class ArchiveSource:
 
     def body(self) -> SourceBody:
         """Return the folder for the report."""
-        return {"kind": "archive", "archive": str(self.folder)}
+        return {"kind": "archive", "archive": hide_parameters(self.folder)}
 
     def notes(self, topic: str) -> list[str]:
         """Return a note for each file of zero bytes."""

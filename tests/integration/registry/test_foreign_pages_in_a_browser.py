@@ -134,8 +134,8 @@ def test_a_page_of_another_origin_changes_nothing(registry: Reached, page: Page,
     state, before = registry.state(), refused(registry, 40380)
     paths = {"/subjects/s/versions": BODY, "/contractlog/v1/import": EXPORT}
     for attack, script in SENT_AT_ONCE.items():
-        page.goto(f"http://{site}:{port}/")
         for path, body in paths.items():
+            page.goto(f"http://{site}:{port}/")  # anew, as an answer that is still loading would end the next form
             page.evaluate(script, [registry.url + path, body])
             end = time.monotonic() + REFUSED_SECONDS
             while refused(registry, 40380) == before:

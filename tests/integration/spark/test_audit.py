@@ -189,7 +189,8 @@ def test_an_audit_accounts_for_every_offset(
     )
     (key,) = [one for one in report["topics"] if one["part"] == "key"]
     assert (key["verdict"], key["violating"], key["records"]) == ("passing", 0, entry["records"])
-    assert (key["keys"]["moved"], entry["time_order"]["backward"]) == (0, 0)
+    assert key["keys"]["moved"] == 0
+    assert entry["time_order"]["backward"] >= 3  # the last records of each partition are early
     assert pq.read_table(tmp_path / "audit" / "violations.parquet").num_rows == 5
     assert "<html" in (tmp_path / "audit" / "report.html").read_text()
     assert sum(one.records for one in read_state(tmp_path / "audit" / "state").coverage) == entry["records"]

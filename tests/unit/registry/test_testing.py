@@ -376,7 +376,7 @@ def test_the_registry_of_the_gate_is_chosen(
     monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", "http://variable:3")
     pytester.makeini(f"[pytest]\ncontractlog_registry = {setting}\n")
     pytester.makepyfile(f"def test_gate(schema_gate): assert schema_gate.registry.url == '{url}'")
-    pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *arguments).assert_outcomes(passed=1)
+    pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider", *arguments).assert_outcomes(passed=1)
 
 
 SETTING = "contractlog_registry = http://setting:2"
@@ -405,7 +405,7 @@ def test_credentials_are_not_sent_to_a_registry_that_only_the_configuration_name
     monkeypatch.setenv("CONTRACTLOG_REGISTRY_TOKEN", "secret")
     pytester.makeini(f"[pytest]\n{setting}\n")
     pytester.makepyfile("def test_gate(schema_gate): assert schema_gate.registry.url == 'http://setting:2'")
-    result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *arguments)
+    result = pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider", *arguments)
     result.assert_outcomes(passed=int(sent), errors=int(not sent))
     if not sent:
         result.stdout.fnmatch_lines(["only the configuration of pytest names the registry http://setting:2, and *"])

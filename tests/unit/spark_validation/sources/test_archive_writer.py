@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.spark_validation.sources import archive_writer
-from contractlog.spark_validation.sources.archive_writer import (
-    copy_range,
-    list_archived_ranges,
-    remove_unfinished_files,
-)
+from contractlog.spark_validation.sources.archive_folder import open_archive
+from contractlog.spark_validation.sources.archive_writer import copy_range, list_archived_ranges
 from contractlog.spark_validation.sources.records import OffsetRange, subtract_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
@@ -70,7 +67,7 @@ def test_a_copy_that_fails_leaves_complete_files_only(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [Path(files_in(tmp_path)[0]).name]
     killed = tmp_path / "topic=t" / "date=1970-01-02" / ".00000-00000000000000000001.parquet.unfinished"
     killed.touch()
-    remove_unfinished_files(tmp_path, "t")
+    open_archive(tmp_path).remove_unfinished_files("t")
     assert not killed.exists()
 
 

@@ -1,0 +1,183 @@
+"""Folder of an archive, on a disk or in an object store: its topics, their files, and how to read and write them.
+
+A file appears complete or not at all. On a disk it is written under a hidden name in its folder, and renamed; for an
+object store it is written to a temporary file, and uploaded as one object.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
+
+__all__ = ["SCHEMES", "ArchiveFolder", "Location", "hide_parameters", "open_archive", "parse_location"]
+
+SCHEMES: Final = ("s3", "gs", "abfs", "abfss", "hdfs")  #: of the addresses of object stores
+Location = Path | str
+"""A local folder, or the address of one in an object store."""
+
+_SUFFIX: Final = ".parquet"
+_UNFINISHED: Final = ".unfinished"
+
+
+def parse_location(text: str) -> Location:
+    """Return a local path, or the address of a folder in an object store.
+
+    Raises:
+        UsageError: the address has credentials, which belong in the environment, or is of another kind.
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return Path(text)
+    if scheme not in SCHEMES:
+        known = ", ".join(f"{each}://" for each in SCHEMES)
+        raise UsageError(f"{escape_line(scheme)}:// is not an address of an archive: use a folder, or {known}")
+    if "@" in rest.partition("/")[0] and scheme != "abfss":
+        raise UsageError(
+            f"the address {scheme}://… has credentials, which others could read on the command line: set them in the "
+            "environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        )
+    return text
+
+
+def hide_parameters(location: Location) -> str:
+    """Return a location for reports and messages: an address without its parameters."""
+    return str(location) if isinstance(location, Path) else location.partition("?")[0].rstrip("/")
+
+
+@lru_cache(maxsize=16)
+def open_archive(location: Location) -> ArchiveFolder:
+    """Return the folder at a location; an object store is asked when the folder is read.
+
+    Raises:
+        UsageError: the address is not one that the installed pyarrow can open.
+    """
+    if isinstance(location, Path):
+        return ArchiveFolder(str(location), str(location), None)
+    try:
+        filesystem, root = fs.FileSystem.from_uri(location)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UsageError(f"{hide_parameters(location)} cannot be opened: {error}") from error
+    return ArchiveFolder(hide_parameters(location), root, filesystem)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArchiveFolder:
+    """The folder of an archive; files in it are named by their paths."""
+
+    location: str  #: for messages
+    root: str
+    filesystem: fs.FileSystem | None  #: None for files on a disk
+
+    def list_topics(self) -> list[str]:
+        """Return the names of the topics, sorted; none if there is no such folder."""
+        if self.filesystem is None:
+            names = [each.name for each in Path(self.root).glob("topic=*") if each.is_dir()]
+        else:
+            entries = self._select(self.filesystem, self.root, recursive=False)
+            names = [each.base_name for each in entries if each.type is fs.FileType.Directory]
+        return sorted(name.removeprefix("topic=") for name in names if name.startswith("topic="))
+
+    def list_files(self, topic: str, *, empty: bool = False) -> list[str]:
+        """Return the Parquet files of a topic that have content, or those of zero bytes; hidden ones are skipped."""
+        folder = f"{self.root}/topic={topic}"
+        if self.filesystem is None:
+            sizes = list(_list_local_files(Path(folder)))
+        else:
+            entries = self._select(self.filesystem, folder, recursive=True)
+            objects = (each for each in entries if each.type is fs.FileType.File and each.path.endswith(_SUFFIX))
+            sizes = [(each.path, each.size or 0) for each in objects]
+        visible = ((path, size) for path, size in sizes if not PurePosixPath(path).name.startswith((".", "_")))
+        return sorted(path for path, size in visible if (not size) == empty)
+
+    def describe(self, file: str) -> str:
+        """Return the name of a file for messages."""
+        return f"{self.location}{file.removeprefix(self.root)}"
+
+    def open_parquet(self, file: str) -> pq.ParquetFile:
+        """Open a file."""
+        return pq.ParquetFile(file, filesystem=self.filesystem)
+
+    def read_file(self, name: str, maximum: int) -> bytes | None:
+        """Return the content of a small file; None if there is no such file.
+
+        Raises:
+            OSError: it cannot be read, or is larger.
+        """
+        path = f"{self.root}/{name}"
+        try:
+            if self.filesystem is None:
+                return read_bounded_file(Path(path), maximum)
+            with self.filesystem.open_input_stream(path) as stream:
+                content = stream.read(maximum + 1)
+        except FileNotFoundError:
+            return None
+        if len(content) > maximum:
+            raise OSError(errno.EFBIG, f"it is larger than {maximum:,} bytes", path)
+        return content
+
+    def stage_file(self, folder: str, label: str) -> Path:
+        """Return the path of a local file to write to; ``publish_file`` gives it its name, ``unlink`` discards it.
+
+        Args:
+            folder: the folder of the file, relative to the archive.
+            label: words for the temporary name.
+        """
+        if self.filesystem is not None:
+            descriptor, path = tempfile.mkstemp(suffix=_UNFINISHED, prefix=f"{label}-")
+            os.close(descriptor)
+            return Path(path)
+        local = Path(self.root, folder)
+        local.mkdir(parents=True, exist_ok=True)
+        return local / f".{label}{_SUFFIX}{_UNFINISHED}"
+
+    def publish_file(self, staged: Path, name: str) -> None:
+        """Make a staged file appear under a name, relative to the archive."""
+        if self.filesystem is None:
+            with staged.open("rb") as file:
+                os.fsync(file.fileno())
+            staged.replace(f"{self.root}/{name}")
+            return
+        fs.copy_files(
+            str(staged),
+            f"{self.root}/{name}",
+            source_filesystem=fs.LocalFileSystem(),
+            destination_filesystem=self.filesystem,
+        )
+        staged.unlink()
+
+    def remove_unfinished_files(self, topic: str) -> None:
+        """Remove what a killed process has left on a disk; no other process may write the topic meanwhile."""
+        if self.filesystem is None:
+            for file in Path(self.root, f"topic={topic}").rglob(f".*{_SUFFIX}{_UNFINISHED}"):
+                file.unlink(missing_ok=True)
+
+    def open_dataset(self, file: str) -> ds.Dataset:
+        """Open a file as a dataset, which reads only the parts that match a condition."""
+        return ds.dataset(file, format="parquet", filesystem=self.filesystem)
+
+    def _select(self, filesystem: fs.FileSystem, folder: str, *, recursive: bool) -> list[fs.FileInfo]:
+        try:
+            return filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
+        except (pa.ArrowException, OSError) as error:
+            raise UsageError(f"{self.location} cannot be listed: {error}") from error
+
+
+def _list_local_files(folder: Path) -> Iterator[tuple[str, int]]:
+    for file in folder.rglob(f"*{_SUFFIX}"):
+        if file.is_file():
+            yield str(file), file.stat().st_size

@@ -1,0 +1,54 @@
+"""Archives are local folders or addresses of object stores, and no address shows or takes credentials."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.sources.archive_folder import hide_parameters, open_archive, parse_location
+
+
+@pytest.mark.parametrize("text", ["lake", "/lake/archive", "a:b"])
+def test_other_texts_are_local_paths(text: str) -> None:
+    assert parse_location(text) == Path(text)
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://lake/archive", "gs://lake", "abfss://container@account.dfs.core.windows.net/a", "hdfs://node/a"]
+)
+def test_addresses_of_object_stores_stay_texts(address: str) -> None:
+    assert parse_location(address) == address
+    assert hide_parameters(f"{address}?region=x&endpoint_override=y") == address
+
+
+def test_credentials_in_an_address_are_refused_and_not_repeated() -> None:
+    with pytest.raises(UsageError, match="AWS_SECRET_ACCESS_KEY") as refused:
+        parse_location("s3://user:secret@lake/archive")
+    assert "user:secret" not in str(refused.value)
+
+
+def test_another_kind_of_address_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"http:// is not an address of an archive: use a folder, or s3://, gs://"):
+        parse_location("http://lake/archive")
+
+
+def test_a_parameter_that_is_unknown_is_named() -> None:
+    with pytest.raises(UsageError, match=r"s3://lake/a cannot be opened: .*'what'"):
+        open_archive("s3://lake/a?what=1")
+
+
+def test_a_staged_file_is_hidden_until_it_is_published(tmp_path: Path) -> None:
+    folder = open_archive(tmp_path)
+    staged = folder.stage_file("topic=t", "label")
+    staged.write_bytes(b"content")
+    assert folder.list_files("t") == []
+    folder.publish_file(staged, "topic=t/a.parquet")
+    assert folder.list_files("t") == [f"{tmp_path}/topic=t/a.parquet"]
+    assert folder.read_file("topic=t/a.parquet", 7) == b"content"
+    assert folder.read_file("topic=t/b.parquet", 7) is None
+    with pytest.raises(OSError, match="larger") as too_large:
+        folder.read_file("topic=t/a.parquet", 6)
+    assert too_large.value.errno == errno.EFBIG
