@@ -237,7 +237,7 @@ class ServerError(RegistryError):
 
 
 class Overloaded(RegistryError):
-    """The queue of writes is full; nothing was written."""
+    """Too many requests of a kind wait: writes, large responses, passwords or imports; nothing was done."""
 
     code = 503
     template = "Too many writes are waiting; try again later"

@@ -114,10 +114,11 @@ class SchemaGate:
         """
         __tracebackhide__ = True
         from contractlog.clients.cli.check.checked_files import check_files  # noqa: PLC0415 - see the module's docstring
+        from contractlog.clients.cli.check.file_check import FAILED  # noqa: PLC0415
         from contractlog.clients.cli.check.finding_text import describe_verdict, detail_lines  # noqa: PLC0415
         from contractlog.clients.cli.check.write_access import WriteAccess  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
-        from contractlog.clients.cli.schema_folder.command_files import read_files  # noqa: PLC0415
+        from contractlog.clients.cli.schema_folder.named_files import read_files  # noqa: PLC0415
 
         unreadable = UnreadableFiles()
         options = Namespace(
@@ -131,7 +132,7 @@ class SchemaGate:
         )
         lines = []
         for check in check_files(options, WriteAccess(self.registry), read_files(options, unreadable), unreadable, []):
-            if check.outcome in {"incompatible", "data_unreadable", "refused"}:
+            if check.outcome in {*FAILED, "refused"}:
                 lines += [f"{check.file.path}: {describe_verdict(check)}", *detail_lines(check)]
         lines += [str(error) for _, error in unreadable.problems]
         if lines:

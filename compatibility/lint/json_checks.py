@@ -208,9 +208,10 @@ def check_keyword_name(_: JsonDocument, visit: SchemaVisit) -> Problems:
 
 def check_nullable(_: JsonDocument, visit: SchemaVisit) -> Problems:
     if visit.value["nullable"] is True:
+        types = list_types(visit.value)
+        remedy = "remove it" if not types or "null" in types else 'so null is rejected; add "null" to "type"'
         yield Problem(
-            f"{visit.at}/nullable",
-            '"nullable" belongs to OpenAPI and has no effect in JSON Schema, so null is rejected; add "null" to "type"',
+            f"{visit.at}/nullable", f'"nullable" belongs to OpenAPI and has no effect in JSON Schema; {remedy}'
         )
 
 

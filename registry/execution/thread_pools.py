@@ -15,7 +15,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.step_budget import StepBudget
-from contractlog.registry.execution.response_limits import ResponseLimits
+from contractlog.registry.execution.large_responses import LargeResponseSlots
 from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
     SHORT_STEPS,
@@ -142,7 +142,7 @@ class ThreadPools:
         self._short_queue = FairQueue(max(1, threads * 3 // 4), max_waiting=max_waiting)
         self._long_queue = FairQueue(1, max_waiting=_MAX_LONG_WAITING)
         self._callers = callers or CallerUsage(0)
-        self.responses = ResponseLimits(
+        self.responses = LargeResponseSlots(
             self._callers, max_queries=max(1, threads // 2)
         )  #: limits on responses with many schemas
 

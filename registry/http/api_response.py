@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry.execution.response_limits import LargeResponse
+from contractlog.registry.execution.large_responses import LargeResponse
 
 __all__ = ["MEDIA_TYPE", "WARNING_HEADER", "ApiResponse", "PieceResponse", "add_warning"]
 

@@ -329,9 +329,7 @@ class _PlanBuilder:
         existing = bulk_transfer.find_settings(self._snapshot, [subject_key(scope) for scope in scopes])
         for scope in sorted(scopes):
             key = subject_key(scope)
-            before = {
-                name: value for name, value in existing.get(key, {}).items() if name not in {"key", "context", "name"}
-            }
+            before = {name: value for name, value in existing.get(key, {}).items() if name not in _SCOPE_COLUMNS}
             after = dict.fromkeys((*config_to_columns({}), "mode")) | before
             if scope in self._source.deletions.settings or scope in self._source.settings:
                 after |= config_to_columns(self._source.settings.get(scope, {}))

@@ -157,7 +157,7 @@ def make_source(options: Namespace) -> RecordSource:
         UsageError: no source is given, or two are.
     """
     from contractlog.spark_validation.sources.archive_folder import parse_location  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.sources.kafka_settings import require_shared_file  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:

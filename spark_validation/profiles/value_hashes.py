@@ -1,6 +1,7 @@
 """64-bit hashes of Arrow values, without Python objects.
 
-Equal numbers have equal hashes, whatever their type. The hash of a text is a sum of its bytes, each times a
+Equal integers and floating-point numbers have equal hashes; decimals are hashed as text, with their scale. The hash of
+a text is a sum of its bytes, each times a
 number that belongs to its position. It is for statistics: values that collide on purpose only make a count of distinct
 values too low.
 """

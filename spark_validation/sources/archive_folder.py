@@ -1,4 +1,4 @@
-"""Folder of an archive, on a disk or in an object store: its topics, their files, and how to read and write them.
+"""Folder of an archive, on a disk or in an object store: its topics, and access to their files.
 
 A file appears complete or not at all. On a disk it is written under a hidden name in its folder, and renamed; for an
 object store it is written to a temporary file, and uploaded as one object.
@@ -44,8 +44,8 @@ def parse_location(text: str) -> Location:
     if not separator:
         return Path(text)
     if scheme not in SCHEMES:
-        known = ", ".join(f"{each}://" for each in SCHEMES)
-        raise UsageError(f"{escape_line(scheme)}:// is not an address of an archive: use a folder, or {known}")
+        schemes = ", ".join(f"{each}://" for each in SCHEMES)
+        raise UsageError(f"{escape_line(scheme)}:// is not an address of an archive: use a folder, or {schemes}")
     if "@" in rest.partition("/")[0] and scheme != "abfss":
         raise UsageError(
             f"the address {scheme}://… has credentials, which others could read on the command line: set them in the "
@@ -93,7 +93,7 @@ class ArchiveFolder:
         return sorted(name.removeprefix("topic=") for name in names if name.startswith("topic="))
 
     def list_files(self, topic: str, *, empty: bool = False) -> list[str]:
-        """Return the Parquet files of a topic that have content, or those of zero bytes; hidden ones are skipped."""
+        """Return the visible Parquet files of a topic that have content, or those of zero bytes."""
         folder = f"{self.root}/topic={topic}"
         if self.filesystem is None:
             sizes = list(_list_local_files(Path(folder)))
@@ -131,7 +131,7 @@ class ArchiveFolder:
         return content
 
     def stage_file(self, folder: str, label: str) -> Path:
-        """Return the path of a local file to write to; ``publish_file`` gives it its name, ``unlink`` discards it.
+        """Return the path of a local file to write to, before ``publish_file`` or ``unlink``.
 
         Args:
             folder: the folder of the file, relative to the archive.

@@ -17,15 +17,14 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client, quiet_config
-from contractlog.spark_validation.sources.kafka_connection import (
+from contractlog.spark_validation.sources.kafka_errors import (
     MISSING_TOPIC_CODES,
-    NO_SETTINGS,
-    KafkaSettings,
     error_code,
     retry_without_leader,
     send_request,
 )
 from contractlog.spark_validation.sources.kafka_reader import BATCH_RECORDS, PROGRESS_TIMEOUT_SECONDS, KafkaRangeReader
+from contractlog.spark_validation.sources.kafka_settings import NO_SETTINGS, KafkaSettings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
 __all__ = ["fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]

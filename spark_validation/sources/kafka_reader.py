@@ -12,15 +12,14 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Messa
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.serdes.kafka_client import ClientErrors, make_client, quiet_config
-from contractlog.spark_validation.sources.kafka_connection import (
+from contractlog.spark_validation.sources.kafka_errors import (
     MISSING_TOPIC_CODES,
-    NO_SETTINGS,
-    KafkaSettings,
     error_code,
     raise_if_denied,
     send_request,
     unreachable_error,
 )
+from contractlog.spark_validation.sources.kafka_settings import NO_SETTINGS, KafkaSettings
 from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
 __all__ = ["KafkaRangeReader", "group_small_ranges"]

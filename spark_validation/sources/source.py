@@ -13,8 +13,8 @@ import pyarrow as pa
 from contractlog.contracts.audit.report import AuditSource as SourceBody
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.archive_folder import Location, hide_parameters
-from contractlog.spark_validation.sources.kafka_connection import read_settings
 from contractlog.spark_validation.sources.kafka_reader import KafkaRangeReader
+from contractlog.spark_validation.sources.kafka_settings import read_settings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
 __all__ = ["ArchiveSource", "KafkaSource", "RangeReader", "RangeSource", "RecordSource"]

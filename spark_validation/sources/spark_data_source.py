@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import kafka
-from contractlog.spark_validation.sources.kafka_connection import read_settings, require_shared_file
+from contractlog.spark_validation.sources.kafka_settings import read_settings, require_shared_file
 from contractlog.spark_validation.sources.records import RECORDS_DDL, SPAN, OffsetRange
 
 __all__ = ["NAME", "KafkaDataSource"]

@@ -1,4 +1,4 @@
-"""Folder for the temporary files of tests: in memory if there is room, which saves a quarter of the time."""
+"""Folder for the temporary files of tests: in memory if there is room, which saves time."""
 
 from __future__ import annotations
 

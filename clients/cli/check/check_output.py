@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, locate_refused_association
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.finding_text import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.check.refused_changes import (
@@ -19,6 +18,7 @@ from contractlog.clients.cli.check.write_access import UNKNOWN_PERMISSIONS, Writ
 from contractlog.clients.cli.file_counts import count_files, count_part
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import (
     ManifestWarning,
@@ -61,7 +61,7 @@ def print_unknown_permissions(access: WriteAccess, checks: Sequence[FileCheck]) 
         print_message(f"note: {UNKNOWN_PERMISSIONS}")
 
 
-def print_removed_subjects(baseline: Baseline, files: Iterable[SchemaFile]) -> None:
+def print_removed_subjects(baseline: FileRegistry, files: Iterable[SchemaFile]) -> None:
     """Print the subjects of the baseline that no file has any more."""
     removed = sorted(baseline.subjects.keys() - baseline.unnamed - {file.subject for file in files})
     if removed:

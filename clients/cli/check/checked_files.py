@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.known_versions import KnownVersions
 from contractlog.clients.cli.check.optional_checks import ReportedChanges
@@ -18,13 +17,14 @@ from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.clients.cli.schema_folder.command_files import reads_whole_folder
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import (
     ManifestWarning,
     find_check_warnings,
     find_unused_waivers,
 )
+from contractlog.clients.cli.schema_folder.named_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
@@ -107,20 +107,20 @@ def _print_lowered_level(manifest: Manifest | None, changes: Sequence[SettingCha
 
 
 def find_usages(
-    options: Namespace, registry: Registry | Baseline, files: Iterable[ResolvedFile]
+    options: Namespace, registry: Registry | FileRegistry, files: Iterable[ResolvedFile]
 ) -> dict[str, RecordedUsage]:
     """Return the usage of the subjects that get new versions, as far as a registry knows it."""
-    if isinstance(registry, Baseline):
+    if isinstance(registry, FileRegistry):
         return {}
     subjects = [each.file.subject for each in files if each.registered is None]
     return fetch_usage(registry, subjects, verbose=options.verbose) if subjects else {}
 
 
 def _plan_settings(
-    options: Namespace, registry: Registry | Baseline, subject: str
+    options: Namespace, registry: Registry | FileRegistry, subject: str
 ) -> tuple[PlannedSettings, Sequence[SettingChange]]:
     """Return the settings that the manifest would change, by which versions are checked, and the changes."""
-    if not isinstance(registry, Baseline):
+    if not isinstance(registry, FileRegistry):
         rule = None if options.manifest is None else options.manifest.find_settings(subject)
         changes = list(find_setting_changes(registry, options.manifest, subject))
         return plan_settings(changes, rule), changes

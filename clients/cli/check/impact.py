@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.recorded_usage import USAGE_DAYS, RecordedTopic, RecordedUsage, RecordedVersion
 from contractlog.clients.cli.operations.lookups import describe_time, format_time
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.check_spec import DATA_UNREADABLE, SCHEMA_TYPE_CHANGED
@@ -166,7 +166,7 @@ class _EarlierVersion:
 class ImpactCheck:
     """Compares new schemas of a subject with the versions that clients and topics use."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     subject: str
     usage: RecordedUsage
     _versions: dict[tuple[str, int], _EarlierVersion | None] = field(default_factory=dict)
@@ -259,7 +259,7 @@ class ImpactCheck:
         return self._versions[key]
 
     def _fetch(self, subject: str, version: int) -> _EarlierVersion | None:
-        if isinstance(self.registry, Baseline):
+        if isinstance(self.registry, FileRegistry):
             return None
         try:
             stored = self.registry.version(subject, version, deleted=True)

@@ -11,7 +11,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.associations.folder_state import summarize_folder
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation
-from contractlog.clients.cli.check.baseline import Baseline
+from contractlog.clients.cli.check.against_option import open_file_registry
 from contractlog.clients.cli.check.check_output import (
     check_body,
     print_check,
@@ -36,7 +36,8 @@ from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.clients.cli.schema_folder.command_files import open_baseline, read_files, reads_whole_folder
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
+from contractlog.clients.cli.schema_folder.named_files import read_files, reads_whole_folder
 from contractlog.compatibility.lint.rule import Severity
 
 __all__ = ["run"]
@@ -54,9 +55,9 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     checks: list[FileCheck] = []
     referenced = ReferencedFindings()
     refused_changes: list[RefusedChange] = []
-    with open_baseline(options) if options.against else connect(options) as registry:
+    with open_file_registry(options) if options.against else connect(options) as registry:
         access = WriteAccess(registry)
-        if isinstance(registry, Baseline):
+        if isinstance(registry, FileRegistry):
             print_removed_subjects(registry, files)
         for check in check_files(options, access, files, unreadable, refused_changes):
             checks.append(check)
@@ -122,7 +123,7 @@ def _find_refused_associations(
 ) -> tuple[RefusedAssociation, ...]:
     """Return the associations of the manifest that cannot be set."""
     registry = access.registry
-    if isinstance(registry, Baseline) or not _has_associations(options):
+    if isinstance(registry, FileRegistry) or not _has_associations(options):
         return ()
     new = (check.file for check in checks if check.registered is None)
     is_whole = reads_whole_folder(options) and not unreadable.problems

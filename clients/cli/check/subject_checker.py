@@ -9,7 +9,6 @@ from itertools import islice
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.finding_waivers import apply_waivers
@@ -27,6 +26,7 @@ from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.check.subject_history import SubjectHistory
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.contract_differences import describe_same_text
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -60,7 +60,7 @@ __all__ = ["SubjectChecker"]
 class SubjectChecker:
     """Checks the files of one subject in order, each against the registry and the files before it."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     subject: str
     normalize: bool = False
     planned: PlannedSettings = field(default_factory=PlannedSettings)
@@ -121,7 +121,7 @@ class SubjectChecker:
         """The config in force, before the manifest changes it."""
         if self._current_config is None:
             registry = self.registry
-            self._current_config = Config() if isinstance(registry, Baseline) else registry.config(self.subject)
+            self._current_config = Config() if isinstance(registry, FileRegistry) else registry.config(self.subject)
         return self._current_config
 
     @property
@@ -143,7 +143,7 @@ class SubjectChecker:
         findings = list_nonconformities(resolved.file, resolved.parsed, severities)
         check = FileCheck(
             resolved.file,
-            "unchanged" if isinstance(self.registry, Baseline) else "registered",
+            "unchanged" if isinstance(self.registry, FileRegistry) else "registered",
             None,
             resolved.registered,
             optional_findings=tuple(
@@ -161,7 +161,7 @@ class SubjectChecker:
     ) -> Iterator[OptionalFinding]:
         """Yield a finding, once, if the file would replace a version that was registered elsewhere."""
         severity = severities.get(LATEST_VERSION_UNKNOWN.id, Severity.WARNING)
-        if self.known_versions is None or isinstance(self.registry, Baseline) or severity is None:
+        if self.known_versions is None or isinstance(self.registry, FileRegistry) or severity is None:
             return
         known_versions, self.known_versions = self.known_versions, None
         policy = self._find_policy(resolved.parsed)
@@ -179,14 +179,14 @@ class SubjectChecker:
 
     def _apply_waivers(self, check: FileCheck, dependencies: Mapping[str, str]) -> FileCheck:
         check = apply_waivers(check, () if self.manifest is None else self.manifest.waivers, dependencies)
-        if check.needs_level_change and self.manifest is not None and not isinstance(self.registry, Baseline):
+        if check.needs_level_change and self.manifest is not None and not isinstance(self.registry, FileRegistry):
             waiver = next(filter(None, map(check.find_waiver, check.findings)))
             self.manifest.require_level(self.subject, waiver)
         return check
 
     def _find_conflicts(self, parsed: ParsedSchema) -> tuple[str, ...]:
         """Return why the config, as the manifest changes it, rejects a schema, at every level."""
-        if isinstance(self.registry, Baseline):
+        if isinstance(self.registry, FileRegistry):
             return ()
         if self._validates_fields:
             try:
@@ -297,7 +297,7 @@ class SubjectChecker:
         # compare with the wrong one. Nor has it the schemas that planned references are to.
         if self.planned.decide_compatibility or file.planned or (pending and not self.level.transitive):
             return result
-        if isinstance(self.registry, Baseline):
+        if isinstance(self.registry, FileRegistry):
             return result
         after_files = self._check_compatibility(parsed, pending)
         return self._confirm_with_registry(

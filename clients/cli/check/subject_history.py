@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from contractlog.clients.cli.check.baseline import Baseline
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.registry import Registry
@@ -23,7 +23,7 @@ __all__ = ["SubjectHistory"]
 class SubjectHistory:
     """Versions of a subject that a level compares with, oldest first, fetched once."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     subject: str
     level: Level
     planned: PlannedSettings
@@ -71,7 +71,7 @@ class SubjectHistory:
         return self.registered[-1].version + 1 if self.registered else 1
 
     def _name_version(self, number: int) -> str:
-        if isinstance(self.registry, Baseline):
+        if isinstance(self.registry, FileRegistry):
             return self.registry.describe_version(self.subject, number)
         return f"version {number}"
 

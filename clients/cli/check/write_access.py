@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contractlog.clients.cli.associations.bindings import fetch_associations
-from contractlog.clients.cli.check.baseline import Baseline
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
@@ -26,7 +26,7 @@ READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})  #: modes 
 class WriteAccess:
     """Permissions, modes and owners of one registry, for one command."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     unknown_subjects: set[str] = field(default_factory=set)  #: for which the registry does not show permissions
     _owned_subjects: dict[str, str] | None = None
     _writable_contexts: dict[str, bool] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class WriteAccess:
         if self._owned_subjects is None:
             associations = None
             with suppress(Forbidden):  # of a server without associations, too
-                associations = None if isinstance(self.registry, Baseline) else fetch_associations(self.registry)
+                associations = None if isinstance(self.registry, FileRegistry) else fetch_associations(self.registry)
             self._owned_subjects = {
                 each.subject: each.resource_name or ""
                 for each in associations or ()
@@ -69,7 +69,7 @@ class WriteAccess:
             permissions = {} if self.unknown_subjects else self.registry.permissions(subject)
         except RegistryError:  # an extension of contractlog
             permissions = {}
-        if "write" not in permissions and not isinstance(self.registry, Baseline):
+        if "write" not in permissions and not isinstance(self.registry, FileRegistry):
             self.unknown_subjects.add(subject)
         if permissions.get("write") is False:
             return f"user `{permissions.get('user')}` has no permission to write `{subject}`"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.diff.sides import FileSide
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.file_names import folder_version
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
@@ -123,7 +123,7 @@ def _read_types(file: SchemaFile, folder: _Folder, open_registry: Callable[[], R
     """Return the texts of all that a file refers to, by name."""
     needed = folder.list_dependencies(file)
     named = [(each, str(each.path)) for each in needed]
-    baseline = Baseline.of_files("the folder", Level.NONE, named, normalize=False, open_registry=open_registry)
+    baseline = FileRegistry.of_files("the folder", Level.NONE, named, normalize=False, open_registry=open_registry)
     by_path = {version.name: version for versions in baseline.subjects.values() for version in versions}
     try:
         texts = dict(baseline.referenced(file.draft, subject=file.subject))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.diff.file_side import find_schema_folder, own_folder, read_file_side
 from contractlog.clients.cli.diff.sides import FileSide, FolderSide
 from contractlog.clients.cli.git_repository import git_top
@@ -20,6 +19,7 @@ from contractlog.clients.cli.options import connect, parse_version_name, select_
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.file_names import format_of
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, load_manifest
 from contractlog.clients.cli.schema_folder.resolver import parse_draft
 from contractlog.clients.cli.schema_folder.schema_files import read_file, read_stream
@@ -181,7 +181,7 @@ def _read_folder(side: _PathSide, open_registry: Callable[[], Registry]) -> Fold
         manifest = None if home is None else load_manifest(home / MANIFEST)
         groups = collect_files([str(side.path)], manifest=manifest, unreadable=problems, name_subject=name_subject)
         files = [(file, side.name_of(file.path)) for file in order_files(groups, problems.collect)]
-        baseline = Baseline.of_files(side.name, Level.NONE, files, normalize=False, open_registry=open_registry)
+        baseline = FileRegistry.of_files(side.name, Level.NONE, files, normalize=False, open_registry=open_registry)
     latest = {subject: versions[-1] for subject, versions in sorted(baseline.subjects.items())}
     return FolderSide(
         side.name,

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.check.baseline import Baseline
+    from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 
 __all__ = ["EarlierVersionMatcher", "list_earlier_versions"]
 
@@ -42,7 +42,7 @@ def list_earlier_versions(files: Iterable[SchemaFile]) -> list[SchemaFile]:
 class EarlierVersionMatcher:
     """Search for the registered versions of files, by text and the references of each version."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     look_up: LookUp  #: returns the version of each file with its text and its references
     #: files by their subject and version; each version is that of one file, or of equal ones
     matched: dict[tuple[str, int], SchemaFile]
@@ -53,7 +53,7 @@ class EarlierVersionMatcher:
     @classmethod
     def of(
         cls,
-        registry: Registry | Baseline,
+        registry: Registry | FileRegistry,
         look_up: LookUp,
         files: Iterable[SchemaFile],
         looked_up: Iterable[tuple[SchemaFile, RegisteredSchema | None]],

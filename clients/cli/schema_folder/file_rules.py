@@ -28,7 +28,6 @@ __all__ = ["PLACEHOLDER", "FileRule", "find_file_rule_errors", "parse_file_rule"
 
 PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
 _PLACEHOLDER_NAMES: Final = ("name", "type")
-_RECORD: Final = SubjectNameStrategyType.RECORD
 _TOPIC: Final = SubjectNameStrategyType.TOPIC
 
 

@@ -33,7 +33,7 @@ from contractlog.compatibility.metadata_inheritance import merge_metadata, merge
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.check.baseline import Baseline
+    from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 
 __all__ = ["FileResolver", "ResolvedFile", "invalid_file_message", "parse_draft"]
 
@@ -56,7 +56,7 @@ class ResolvedFile:
 class FileResolver:
     """Resolves files; those that others depend on come first."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     normalize: bool = False  #: of all subjects
     manifest: Manifest | None = None  #: with ``normalize`` of subjects, which the registry may not have yet
     beside: Sequence[SchemaFile] = ()  #: files that are only referred to: they must be registered as they are

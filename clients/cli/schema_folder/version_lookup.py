@@ -25,7 +25,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 
 if TYPE_CHECKING:
-    from contractlog.clients.cli.check.baseline import Baseline
+    from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 
 __all__ = ["VersionLookup"]
 
@@ -37,7 +37,7 @@ _MAX_LOOKUP_CHARACTERS: Final = 1_000_000  #: of the texts in one request
 class VersionLookup:
     """Searches for the registered versions of files, and notes subjects without versions."""
 
-    registry: Registry | Baseline
+    registry: Registry | FileRegistry
     normalize: bool = False  #: of all subjects
     manifest: Manifest | None = None
     new_subjects: set[str] = field(default_factory=set)  #: without a version when they were looked up

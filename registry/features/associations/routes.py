@@ -35,7 +35,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
-from contractlog.registry.execution.response_limits import PIECE_BYTES, LargeResponse, ResponseLimits
+from contractlog.registry.execution.large_responses import PIECE_BYTES, LargeResponse, LargeResponseSlots
 from contractlog.registry.features.associations.bodies import (
     MAX_MEMBERS,
     AssociationBatchGetRequest,
@@ -285,7 +285,7 @@ async def _process_members(
     members: Iterable[M | BadRequest],
     process: Callable[[M, BatchBudget], Awaitable[AssociationResponseBody]],
     member_errors: tuple[type[RegistryError], ...],
-    limits: ResponseLimits,
+    limits: LargeResponseSlots,
 ) -> Response:
     """Process the members of a batch in order, as long as the response is not too large.
 
@@ -323,7 +323,7 @@ async def _process_members(
 class _Slot:
     """A slot for a large response, which is taken when the response becomes large."""
 
-    def __init__(self, limits: ResponseLimits, stack: ExitStack) -> None:
+    def __init__(self, limits: LargeResponseSlots, stack: ExitStack) -> None:
         self._limits = limits
         self._stack = stack
         self._refusal: Overloaded | None = None

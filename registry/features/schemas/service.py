@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_in_context
-from contractlog.registry.execution.response_limits import PIECE_BYTES, LargeResponse
+from contractlog.registry.execution.large_responses import PIECE_BYTES, LargeResponse
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas import queries

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.spark_validation.sources.kafka_connection import require_shared_file
+from contractlog.spark_validation.sources.kafka_settings import require_shared_file
 from contractlog.spark_validation.sources.source import KafkaSource
 from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 

@@ -95,7 +95,7 @@ def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
 REPLACED_OTHERWISE = {
     "registry/access/users_file_editor.py": "keeps the owner of the file, and waits until it is on disk",
     "spark_validation/class_archive.py": "written by Java",
-    "spark_validation/sources/archive_writer.py": "a Parquet file, written by its own library",
+    "spark_validation/sources/archive_folder.py": "a Parquet file, written by its own library",
     "spark_validation/violations_file.py": "a Parquet file, written by its own library",
 }
 

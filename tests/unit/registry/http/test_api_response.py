@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import StoreError
-from contractlog.registry.execution.response_limits import LargeResponse
+from contractlog.registry.execution.large_responses import LargeResponse
 from contractlog.registry.http.api_response import PieceResponse
 
 

@@ -375,7 +375,7 @@ def test_files_without_the_same_subject_are_paired_by_path(files: Files, reposit
 def test_types_that_the_manifest_takes_from_the_registry_are_fetched(
     files: Files, repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("diff.side_reader", "schema_folder.command_files", "check.runner"):
+    for module in ("diff.side_reader", "check.against_option", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     folder = repository / "one"
     folder.mkdir()

@@ -55,7 +55,7 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Use:
     monkeypatch.chdir(tmp_path)
 
     def use_registry(registry: Registry) -> None:
-        for module in ("pull.runner", "plan_and_apply.runner", "schema_folder.command_files", "check.runner"):
+        for module in ("pull.runner", "plan_and_apply.runner", "check.against_option", "check.runner"):
             monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
     return use_registry

@@ -22,7 +22,7 @@ def record(name: str, *types: str) -> str:
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the working directory, with a pulled type in a subfolder and its user, both edited since."""
-    for module in ("pull.runner", "plan_and_apply.runner", "schema_folder.command_files", "check.runner"):
+    for module in ("pull.runner", "plan_and_apply.runner", "check.against_option", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     registry.set_level("NONE")

@@ -25,7 +25,7 @@ def record(name: str, *types: str) -> str:
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the working directory, with a registry that has two versions of a type and of its user."""
-    for module in ("pull.runner", "plan_and_apply.runner", "schema_folder.command_files", "check.runner"):
+    for module in ("pull.runner", "plan_and_apply.runner", "check.against_option", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     for level, types in enumerate(([], ["null"]), start=1):

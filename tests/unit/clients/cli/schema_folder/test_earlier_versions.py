@@ -43,7 +43,7 @@ def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
-    for module in ("check.runner", "plan_and_apply.runner", "pull.runner", "schema_folder.command_files"):
+    for module in ("check.runner", "plan_and_apply.runner", "pull.runner", "check.against_option"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 
 

@@ -51,7 +51,7 @@ def _connect(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
         "register.runner",
         "plan_and_apply.runner",
         "pull.runner",
-        "schema_folder.command_files",
+        "check.against_option",
     ):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from starlette.types import Message
 
-from contractlog.registry.execution.response_limits import PIECE_BYTES
+from contractlog.registry.execution.large_responses import PIECE_BYTES
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.settings import Settings
 

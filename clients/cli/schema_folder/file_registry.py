@@ -25,11 +25,11 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema, SchemaDraft
 
-__all__ = ["Baseline"]
+__all__ = ["FileRegistry"]
 
 
 @dataclass
-class _BaselineVersion:
+class _FileVersion:
     name: str  #: for users: the file that it comes from, or the number of a locked version
     schema: RegisteredSchema
     parsed: ParsedSchema
@@ -37,18 +37,18 @@ class _BaselineVersion:
 
 
 @dataclass
-class Baseline:
+class FileRegistry:
     """Versions of subjects that come from files: the part of a registry that checks need."""
 
     name: str  #: as the user wrote it
     compatibility_level: Level
-    subjects: dict[str, list[_BaselineVersion]] = field(default_factory=dict)
+    subjects: dict[str, list[_FileVersion]] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  #: subjects without a file below the paths that the user named
     #: opens the registry, for references to versions that no file has; None: there is none
     open_registry: Callable[[], Registry] | None = None
 
     @classmethod
-    def of_lock(cls, name: str, level: Level, locked: Iterable[SchemaFile]) -> Baseline:
+    def of_lock(cls, name: str, level: Level, locked: Iterable[SchemaFile]) -> FileRegistry:
         """Make the versions of a lock, with their numbers there, each after its dependencies.
 
         Raises:
@@ -70,7 +70,7 @@ class Baseline:
                 references=file.draft.references,
             )
             versions = baseline.subjects.setdefault(file.subject, [])
-            versions.append(_BaselineVersion(f"version {schema.version}", schema, parsed, texts))
+            versions.append(_FileVersion(f"version {schema.version}", schema, parsed, texts))
         return baseline
 
     @classmethod
@@ -82,7 +82,7 @@ class Baseline:
         *,
         normalize: bool,
         open_registry: Callable[[], Registry] | None = None,
-    ) -> Baseline:
+    ) -> FileRegistry:
         """Make the versions of files, each with its name for users; files come after their dependencies.
 
         Raises:
@@ -103,7 +103,7 @@ class Baseline:
                     number,
                     references=draft.references,
                 )
-                versions.append(_BaselineVersion(path, schema, resolved.parsed, resolved.texts))
+                versions.append(_FileVersion(path, schema, resolved.parsed, resolved.texts))
                 resolver.record(file, schema)
         return baseline
 
@@ -188,12 +188,12 @@ class Baseline:
         """Return nothing: files have no permissions."""
         return {}
 
-    def _versions(self, subject: SubjectLike) -> list[_BaselineVersion]:
+    def _versions(self, subject: SubjectLike) -> list[_FileVersion]:
         if str(subject) not in self.subjects:
             raise SubjectNotFound(subject=str(subject))
         return self.subjects[str(subject)]
 
-    def _version(self, subject: str, number: int) -> _BaselineVersion:
+    def _version(self, subject: str, number: int) -> _FileVersion:
         versions = self._versions(subject)
         if number == -1:
             return versions[-1]

@@ -1,34 +1,26 @@
-"""Client configuration and error handling for Kafka clusters."""
+"""Errors of Kafka clusters: requests that raise ours, and retries while a partition has no leader."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.clients.cli.broker import SERVERS, read_properties
-from contractlog.compatibility.errors import BrokerDenied, Unreachable, UsageError
+from contractlog.compatibility.errors import BrokerDenied, Unreachable
 from contractlog.serdes.kafka_client import PERMISSION_ERRORS
 
 __all__ = [
     "MISSING_TOPIC_CODES",
-    "NO_SETTINGS",
-    "KafkaSettings",
     "error_code",
     "raise_if_denied",
-    "read_settings",
-    "require_shared_file",
     "retry_without_leader",
     "send_request",
     "unreachable_error",
 ]
 
 A = TypeVar("A")
-KafkaSettings = Mapping[str, Any]
-NO_SETTINGS: Final[KafkaSettings] = {}
 MISSING_TOPIC_CODES: Final = frozenset({KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})  # noqa: SLF001 - own codes
 _NO_LEADER_CODES: Final = frozenset(
     {
@@ -40,35 +32,6 @@ _NO_LEADER_CODES: Final = frozenset(
     }
 )
 _PAUSE: Final = 0.1  # seconds
-
-
-def require_shared_file(config: Path | None) -> Path | None:
-    """Return the absolute path of a properties file, which workers read again.
-
-    Raises:
-        UsageError: the file is not a regular file, such as a pipe, which can be read only once.
-    """
-    if config is not None and not config.is_file():
-        raise UsageError(
-            f"--broker-config: `{config}` is not a regular file. Spark workers read it again: write it to a file "
-            "that they can read at the same path."
-        )
-    return None if config is None else config.absolute()
-
-
-def read_settings(config: Path | None) -> KafkaSettings:
-    """Return the properties in a file, without the broker addresses.
-
-    Raises:
-        UsageError: the file cannot be read on this machine.
-    """
-    if config is None:
-        return NO_SETTINGS
-    try:
-        properties = read_properties(config)
-    except UsageError as error:
-        raise UsageError(f"{error} (each Spark worker reads this file itself, at the same path)") from None
-    return {name: value for name, value in properties.items() if name not in SERVERS}
 
 
 def send_request(bootstrap: str, ask: Callable[[], A]) -> A:

@@ -100,7 +100,7 @@ def test_an_ignore_file_above_the_folder_is_that_of_the_revision(
 def test_a_reference_that_is_not_registered_is_named_with_the_way_out(
     repository: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in ("schema_folder.command_files", "check.runner"):
+    for module in ("check.against_option", "check.runner"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     (repository / "contractlog.toml").write_text(
         '[[files]]\npath = "in/orders-value.avsc"\n[files.references]\nMoney = "money:1"\n'
@@ -202,7 +202,7 @@ def test_what_cannot_be_compared_with_is_said(
 @pytest.fixture
 def pulled(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that was pulled from a registry, with a type that has no file; the registry is newer by one version."""
-    for module in ("pull.runner", "check.runner", "schema_folder.command_files"):
+    for module in ("pull.runner", "check.runner", "check.against_option"):
         monkeypatch.setattr(f"contractlog.clients.cli.{module}.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     registry.register("Money", SchemaDraft(json.dumps({**MONEY, "fields": []})))
@@ -236,7 +236,7 @@ def test_files_are_compared_with_the_locked_versions(
     assert checked(capsys, "in", "--against", "lock") == (exit_codes.CLEAN, {"orders-value": "compatible"})
 
     offline = Registry("http://127.0.0.1:9", timeout=0.5)
-    monkeypatch.setattr("contractlog.clients.cli.schema_folder.command_files.connect", lambda _: nullcontext(offline))
+    monkeypatch.setattr("contractlog.clients.cli.check.against_option.connect", lambda _: nullcontext(offline))
     assert main(["check", "in", "--against", "lock"]) == exit_codes.USAGE
     assert "its earlier text is in the registry only" in capsys.readouterr().err
 

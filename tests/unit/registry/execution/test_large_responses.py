@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import Overloaded, TooManyRequests
-from contractlog.registry.execution.response_limits import LargeResponse, ResponseLimits
+from contractlog.registry.execution.large_responses import LargeResponse, LargeResponseSlots
 from contractlog.registry.execution.work_limits import CallerUsage, RequestAbandoned, RequestWork, current_work
 
 from support.deadlines import WAIT_SECONDS
 
 
-def make_limits(**limits: Any) -> ResponseLimits:
-    return ResponseLimits(CallerUsage(10_000), **{"max_large": 3, "max_per_caller": 2, **limits})
+def make_limits(**limits: Any) -> LargeResponseSlots:
+    return LargeResponseSlots(CallerUsage(10_000), **{"max_large": 3, "max_per_caller": 2, **limits})
 
 
-async def enter(limits: ResponseLimits, caller: str) -> asyncio.Task[LargeResponse]:
+async def enter(limits: LargeResponseSlots, caller: str) -> asyncio.Task[LargeResponse]:
     """Begin to enter as a caller, until it has a slot or has to wait."""
     current_work.set(RequestWork(caller))
     entering: Coroutine[Any, Any, LargeResponse] = limits.enter()
@@ -110,7 +110,7 @@ def test_the_slot_of_a_caller_who_left_goes_to_the_next() -> None:
     asyncio.run(run())
 
 
-async def send_until_cut_off(limits: ResponseLimits, response: LargeResponse) -> str:
+async def send_until_cut_off(limits: LargeResponseSlots, response: LargeResponse) -> str:
     """Send a piece to a client that does not receive it; return the reason for its end."""
     try:
         await response.deliver(asyncio.Event().wait(), 1, WAIT_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.spark_validation.sources.kafka_connection import retry_without_leader
+from contractlog.spark_validation.sources.kafka_errors import retry_without_leader
 
 
 def test_partitions_whose_leader_moves_are_asked_again() -> None:

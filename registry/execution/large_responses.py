@@ -11,7 +11,7 @@ from typing import Final
 from contractlog.compatibility.errors import Overloaded
 from contractlog.registry.execution.work_limits import CallerUsage, request_work
 
-__all__ = ["PIECE_BYTES", "LargeResponse", "ResponseLimits"]
+__all__ = ["PIECE_BYTES", "LargeResponse", "LargeResponseSlots"]
 
 PIECE_BYTES: Final = 1024 * 1024  #: a response that is longer is large, and is sent in pieces of about this size
 _CHARACTERS_PER_STEP: Final = 100  #: characters of a list that count as one step of the caller
@@ -92,7 +92,7 @@ class LargeResponse:
         return self._received / seconds if seconds > after else math.inf
 
 
-class ResponseLimits:
+class LargeResponseSlots:
     """Limits on responses with many schemas; all methods are called on the event loop.
 
     A large response keeps a slot until its client has read it, or is disconnected because it does not read. While

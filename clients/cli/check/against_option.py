@@ -1,108 +1,36 @@
-"""The files that the arguments of ``check`` and ``register`` name, and those that ``--against`` names."""
+"""The option ``--against``: files of a folder, a git revision or the lock, in the place of a registry."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.check.baseline import Baseline
 from contractlog.clients.cli.git_revision import GIT, checked_out, is_git_revision
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import print_error, print_message
-from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, collect_files, list_files
+from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.dependencies import order_files
-from contractlog.clients.cli.schema_folder.environment import select_environment
+from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.locked_files import find_lock_folder, read_locked_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
-from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_folder
+from contractlog.clients.cli.schema_folder.named_files import collect_named_files
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.file_errors import rename_in_error
 from contractlog.clients.lock_file import LOCK, lock_path
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 
+__all__ = ["open_file_registry"]
+
 AGAINST_LOCK: Final = "lock"
-
-__all__ = ["open_baseline", "print_folder_warnings", "read_files", "reads_whole_folder"]
-
-
-def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
-    """Read the files of the arguments, each after its dependencies, and print warnings."""
-    select_environment(options)
-    if not options.files:
-        options.files = [_manifest_folder(options.manifest)]
-    groups = _collect(options, options.files, options.manifest, unreadable)
-    print_folder_warnings(options, unreadable)
-    options.files_beside = []
-    named = [file for files in groups.values() for file in files]
-    if options.subject is None and options.manifest is not None and any(file.unresolved for file in named):
-        return _read_with_folder(options, options.manifest, named, unreadable)
-    return order_files(groups, unreadable.collect)
-
-
-def _read_with_folder(
-    options: Namespace, manifest: Manifest, named: Sequence[SchemaFile], unreadable: UnreadableFiles
-) -> list[SchemaFile]:
-    """Read files again with what they depend on in the manifest's folder, which become ``files_beside``."""
-    problems = UnreadableFiles()
-    paths = {file.path.resolve(): file.path for file in named}
-    others: list[Path] = []
-    with problems.collect(manifest.path):
-        others += (path for path in list_files(manifest.path.parent, problems, manifest) if path.resolve() not in paths)
-    groups = _collect(options, map(str, (*paths.values(), *others)), manifest, problems)
-    files = {file.path: file for versions in groups.values() for file in versions}
-    pending, needed = list(paths.values()), set(paths.values())
-    while pending:
-        path = pending.pop()
-        targets = {target for _, target in files[path].dependencies} if path in files else set()
-        pending += targets - needed
-        needed |= targets
-    kept = {name: [file for file in versions if file.path in needed] for name, versions in groups.items()}
-    ordered = order_files(kept, problems.collect)
-    options.files_beside = [file for file in ordered if file.path.resolve() not in paths]
-    reported = {str(error) for _, error in unreadable.problems}
-    unreadable.problems += [each for each in problems.problems if each[0] in needed and str(each[1]) not in reported]
-    return [file for file in ordered if file.path.resolve() in paths]
-
-
-def print_folder_warnings(options: Namespace, unreadable: UnreadableFiles) -> None:
-    """Print notes and warnings about files; the reports of the command get the warnings.
-
-    Warnings are printed also if quiet.
-    """
-    for note in unreadable.notes:
-        print_message(f"note: {note}")
-    options.folder_warnings = unreadable.warnings
-    for warning in unreadable.warnings:
-        print_error(f"warning: {warning.message}")
-
-
-def reads_whole_folder(options: Namespace) -> bool:
-    """Return whether the files are all those of the folder of the manifest, under their own subjects."""
-    return not options.subject and is_whole_folder(options.manifest, options.files)
-
-
-def _collect(
-    options: Namespace, paths: Iterable[str], manifest: Manifest | None, unreadable: UnreadableFiles
-) -> dict[str, list[SchemaFile]]:
-    return collect_files(
-        paths,
-        subject=options.subject,
-        references=options.references,
-        manifest=manifest,
-        context=options.context,
-        unreadable=unreadable,
-        skip_ignored=True,
-    )
 
 
 @contextmanager
-def open_baseline(options: Namespace) -> Iterator[Baseline]:
+def open_file_registry(options: Namespace) -> Iterator[FileRegistry]:
     """Read the files that ``--against`` names: of a folder, a git revision or the lock.
 
     Raises:
@@ -112,7 +40,7 @@ def open_baseline(options: Namespace) -> Iterator[Baseline]:
         folder = find_lock_folder([Path(text) for text in options.files])
         groups = read_locked_files(folder, lambda: connect(options), options.context)
         files = order_files(groups, UnreadableFiles(deferred=False).collect)
-        baseline = Baseline.of_lock(str(lock_path(folder)), options.level or Level.BACKWARD, files)
+        baseline = FileRegistry.of_lock(str(lock_path(folder)), options.level or Level.BACKWARD, files)
         tops = [Path(text).resolve() for text in options.files]
         named = {file.subject for file in files if any(map(_path_in_folder(file, folder).is_relative_to, tops))}
         baseline.unnamed = baseline.subjects.keys() - named
@@ -139,7 +67,7 @@ def _path_in_folder(file: SchemaFile, folder: Path) -> Path:
     return Path("/") if in_lock else file.path.resolve()
 
 
-def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitStack) -> Baseline:
+def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitStack) -> FileRegistry:
     """Read a baseline from copies of the paths that the user knows; ``stack`` closes the registry."""
     manifest = options.manifest
     if manifest is not None and copies:
@@ -148,9 +76,11 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
         manifest = _place_manifest(manifest, checked, copy)
     problems = UnreadableFiles(deferred=False)
     with _named_errors(options.against, copies):
-        files = order_files(_collect(options, map(str, copies.values()), manifest, problems), problems.collect)
+        files = order_files(
+            collect_named_files(options, map(str, copies.values()), manifest, problems), problems.collect
+        )
         named = [(file, _name_in_baseline(options.against, file.path, copies)) for file in files]
-        return Baseline.of_files(
+        return FileRegistry.of_files(
             options.against,
             options.level or Level.BACKWARD,
             named,
@@ -195,9 +125,3 @@ def _name_in_baseline(against: str, path: Path, copies: Mapping[Path, Path]) -> 
     """Return the name of a file for users: its path, after a git revision as git writes it."""
     source = next(source / path.relative_to(copy) for source, copy in copies.items() if path.is_relative_to(copy))
     return f"{against}:{source}" if is_git_revision(against) else str(source)
-
-
-def _manifest_folder(manifest: Manifest | None) -> str:
-    if manifest is None:
-        raise UsageError(f"name files or folders, or write {MANIFEST} for the folder of the schemas")
-    return str(manifest.path.parent)
