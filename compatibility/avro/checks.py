@@ -6,12 +6,12 @@ numbers widen; strings and bytes read each other; a default fills in for a missi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
-from typing import Final
 
 from contractlog.compatibility.avro import findings
 from contractlog.compatibility.avro.interned_shapes import ShapeBuilder
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_name, reads_symbols
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -30,15 +30,7 @@ from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.pair_walk import STEP_LIMIT, CausedFinding, SubPair, Walk
 from contractlog.compatibility.step_budget import StepBudget
 
-__all__ = ["READABLE_PRIMITIVES", "compare_avro"]
-
-READABLE_PRIMITIVES: Final[Mapping[str, tuple[str, ...]]] = {
-    "long": ("int",),
-    "float": ("int", "long"),
-    "double": ("int", "long", "float"),
-    "string": ("bytes",),
-    "bytes": ("string",),
-}  #: primitive -> the other primitives that it reads
+__all__ = ["compare_avro"]
 
 CheckResults = Iterator[Finding | SubPair[AvroType] | CausedFinding[AvroType]]
 
@@ -152,8 +144,8 @@ class _Comparison:
     def check_enum(self, walk: Walk[AvroType], reader: Enum, writer: Enum) -> CheckResults:
         """Require a matching name, and the reader to have every symbol or a default."""
         yield from check_names(walk, reader, writer)
-        unknown = set(writer.symbols).difference(reader.symbols)
-        if unknown and reader.default is None:
+        if not reads_symbols(reader.symbols, writer.symbols, has_default=reader.default is not None):
+            unknown = set(writer.symbols).difference(reader.symbols)
             yield findings.enum_symbols_missing_finding(walk.path("symbols"), reader, writer, sorted(unknown))
 
     def check_fixed(self, walk: Walk[AvroType], reader: Fixed, writer: Fixed) -> CheckResults:
@@ -190,7 +182,7 @@ def _names_match(reader: AvroType, writer: AvroType) -> bool:
         isinstance(reader, NamedType)
         and isinstance(writer, NamedType)
         and reader.kind == writer.kind
-        and (short_name(reader.name) == short_name(writer.name) or writer.name in reader.aliases)
+        and reads_name(short_name(reader.name), reader.aliases, short_name(writer.name), writer.name)
     )
 
 

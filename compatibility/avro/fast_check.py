@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.avro.checks import READABLE_PRIMITIVES
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_name, reads_symbols
 from contractlog.compatibility.avro.types import (
     MISSING,
     Array,
@@ -112,7 +112,7 @@ def _check_named(reader: NamedType, writer: NamedType, pending: Pairs) -> bool:
     if isinstance(reader, Record) and isinstance(writer, Record):
         return _check_fields(reader, writer, pending)
     if isinstance(reader, Enum) and isinstance(writer, Enum):
-        return reader.default is not None or set(reader.symbols).issuperset(writer.symbols)
+        return reads_symbols(reader.symbols, writer.symbols, has_default=reader.default is not None)
     return isinstance(reader, Fixed) and isinstance(writer, Fixed) and reader.size == writer.size
 
 
@@ -152,7 +152,7 @@ def _likeliest_branch(branches: Sequence[AvroType], writer: AvroType, types: Typ
 
 def _matches_name(reader: NamedType, name: str) -> bool:
     """Return True if the reader's type has this name: apart from the namespace, or as an alias."""
-    return reader.name == name or short_name(reader.name) == short_name(name) or name in reader.aliases
+    return reader.name == name or reads_name(short_name(reader.name), reader.aliases, short_name(name), name)
 
 
 def _count_steps(node: NamedType) -> int:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final, NamedTuple
 
-from contractlog.compatibility.avro.checks import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.interned_shapes import AvroShape, FieldShape
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_name, reads_symbols
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.step_budget import StepBudget
 
@@ -105,7 +105,8 @@ class MergedWritersCheck:
                 reads = not writers or self._parts_read(reader, writers)
             case "ENUM":
                 reads = all(
-                    _names_match(reader, writer) and (reader.has_default or writer.symbols <= reader.symbols)
+                    _names_match(reader, writer)
+                    and reads_symbols(reader.symbols, writer.symbols, has_default=reader.has_default)
                     for writer in writers
                 )
             case "FIXED":
@@ -217,4 +218,4 @@ def _expand_unions(writers: Writers) -> Writers:
 
 
 def _names_match(reader: AvroShape, writer: AvroShape) -> bool:
-    return reader.kind == writer.kind and (reader.short == writer.short or writer.name in reader.aliases)
+    return reader.kind == writer.kind and reads_name(reader.short, reader.aliases, writer.short, writer.name)

@@ -18,8 +18,8 @@ from contractlog.compatibility.avro.check_catalogue import (
     AVRO_FIELD_RENAMED,
     AVRO_LOGICAL_TYPE_CHANGED,
 )
-from contractlog.compatibility.avro.checks import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.logical_types import describe_logical_type
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
