@@ -286,7 +286,7 @@ def _parse_report(text: str, formats: Sequence[str] = REPORT_FORMATS) -> tuple[s
     path = Path(name)
     if format_name == "json":
         raise ArgumentTypeError(
-            "`json` is no format of --report: pass --format json, and redirect the output to a file"
+            "`json` is not a format of --report: pass --format json, and redirect the output to a file"
         )
     if format_name in formats and not name:
         raise ArgumentTypeError(f"`{text}` names no file: write {format_name}=FILE")

@@ -281,7 +281,7 @@ def check_unknown_type(document: AvroDocument, node: TypeName) -> Problems:
     if close is None and name.islower():
         close = find_close_name(name, sorted(PRIMITIVES))
     if close is not None:
-        yield Problem(node.at, f"`{name}` is no type of Avro, and not defined in this file; `{close}` may be meant")
+        yield Problem(node.at, f"`{name}` is not a type of Avro, and not defined in this file; `{close}` may be meant")
 
 
 def check_member_names(_: AvroDocument, node: AvroType | Field) -> Problems:

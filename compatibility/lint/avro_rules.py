@@ -325,7 +325,7 @@ AVRO_LINT_RULES: Final = (
     LintRule(
         "LINT_AVRO_UNION_TEXTS",
         Severity.WARNING,
-        "A union has string and an enum, or bytes and a fixed",
+        "A union combines string with an enum, or bytes with a fixed",
         (Union,),
         value_types.check_similar_union_branches,
         bad=_record(f'"name": "status", "type": ["string", {_OTHER}]'),
@@ -428,7 +428,7 @@ AVRO_LINT_RULES: Final = (
     LintRule(
         "LINT_AVRO_MEMBER_REPEATED",
         Severity.ERROR,
-        "An object has two members of one name, of which the last counts",
+        "An object has two members with the same name; only the last one counts",
         (str,),
         check_duplicate_keys,
         bad=_record('"name": "note", "type": "string", "type": "bytes"'),

@@ -115,7 +115,7 @@ def check_logical_type_name(_: AvroDocument, node: Primitive | Fixed) -> Problem
     if close is not None:
         yield Problem(
             f"{node.at}/logicalType",
-            f"`{name}` is no logical type of Avro and has no effect; the nearest one is `{close}`",
+            f"`{name}` is not a logical type of Avro and has no effect; the nearest one is `{close}`",
         )
 
 

@@ -165,7 +165,9 @@ def check_format(_: JsonDocument, visit: SchemaVisit) -> Problems:
     if isinstance(name, str) and name not in _FORMATS and name not in _OPENAPI_FORMATS:
         close = find_close_name(name, _FORMATS)
         remedy = f"`{close}` may be meant" if close else "add a pattern if values are to be checked"
-        yield Problem(f"{visit.at}/format", f"`{name}` is no format of JSON Schema, so validators ignore it; {remedy}")
+        yield Problem(
+            f"{visit.at}/format", f"`{name}` is not a format of JSON Schema, so validators ignore it; {remedy}"
+        )
 
 
 def check_keyword_type(_: JsonDocument, visit: SchemaVisit) -> Problems:
@@ -190,7 +192,7 @@ def check_keyword_draft(document: JsonDocument, visit: SchemaVisit) -> Problems:
     for keyword in IGNORED_KEYWORDS[draft.name] & visit.value.keys():
         yield Problem(
             join_pointer(visit.at, keyword),
-            f'"{keyword}" is no keyword of {draft.name} and has no effect; use another keyword, or another "$schema"',
+            f'"{keyword}" is not a keyword of {draft.name}, so it has no effect; use another one, or another "$schema"',
         )
     foreign = "$id" if draft.id_keyword == "id" else "id"
     if isinstance(visit.value.get(foreign), str) and not visit.at:
@@ -202,7 +204,8 @@ def check_keyword_name(_: JsonDocument, visit: SchemaVisit) -> Problems:
         close = find_close_name(keyword, _MISSPELLED) if keyword.isidentifier() else None
         if close is not None and close not in visit.value:
             yield Problem(
-                join_pointer(visit.at, keyword), f'"{keyword}" is no keyword and has no effect; "{close}" may be meant'
+                join_pointer(visit.at, keyword),
+                f'"{keyword}" is not a keyword and has no effect; "{close}" may be meant',
             )
 
 

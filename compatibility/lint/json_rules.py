@@ -410,7 +410,7 @@ JSON_LINT_RULES: Final = (
     LintRule(
         "LINT_JSON_MEMBER_REPEATED",
         Severity.ERROR,
-        "An object has two members of one name, of which the last counts",
+        "An object has two members with the same name; only the last one counts",
         (str,),
         check_duplicate_keys,
         bad=_schema('"type": "string", "minLength": 1, "minLength": 2'),

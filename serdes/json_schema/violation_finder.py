@@ -22,7 +22,7 @@ __all__ = ["NOT_VALID", "SchemaViolation", "ViolationFinder", "make_violation"]
 
 NOT_VALID: Final = "the document is not valid"  #: if no error gives a reason, e.g. if a pattern exceeded its limit
 _TYPE_KEYWORD: Final = "type"
-_UNQUOTED_MESSAGE: Final = "the value, too large to be quoted, does not keep to it"
+_UNQUOTED_MESSAGE: Final = "the value, too large to be quoted, does not satisfy it"
 _MAX_QUOTED_SIZE: Final = 10_000  #: size of a value that may be quoted
 _MIN_BUDGET: Final = 3_000_000  #: least budget of parts of documents checked against parts of schemas
 _BUDGET_FACTOR: Final = 6  #: how many times a large document may be searched
@@ -274,7 +274,7 @@ class _Descent:
         if "oneOf" in node and (count := self._count_matching(at, "oneOf", value)) != 1:
             yield "oneOf", "more than one alternative admits the value" if count else "no alternative admits the value"
         if "not" in node and not self._rejects(at.child("not"), value):
-            yield "not", "the value is what it has not to be"
+            yield "not", "the value matches a schema that it must not match"
         if isinstance(value, dict) and "propertyNames" in node:
             names = at.child("propertyNames")
             if any(True for _ in self._rejected_values(names, (([], name) for name in value))):
@@ -282,7 +282,7 @@ class _Descent:
         if isinstance(value, list) and "contains" in node and "minContains" not in node:
             inner = at.child("contains")
             if len(list(self._rejected_values(inner, (([], item) for item in value)))) == len(value):
-                yield "contains", "no item is what one has to be"
+                yield "contains", "no item matches `contains`"
 
     def _count_matching(self, at: Subschema, word: str, value: Any) -> int:
         return sum(not self._rejects(at.child(word, index), value) for index in range(len(_list_of(at.node, word))))

@@ -60,7 +60,9 @@ def backtest(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
     group.add_argument(
-        "--archive", type=Path, metavar="DIR", help="read a Parquet archive, DIR/topic=<name>/…, instead"
+        "--archive",
+        metavar="DIR",
+        help="read a Parquet archive, DIR/topic=<name>/…, instead; a folder, or an address such as s3://bucket/folder",
     )
     add_broker_config(parser)
     add_timestamp_unit(parser)

@@ -55,7 +55,11 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="HOST:PORT",
         help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}) to audit without --state, and to name in OpenLineage",
     )
-    group.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive to audit without --state")
+    group.add_argument(
+        "--archive",
+        metavar="DIR",
+        help="a Parquet archive to audit without --state, a folder or an address such as s3://bucket/folder",
+    )
     add_broker_config(parser)
     add_selection_options(parser)
     add_read_options(parser)

@@ -105,7 +105,7 @@ def print_unused(result: Mapping[str, Any]) -> None:
     staying = [version for version in versions if not version["may_go"]]
     for version in staying:
         if not version["records"] or is_verbose():
-            print_result(with_tone(Tone.PLAIN, f"{_name(version)}: has to stay: {'; '.join(version['reasons'])}"))
+            print_result(with_tone(Tone.PLAIN, f"{_name(version)}: must be kept: {'; '.join(version['reasons'])}"))
     used = sum(bool(version["records"]) for version in staying)
     if used and not is_verbose():
         print_result(f"{count_noun(used, 'version')} in use; --verbose lists them")

@@ -88,7 +88,7 @@ class IdEvidence:
 
 
 def find_unused(request: UnusedRequest, progress: ProgressLine) -> dict[str, Any]:
-    """Return every version with the reasons why it has to stay, as a JSON object.
+    """Return every version with the reasons why it must be kept, as a JSON object.
 
     Raises:
         UsageError: a topic does not exist.

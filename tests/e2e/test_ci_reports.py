@@ -69,7 +69,7 @@ def test_a_suggested_command_has_no_options_of_check_alone(folder: Gate) -> None
         ("junit", "`junit` names no file: write junit=FILE"),
         ("xml=a", "does not have the form FORMAT=FILE with junit, sarif"),
         ("junit=", "`junit=` names no file: write junit=FILE"),
-        ("json=", "`json` is no format of --report: pass --format json"),
+        ("json=", "`json` is not a format of --report: pass --format json"),
         ("junit=no/a.xml", "there is no folder `no`"),
         ("junit=.", "is not a regular file"),
         ("junit=link", "is not a regular file; --format junit prints the report"),

@@ -21,7 +21,7 @@ import pytest
 import demo
 from support.deadlines import WAIT_SECONDS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.spark]
+pytestmark = [pytest.mark.e2e, pytest.mark.spark, pytest.mark.slow]  # make demo runs the same
 
 DEMO = [sys.executable, demo.__file__]
 

@@ -17,7 +17,7 @@ from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from support.exchange_cases import AVRO, EVOLVED
 from support.third_party_clients import Program
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 def own(topic: str) -> SerializationContext:

@@ -19,7 +19,7 @@ from contractlog.serdes.schema_ids import header_schema_id_serializer
 from support.exchange_cases import EVOLVED, JSON, PLAIN, Case
 from support.third_party_clients import Program
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture

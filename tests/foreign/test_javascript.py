@@ -18,7 +18,7 @@ from support.registry import serve_in_thread
 from support.request_recorder import RecordedRequests, record_requests
 from support.third_party_clients import Program
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 CONFLUENT: Final = (
     r"POST /subjects/t-value/versions\?normalize=false",

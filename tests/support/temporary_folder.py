@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["use_memory"]
+__all__ = ["disk_folder", "use_memory"]
 
 IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - files in it are created by ``tempfile``
+ON_DISK: Final = Path("/var/tmp")  # noqa: S108 - as above
 NEEDED: Final = 4 * 1024**3  #: bytes; the tests use a part of it
+
+
+@contextmanager
+def disk_folder() -> Iterator[Path]:
+    """Create a folder on a disk, where commits take some time, as for users."""
+    with tempfile.TemporaryDirectory(dir=ON_DISK) as folder:
+        yield Path(folder)
 
 
 def use_memory(folder: Path = IN_MEMORY) -> None:

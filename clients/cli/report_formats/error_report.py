@@ -76,7 +76,7 @@ _CONTROL_FILES: Final = {
     ControlFile.PLAN: ReportedRule(
         ControlFile.PLAN,
         "The saved plan cannot be applied",
-        "The file is no plan that `contractlog plan --out` wrote, is for another registry, or was moved. Plan again.",
+        "The file was not written by `contractlog plan --out`, is for another registry, or was moved; plan again.",
     ),
 }
 ERROR_RULES: Final = {

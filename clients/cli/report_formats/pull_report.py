@@ -22,7 +22,7 @@ __all__ = ["pull_report"]
 FILE_EDITED: Final = ReportedRule(
     "FILE_EDITED",
     "The file was edited and is kept",
-    "The content of the file is no registered version, or not the one that was pulled last. Register the edit with "
+    "The content of the file is not a registered version, or not the one that was pulled last. Register the edit with "
     "`contractlog apply`, or overwrite it with `contractlog pull --force`.",
 )
 SUBJECT_LEFT_OUT: Final = ReportedRule(

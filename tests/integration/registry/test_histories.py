@@ -14,6 +14,7 @@ from histories.cluster import Forge, forging
 from histories.defects import DEFECTS
 from histories.history import Setting, Verdict, run
 from support.postgres import temporary_database
+from support.temporary_folder import disk_folder
 
 SEEDS = 20  #: on each database
 
@@ -33,8 +34,9 @@ def postgresql(postgres_url: str, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def sqlite(tmp_path: Path) -> Place:
-    return lambda **more: Setting(f"sqlite:///{tmp_path / 'registry.db'}", tmp_path, **{"nodes": 1, **more})
+def sqlite() -> Iterator[Place]:
+    with disk_folder() as folder:  # in memory, commits are too short for kills inside them
+        yield lambda **more: Setting(f"sqlite:///{folder / 'registry.db'}", folder, **{"nodes": 1, **more})
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])

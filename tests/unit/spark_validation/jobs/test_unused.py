@@ -124,7 +124,7 @@ def test_text_has_the_proof_and_the_commands(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == (
         "✓ read 1 topic (all): 6 offsets, 5 records from 2026-11-01T00:00:00Z to 2026-11-20T00:00:00Z, no gap\n"
         "✓ `orders-value` version 1 (id 1): unused\n"
-        "· `orders-value` version 3 (id 3): has to stay: it is the latest version\n"
+        "· `orders-value` version 3 (id 3): must be kept: it is the latest version\n"
         "1 version in use; --verbose lists them\n"
         "    contractlog delete orders-value:1\n"
     )
