@@ -1,4 +1,4 @@
-"""HTTP protocol of the server, with bounded size and time of a request's head."""
+"""HTTP protocol of the server, with bounded size and time of a request's head, chunk extensions and trailers."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _head = 0  # bytes received of an incomplete head
     _may_be_too_long = False  # whether the bytes received together may contain a head that is too long
+    _beside_body = 0  # bytes received since the last part of a body: chunk sizes, their extensions and trailer fields
     _received_anything = False  # whether anything was received at all
     _head_timer: asyncio.TimerHandle | None = None
     _body_timer: asyncio.TimerHandle | None = None  # for the rest of a body whose response is complete
@@ -74,17 +75,32 @@ class BoundedProtocol(HttpToolsProtocol):
         """Parse received bytes; count them if they do not complete a head."""
         self._received_anything = True
         self._may_be_too_long = self._head + len(data) > MAX_HEAD_BYTES
+        self._beside_body += len(data)
         super().data_received(data)
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.scope is self.scope:
             if self._head_timer is not None:
                 self._stop_waiting()
+            if cycle.more_body and self._beside_body > MAX_HEAD_BYTES:
+                self._end_body(cycle)
             return
         self._head += len(data)
         if self._head > MAX_HEAD_BYTES:
             self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
         elif self._head_timer is None:
             self._head_timer = self.loop.call_later(self.seconds, self._head_timed_out)
+
+    def on_body(self, body: bytes) -> None:
+        """Pass on a part of a body."""
+        self._beside_body = 0
+        super().on_body(body)
+
+    def _end_body(self, cycle: RequestResponseCycle) -> None:
+        """End a body that has more chunk extensions or trailer fields than a head may have, which the parser stores."""
+        if cycle.response_complete:
+            self.transport.abort()
+        else:
+            self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
 
     def on_headers_complete(self) -> None:
         """Start handling the request, unless a head that arrived in one piece is too long."""
@@ -95,6 +111,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._use_host_of_target()
         super().on_headers_complete()
         self.headers = _Trailers()
+        self._beside_body = 0
 
     def _require_framing(self) -> None:
         """Reject every transfer coding but a single ``chunked``, and any in HTTP/1.0 (RFC 9112, 6.1).
@@ -129,6 +146,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Stop the timer of a body that is complete."""
+        self._beside_body = 0
         if self._body_timer is not None:
             self._body_timer.cancel()
             self._body_timer = None

@@ -265,3 +265,48 @@ def test_a_body_that_ends_after_its_response_leaves_the_connection_open(url: str
         time.sleep(SECONDS * 1.5)  # longer than a body may take: the limit must not count the pause between requests
         connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+CHUNKED = head(0).split(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begun", "repeated"),
+    [
+        (b"2\r\n{}\r\n0\r\nX: ", b"a" * 10_000),
+        (b"2\r\n{}\r\n0\r\n", b"a" * 10_000),
+        (b"2\r\n{}\r\n0\r\n", b"X: a\r\n" * 1_000),
+        (b"2;", b"a" * 10_000),
+    ],
+    ids=["value of a trailer field", "name of a trailer field", "trailer fields", "chunk extension"],
+)
+def test_what_a_parser_stores_beside_a_body_is_bounded(url: str, begun: bytes, repeated: bytes) -> None:
+    sent = 0
+    with opened(url) as connection:
+        connection.sendall(CHUNKED + begun)
+        with contextlib.suppress(ConnectionError):
+            while sent < OVER_THE_LIMIT * 10:
+                connection.sendall(repeated)
+                sent += len(repeated)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            received = connection.recv(65536)
+    assert sent < OVER_THE_LIMIT * 10  # without a limit, all of it is taken
+    assert received[:12] in {b"", b"HTTP/1.1 431", b"HTTP/1.1 422"}  # lost if it was reset first
+
+
+def test_small_chunks_with_a_trailer_field_are_a_body(url: str) -> None:
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in BODY)
+    with opened(url) as connection:
+        connection.sendall(CHUNKED.replace(b"/s/", b"/small/"))
+        connection.sendall(chunks + b"0\r\nX-Trailer: a\r\nConnection: close\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_many_small_chunks_are_no_more_than_their_body(url: str) -> None:
+    """Their sizes together are more than a head may have."""
+    filler = b"1\r\n \r\n" * 30_000
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in BODY)
+    with opened(url) as connection:
+        connection.sendall(CHUNKED + filler + chunks + b"0\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
