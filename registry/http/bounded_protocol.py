@@ -100,7 +100,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if cycle.response_complete:
             self.transport.abort()
         else:
-            self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
+            self._end(
+                HeadersTooLarge(f"The chunk extensions or trailer fields of the body exceed {MAX_HEAD_BYTES} bytes")
+            )
 
     def on_headers_complete(self) -> None:
         """Start handling the request, unless a head that arrived in one piece is too long."""
