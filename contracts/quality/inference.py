@@ -49,6 +49,8 @@ def infer_rules(
     """
     rules = [*_infer_conformance(part), *_infer_counts(part)]
     for field in part["fields"]:
+        if not field["field"]:
+            continue  # of values that are no records; rules are about named properties
         rules += [*_infer_nulls(field), *_infer_numbers(field), *_infer_values(field)]
         if field["field"] in profiles:
             rules += _infer_lengths(field, profiles[field["field"]].lengths)

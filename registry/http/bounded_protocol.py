@@ -1,4 +1,4 @@
-"""HTTP protocol of the server, with bounded size and time of a request's head, chunk extensions and trailers."""
+"""HTTP protocol of the server, with bounds on what a parser stores of a request, and on its time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
 
-__all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
+__all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "BoundedProtocol"]
 
 MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
+MAX_PIPELINED: Final = 128  #: requests of a connection that wait while one is handled; each takes about 2.4 KB
 _LOG: Final = logging.getLogger("contractlog.registry.http.bounded_protocol")
 _LOG.setLevel(logging.ERROR)  # input from unknown clients must not fill the log
 _RESPONSE: Final = (
@@ -96,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def _end_body(self, cycle: RequestResponseCycle) -> None:
-        """End a body that has more chunk extensions or trailer fields than a head may have, which the parser stores."""
+        """End a body with more chunk extensions or trailer fields than a head may have."""
         if cycle.response_complete:
             self.transport.abort()
         else:
@@ -108,6 +109,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Start handling the request, unless a head that arrived in one piece is too long."""
         if self._may_be_too_long and self._head_bytes() > MAX_HEAD_BYTES:
             raise ValueError("the head is too long")  # stops the parser, and the connection is closed
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise ValueError(f"more than {MAX_PIPELINED} requests wait on this connection")
         self._require_framing()
         if not self.url.startswith(b"/"):
             self._use_host_of_target()
@@ -145,6 +148,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if cycle is not None and cycle.more_body and self._body_timer is None:
             self._body_timer = self.loop.call_later(self.seconds, self.transport.close)
         super().on_response_complete()
+        if self.pipeline:
+            self.flow.pause_reading()  # super() has resumed it, but there is enough to do
 
     def on_message_complete(self) -> None:
         """Stop the timer of a body that is complete."""

@@ -25,6 +25,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.json_schema.document_validator import format_path
 from contractlog.serdes.json_schema.lossless_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.schema_preparation import prepare_schema, shorten_message
+from contractlog.serdes.json_schema.violation_finder import SchemaViolation
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes, render_json
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes
@@ -47,6 +48,11 @@ _TYPES: Final[dict[type, Any]] = {
 }
 _RowValues = tuple[list[int], list[Any]]
 _TOO_DEEP: Final = "depth limit exceeded"
+_UNNAMED: Final[Mapping[str, str]] = {
+    "propertyNames": "a property has a name that is not allowed",
+    "additionalProperties": "a property is not declared, and additional ones are not allowed",
+    "unevaluatedProperties": "a property is not declared, and unevaluated ones are not allowed",
+}  #: messages about properties whose names may be data
 
 
 class JsonValuePath:
@@ -214,6 +220,12 @@ def _parse_time(text: Any) -> datetime | None:
         return None
 
 
+def _describe_without_names(fault: SchemaViolation) -> str:
+    """Return the sentence of a violation without the names of undeclared properties, which are data."""
+    keyword = "propertyNames" if "propertyNames" in fault.evaluation_path else fault.keyword
+    return f"{keyword}: {_UNNAMED[keyword]}" if keyword in _UNNAMED else fault.sentence
+
+
 class JsonValidator:
     """Validates documents against one JSON Schema."""
 
@@ -290,7 +302,7 @@ class JsonValidator:
         fault = self._faults.find_violation(value, deepest=True)
         path = fault.schema_path if self._is_there(fault.schema_path) else fault.evaluation_path
         field = self._root.path_of(fault.instance_path[: self._limits.depth])
-        return join_pointer("", *path), field, shorten_message(fault.sentence)
+        return join_pointer("", *path), field, shorten_message(_describe_without_names(fault))
 
     def _is_there(self, path: Sequence[str | int]) -> bool:
         """Return true if a path is in the schema's own text, false if it leads into a referenced schema."""

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -29,6 +29,7 @@ ATTEMPTS: Final = 3
 SECONDS: Final = 10.0  #: time limit of a request
 COMMAND_SECONDS: Final = 60.0
 _STDERR: Final = 2
+_NAT64: Final = IPv6Network("64:ff9b::/96")
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -163,9 +164,21 @@ def _resolve(host: str, port: int, *, private: bool) -> str:
         OSError: there is none, or it is private and may not be used.
     """
     addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if not private and not all(ip_address(address).is_global for address in addresses):
+    if not private and not all(map(_is_public, addresses)):
         raise OSError(f"{host} has a private address; --webhook-private allows that")
     return addresses[0]
+
+
+def _is_public(address: str) -> bool:
+    """Return whether an address is public, and the IPv4 address that it embeds for NAT64 or 6to4."""
+    ip = ip_address(address)
+    if isinstance(ip, IPv6Address):
+        embedded = ip.ipv4_mapped or ip.sixtofour
+        if ip in _NAT64:
+            embedded = IPv4Address(ip.packed[-4:])
+        if embedded is not None:
+            return embedded.is_global
+    return ip.is_global
 
 
 def _split_url(text: str) -> SplitResult:

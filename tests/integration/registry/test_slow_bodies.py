@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from contractlog.registry.http.bounded_protocol import MAX_PIPELINED
+
 from support.deadlines import eventually
 from support.registry import run_server
 
@@ -260,7 +262,10 @@ def test_a_body_that_trickles_after_its_response_is_bounded_too(url: str, reques
 def test_a_body_that_ends_after_its_response_leaves_the_connection_open(url: str) -> None:
     with opened(url) as connection:
         connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
-        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        answer = b""
+        while not answer.endswith(b"]"):
+            answer += connection.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 200")
         connection.sendall(b"{}")
         time.sleep(SECONDS * 1.5)  # longer than a body may take: the limit must not count the pause between requests
         connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -310,3 +315,25 @@ def test_many_small_chunks_are_no_more_than_their_body(url: str) -> None:
     with opened(url) as connection:
         connection.sendall(CHUNKED + filler + chunks + b"0\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+PIPELINED = b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_pipelined_requests_are_answered_in_order(url: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(PIPELINED * MAX_PIPELINED)
+        received = b""
+        while received.count(b"HTTP/1.1 200") < MAX_PIPELINED:
+            received += connection.recv(65536)
+
+
+def test_pipelined_requests_that_wait_are_bounded(url: str) -> None:
+    sent = 0
+    with opened(url) as connection:
+        connection.settimeout(5)
+        with contextlib.suppress(OSError):  # reset by the server, or not taken any more
+            while sent < OVER_THE_LIMIT * 10:
+                connection.sendall(PIPELINED * 1_000)
+                sent += len(PIPELINED) * 1_000
+    assert sent < OVER_THE_LIMIT * 10  # without a limit, all of it is taken

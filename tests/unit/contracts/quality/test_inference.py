@@ -71,6 +71,11 @@ def test_rules_have_a_margin() -> None:
     ]
 
 
+def test_values_without_fields_have_rules_of_the_topic_only() -> None:
+    profiles = {"": NUMBER}
+    assert {rule.rule.metric for rule in infer_rules(_audit(profiles), profiles)} == {"conformance"}
+
+
 def test_a_rule_needs_enough_records() -> None:
     profiles = {"total": replace(NUMBER, records=999, kinds={"number": 999})}
     assert infer_rules(_audit(profiles, records=999), profiles) == []

@@ -75,6 +75,27 @@ def test_valid_and_invalid_json(body: bytes, outcome: str) -> None:
     assert bool(checked.details) == (outcome != "CONFORMS")
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {}}, "additionalProperties": False},
+        {"propertyNames": {"maxLength": 3}},
+        {"propertyNames": {"anyOf": [{"pattern": "^x"}, {"enum": ["a"]}]}},
+        {"propertyNames": {"not": {"const": "secret@x.org"}}},
+        {"unevaluatedProperties": False},
+        {"patternProperties": {"@": False}},
+        {"properties": {"b": {"additionalProperties": False}}, "additionalProperties": {"type": "integer"}},
+        {"maxProperties": 0},
+    ],
+)
+def test_names_that_the_schema_does_not_declare_are_not_in_the_description(schema: dict[str, Any]) -> None:
+    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    checked = judge(schema, [{"secret@x.org": "more secret"}])
+    ((outcome, pointer, field),) = list_outcomes(checked)
+    assert outcome == "SCHEMA_VIOLATION"
+    assert "secret" not in f"{checked.details} {pointer} {field}"
+
+
 def test_a_violation_names_the_node_the_field_and_the_keyword() -> None:
     documents = [
         {"id": "7"},

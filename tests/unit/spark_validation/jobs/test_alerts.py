@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.jobs import alert_delivery
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
 from contractlog.spark_validation.jobs.alerts import ALERTS, MAX_PENDING, add_alert, read_alerts
 
@@ -182,3 +183,21 @@ def test_options_name_the_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_receivers_that_cannot_be_used_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         parse_receivers(options(**values))
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1::1", True),
+        ("64:ff9b::5db8:d822", True),  # NAT64 of the first
+        ("64:ff9b::a9fe:a9fe", False),
+        ("64:ff9b::7f00:1", False),
+        ("2002:7f00:1::", False),  # 6to4
+        ("::ffff:10.0.0.1", False),
+        ("10.0.0.1", False),
+        ("::1", False),
+    ],
+)
+def test_an_address_is_public_if_what_it_embeds_is(address: str, *, public: bool) -> None:
+    assert alert_delivery._is_public(address) == public
