@@ -18,12 +18,12 @@ from contractlog.contracts.audit.report import (
     TimeOrder,
 )
 
-__all__ = ["describe_key_statistics", "describe_size_statistics", "describe_time_order"]
+__all__ = ["describe_key_statistics", "describe_size_statistics", "describe_time_order", "find_share_interval"]
 
 MAX_LISTED_KEYS: Final = 5
 FREQUENT: Final = 0.02  #: share of the records from which a key is listed as frequent
 _QUANTILES: Final[Mapping[str, float]] = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-_Z: Final = 1.96  #: standard deviations on each side of a 95 % interval
+_DEVIATIONS: Final = 1.96  #: standard deviations on each side of a 95 % interval
 
 
 def describe_size_statistics(statistics: RecordStatistics, part: str) -> SizeStatistics | None:
@@ -78,16 +78,22 @@ def _list_frequent(statistics: RecordStatistics) -> list[FrequentKey]:
         share = number / len(sample)
         if number == 1 or share < FREQUENT:
             break
-        low, high = _find_interval(share, len(sample)) if total > len(sample) else (share, share)
+        low, high = find_share_interval(share, len(sample), _DEVIATIONS) if total > len(sample) else (share, share)
         partition, offset = min((each.partition, each.offset) for each in sample if each.key_hash == key_hash)
         example: RecordPosition = {"partition": partition, "offset": offset}
         frequent.append({"share": share, "low": low, "high": high, "example": example})
     return frequent
 
 
-def _find_interval(share: float, total: int) -> tuple[float, float]:
-    """Return the 95 % interval (Wilson's) of a share that was found in a sample of some size."""
-    square = _Z * _Z / total
+def find_share_interval(share: float, sampled: int, deviations: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share.
+
+    Args:
+        share: the share in a uniform sample.
+        sampled: size of the sample.
+        deviations: standard deviations on each side.
+    """
+    square = deviations * deviations / sampled
     middle = (share + square / 2) / (1 + square)
-    half = _Z / (1 + square) * sqrt((share * (1 - share) + square / 4) / total)
+    half = deviations / (1 + square) * sqrt((share * (1 - share) + square / 4) / sampled)
     return max(middle - half, 0.0), min(middle + half, 1.0)

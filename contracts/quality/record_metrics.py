@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Final
 
+from contractlog.contracts.audit.record_entries import find_share_interval
 from contractlog.contracts.audit.report import AuditReport, KeyStatistics, TimeOrder
 from contractlog.contracts.quality.measurement import SIGMAS, Measurement, NotMeasurable, measure_exactly
 from contractlog.contracts.quality.rules import Metric
@@ -53,10 +53,8 @@ def _count_duplicates(keys: KeyStatistics, keyed: int) -> Measurement:
 
 def _count_moved(keys: KeyStatistics) -> Measurement:
     """Return the keys that occur in more than one partition, estimated by those of the sample."""
-    sampled, moved, distinct = keys["sampled"], keys["moved"], keys["distinct"]
-    if sampled == distinct or not sampled:
+    moved, distinct = keys["moved"], keys["distinct"]
+    if not keys["distinct_error"]:
         return measure_exactly(moved, distinct)
-    share, square = moved / sampled, SIGMAS * SIGMAS / sampled
-    middle, half = share + square / 2, SIGMAS * sqrt((share * (1 - share) + square / 4) / sampled)
-    low, high = ((middle + side * half) / (1 + square) for side in (-1, 1))
+    low, high = find_share_interval(moved / keys["sampled"], keys["sampled"], SIGMAS)
     return Measurement(max(int(low * distinct), moved), int(high * distinct) + 1, distinct)

@@ -149,7 +149,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._body_timer = self.loop.call_later(self.seconds, self.transport.close)
         super().on_response_complete()
         if self.pipeline:
-            self.flow.pause_reading()  # super() has resumed it, but there is enough to do
+            self.flow.pause_reading()  # super() has resumed it; requests are waiting
 
     def on_message_complete(self) -> None:
         """Stop the timer of a body that is complete."""

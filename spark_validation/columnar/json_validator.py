@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final
 
 import jsonschema_rs
@@ -222,7 +223,9 @@ def _parse_time(text: Any) -> datetime | None:
 
 def _describe_without_names(fault: SchemaViolation) -> str:
     """Return the sentence of a violation without the names of undeclared properties, which are data."""
-    keyword = "propertyNames" if "propertyNames" in fault.evaluation_path else fault.keyword
+    steps = ("", *fault.evaluation_path)
+    in_names = any(step == "propertyNames" and before != "properties" for before, step in pairwise(steps))
+    keyword = "propertyNames" if in_names else fault.keyword
     return f"{keyword}: {_UNNAMED[keyword]}" if keyword in _UNNAMED else fault.sentence
 
 

@@ -120,7 +120,7 @@ def _read_fixed_size(tally: BatchTally, starts: NDArray[np.int64], kind: str) ->
 
 
 def _narrow_offsets(values: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
-    """Return the values with 32-bit offsets; they are parts of a column that has such, too."""
+    """Return the values with 32-bit offsets, which suffice: the column of the records has them, too."""
     large = pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
     _, offsets, content = values.buffers()
     same = pa.Array.from_buffers(large, len(values), [None, offsets, content])

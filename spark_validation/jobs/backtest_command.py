@@ -28,6 +28,7 @@ from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.spark_validation.jobs.source_options import (
+    add_archive,
     add_cluster_options,
     add_timestamp_unit,
     make_cluster,
@@ -59,11 +60,7 @@ def backtest(parser: ArgumentParser, argv: Sequence[str]) -> int:
     group.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
-    group.add_argument(
-        "--archive",
-        metavar="DIR",
-        help="read a Parquet archive, DIR/topic=<name>/…, instead; a folder, or an address such as s3://bucket/folder",
-    )
+    add_archive(group, "read a Parquet archive, DIR/topic=<name>/…, instead")
     add_broker_config(parser)
     add_timestamp_unit(parser)
     add_cluster_options(parser)

@@ -22,6 +22,7 @@ from contractlog.compatibility.terminal_text import escape_json_line, escape_lin
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.jobs.source_options import (
+    add_archive,
     add_cluster_options,
     add_read_options,
     add_selection_options,
@@ -55,11 +56,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="HOST:PORT",
         help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}) to audit without --state, and to name in OpenLineage",
     )
-    group.add_argument(
-        "--archive",
-        metavar="DIR",
-        help="a Parquet archive to audit without --state, a folder or an address such as s3://bucket/folder",
-    )
+    add_archive(group, "a Parquet archive to audit without --state")
     add_broker_config(parser)
     add_selection_options(parser)
     add_read_options(parser)

@@ -12,11 +12,14 @@ from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
+    from argparse import _MutuallyExclusiveGroup
+
     from contractlog.spark_validation.sources.selection import Selection
     from contractlog.spark_validation.sources.source import RecordSource
     from contractlog.spark_validation.spark_cluster import SparkCluster
 
 __all__ = [
+    "add_archive",
     "add_cluster_options",
     "add_read_options",
     "add_selection_options",
@@ -45,12 +48,14 @@ def add_source_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
-    group.add_argument(
-        "--archive",
-        metavar="DIR",
-        help="read a Parquet archive, DIR/topic=<name>/…, instead; a folder, or an address such as s3://bucket/folder",
-    )
+    add_archive(group, "read a Parquet archive, DIR/topic=<name>/…, instead")
     add_broker_config(parser)
+
+
+def add_archive(group: _MutuallyExclusiveGroup, purpose: str) -> None:
+    """Add ``--archive``; ``make_source`` reads it."""
+    where = "a folder, or an address such as s3://bucket/folder"
+    group.add_argument("--archive", metavar="DIR", help=f"{purpose}; {where}")
 
 
 def add_selection_options(parser: ArgumentParser) -> None:

@@ -53,7 +53,7 @@ def _describe_time_order(order: TimeOrder) -> str:
 def _describe_keys(keys: KeyStatistics, records: int) -> list[str]:
     if keys["null"] == records:
         return ["No record has a key."]
-    sampled = "" if keys["sampled"] == keys["distinct"] else "sampled "
+    sampled = "sampled " if keys["distinct_error"] else ""
     without = f"; {format_plural(keys['null'], 'record has', 'records have')} no key" if keys["null"] else ""
     about, distinct = ("about ", _round(keys["distinct"])) if keys["distinct_error"] else ("", keys["distinct"])
     sentences = [f"There are {about}{format_plural(distinct, 'distinct key')}{without}."]

@@ -27,6 +27,7 @@ from contractlog.compatibility.terminal_text import escape_line
 __all__ = ["SCHEMES", "ArchiveFolder", "Location", "hide_parameters", "open_archive", "parse_location"]
 
 SCHEMES: Final = ("s3", "gs", "abfs", "abfss", "hdfs")  #: of the addresses of object stores
+_AZURE: Final = ("abfs", "abfss")
 Location = Path | str
 """A local folder, or the address of one in an object store."""
 
@@ -46,7 +47,8 @@ def parse_location(text: str) -> Location:
     if scheme not in SCHEMES:
         schemes = ", ".join(f"{each}://" for each in SCHEMES)
         raise UsageError(f"{escape_line(scheme)}:// is not an address of an archive: use a folder, or {schemes}")
-    if "@" in rest.partition("/")[0] and scheme != "abfss":
+    user = rest.partition("/")[0].rpartition("@")[0]
+    if user and (":" in user or scheme not in _AZURE):  # of Azure, the name before the host is the container
         raise UsageError(
             f"the address {scheme}://… has credentials, which others could read on the command line: set them in the "
             "environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -161,7 +163,7 @@ class ArchiveFolder:
         staged.unlink()
 
     def remove_unfinished_files(self, topic: str) -> None:
-        """Remove what a killed process has left on a disk; no other process may write the topic meanwhile."""
+        """Remove what a killed process left on a disk; no other process may write the topic meanwhile."""
         if self.filesystem is None:
             for file in Path(self.root, f"topic={topic}").rglob(f".*{_SUFFIX}{_UNFINISHED}"):
                 file.unlink(missing_ok=True)

@@ -57,6 +57,12 @@ def test_many_keys_are_an_interval() -> None:
     assert _evaluate("movedKeys", Bound("mustBeLessThan", 2), MANY, "percent")["outcome"] == "passed"
 
 
+def test_an_estimate_that_equals_the_sample_is_an_estimate() -> None:
+    keys = MANY | {"distinct": 512, "moved": 1}
+    measured = measure_records("movedKeys", keys, ORDER, 40_000)
+    assert measured.low == 1 < measured.high
+
+
 def test_a_sampled_key_that_repeats_or_moves_decides() -> None:
     keys = MANY | {"repeated": 1, "moved": 1}
     assert _evaluate("duplicateKeys", Bound("mustBe", 0), keys)["outcome"] == "failed"

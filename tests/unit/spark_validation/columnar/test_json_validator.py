@@ -96,6 +96,11 @@ def test_names_that_the_schema_does_not_declare_are_not_in_the_description(schem
     assert "secret" not in f"{checked.details} {pointer} {field}"
 
 
+def test_a_property_may_be_named_as_a_keyword() -> None:
+    schema = {"properties": {"propertyNames": {"type": "integer"}}}
+    assert judge(schema, [{"propertyNames": "x"}]).details[0] == 'type: the value is not of type "integer"'
+
+
 def test_a_violation_names_the_node_the_field_and_the_keyword() -> None:
     documents = [
         {"id": "7"},

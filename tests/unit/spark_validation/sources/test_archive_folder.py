@@ -17,17 +17,28 @@ def test_other_texts_are_local_paths(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["s3://lake/archive", "gs://lake", "abfss://container@account.dfs.core.windows.net/a", "hdfs://node/a"]
+    "address",
+    [
+        "s3://lake/archive",
+        "gs://lake",
+        "abfs://c@account/a",
+        "abfss://container@account.dfs.core.windows.net/a",
+        "hdfs://node/a",
+    ],
 )
 def test_addresses_of_object_stores_stay_texts(address: str) -> None:
     assert parse_location(address) == address
     assert hide_parameters(f"{address}?region=x&endpoint_override=y") == address
 
 
-def test_credentials_in_an_address_are_refused_and_not_repeated() -> None:
+@pytest.mark.parametrize(
+    "address",
+    ["s3://user:secret@lake/archive", "s3://secret@lake", "abfss://:secret@account/c/a", "abfs://c:secret@account/a"],
+)
+def test_credentials_in_an_address_are_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(UsageError, match="AWS_SECRET_ACCESS_KEY") as refused:
-        parse_location("s3://user:secret@lake/archive")
-    assert "user:secret" not in str(refused.value)
+        parse_location(address)
+    assert "secret@" not in str(refused.value)
 
 
 def test_another_kind_of_address_is_an_error() -> None:
