@@ -56,7 +56,7 @@ test: setup ## run the tests: unit, contract, integration, e2e (about a quarter 
 
 test-all: setup ## run the long tests: fuzzing, planted defects, histories, full-size data
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/defects tests/unit tests/contract
-	$(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/integration tests/e2e tests/foreign
+	$(BIN)/pytest --quiet -m slow $(BOTH_CORES) $(LEAVE_OUT_LONG) tests/integration tests/e2e tests/foreign
 
 soak: setup ## run for hours: fuzzing of schemas and JSON records, histories with killed nodes, a hundred million mutated records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600
