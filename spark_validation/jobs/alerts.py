@@ -8,7 +8,7 @@ twice, if the process is killed between the delivery and its record; then it has
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, verdict_changes
 from contractlog.contracts.audit.report import AuditReport, PartChange
 from contractlog.spark_validation.report.change_sentences import describe_change
@@ -43,7 +44,14 @@ class Alert:
         return str(self.body["text"])
 
 
-def add_alert(report: AuditReport, former: AuditReport | None, former_folder: Path, folder: Path) -> None:
+def add_alert(
+    report: AuditReport,
+    former: AuditReport | None,
+    former_folder: Path,
+    folder: Path,
+    *,
+    print_line: Callable[[str], None],
+) -> None:
     """Write pending alerts of the former audit, and the alert of a report, into its new folder.
 
     Args:
@@ -51,20 +59,31 @@ def add_alert(report: AuditReport, former: AuditReport | None, former_folder: Pa
         former: the former report of the folder; without one, failing and degraded parts are new.
         former_folder: the folder with the former results.
         folder: the folder with the new results.
+        print_line: is called with a sentence if the pending alerts cannot be read.
     """
-    alerts = read_alerts(former_folder)
+    alerts = read_alerts(former_folder, print_line=print_line)
     parts = verdict_changes(compare_reports(former or {**report, "topics": []}, report))
     if parts:
         alerts.append(_make_alert(report, None if former is None else former["audited_at"], parts))
     _write_alerts(alerts[-MAX_PENDING:], folder)
 
 
-def read_alerts(folder: Path) -> list[Alert]:
-    """Return the pending alerts of a folder, oldest first; none if the file is missing or damaged."""
+def read_alerts(folder: Path, *, print_line: Callable[[str], None] | None = None) -> list[Alert]:
+    """Return the pending alerts of a folder, oldest first; none if the file is missing or damaged.
+
+    Args:
+        folder: the folder of an audit's results.
+        print_line: is called with a sentence if the file is damaged.
+    """
     try:
         bodies = json.loads(read_bounded_file(folder / ALERTS, MAX_BYTES))
         return [Alert(str(body["id"]), {**body, "text": str(body["text"])}) for body in bodies[-MAX_PENDING:]]
+    except FileNotFoundError:
+        return []
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        if print_line is not None:
+            path = escape_line(str(folder / ALERTS))
+            print_line(f"alerts that were not delivered are lost, as {path} is damaged or unreadable")
         return []
 
 

@@ -139,12 +139,12 @@ def audit_to_folder(
             "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
         _evaluate_quality(report, request, state)
-        former = read_former_report(out)
+        former = read_former_report(out, print_line=print_line)
         if former is not None:
             report["changes"] = compare_reports(former, report)
         extend_trends(former, report)
         if request.alerts:
-            add_alert(report, former, out, folder)
+            add_alert(report, former, out, folder, print_line=print_line)
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
     return report

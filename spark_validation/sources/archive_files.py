@@ -69,7 +69,9 @@ def read_file_parts(archive: ArchiveFolder, file: str, unit: str | None) -> list
                 row += group.num_rows
             for part in parts:
                 if part.start < 0 or part.end > MAX_OFFSET:
-                    raise UsageError(f"{name} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET:,}")
+                    raise UsageError(
+                        f"{name} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET - 1:,}"
+                    )
             return parts
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise UsageError(f"{name} is not a file of an archive: {error}") from error

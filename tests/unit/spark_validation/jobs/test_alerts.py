@@ -29,7 +29,7 @@ COPY = "import os, sys; open(sys.argv[1], 'a').write(sys.stdin.read() + os.envir
 
 def write_alert(folder: Path) -> None:
     """Write the alert of a topic that begins to fail."""
-    add_alert(BAD, GOOD, folder, folder)
+    add_alert(BAD, GOOD, folder, folder, print_line=print)
 
 
 def deliver(folder: Path, receivers: AlertReceivers) -> list[str]:
@@ -80,15 +80,15 @@ def test_a_command_gets_the_alert_once(tmp_path: Path) -> None:
 
 
 def test_equal_verdicts_make_no_alert(tmp_path: Path) -> None:
-    add_alert(BAD, BAD, tmp_path, tmp_path)
-    add_alert(GOOD, None, tmp_path, tmp_path)
+    add_alert(BAD, BAD, tmp_path, tmp_path, print_line=print)
+    add_alert(GOOD, None, tmp_path, tmp_path, print_line=print)
     assert read_alerts(tmp_path) == []
     assert not (tmp_path / ALERTS).exists()
 
 
 def test_the_first_audit_tells_what_fails_and_a_later_one_what_recovered(tmp_path: Path) -> None:
-    add_alert(BAD, None, tmp_path, tmp_path)
-    add_alert(GOOD, BAD, tmp_path, tmp_path)
+    add_alert(BAD, None, tmp_path, tmp_path, print_line=print)
+    add_alert(GOOD, BAD, tmp_path, tmp_path, print_line=print)
     assert [alert.text for alert in read_alerts(tmp_path)] == [
         "orders value: failing (not audited before): 9,000 violating records more, new TRUNCATED",
         "orders value: passing (was failing): 9,000 violating records fewer",
@@ -103,7 +103,7 @@ def test_an_alert_that_fails_stays_pending_in_the_next_results(tmp_path: Path, c
     write_alert(first)
     (line,) = deliver(first, AlertReceivers(command=command))
     assert line.startswith("an alert was not delivered, the next audit of this folder tries again: the command")
-    add_alert(BAD, BAD, first, second)
+    add_alert(BAD, BAD, first, second, print_line=print)
     assert [alert.id for alert in read_alerts(second)] == [alert.id for alert in read_alerts(first)]
 
 
@@ -143,15 +143,27 @@ def test_a_private_address_is_not_used_unless_allowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '[{"id": 1}]', "[" * 100_000])
-def test_a_damaged_file_has_no_alerts(tmp_path: Path, content: str) -> None:
+def test_a_damaged_file_has_no_alerts_and_the_next_audit_says_so(tmp_path: Path, content: str) -> None:
     (tmp_path / ALERTS).write_text(content)
     assert read_alerts(tmp_path) == []
+    new = tmp_path / "new"
+    new.mkdir()
+    lines: list[str] = []
+    add_alert(BAD, GOOD, tmp_path, new, print_line=lines.append)
+    assert lines == [f"alerts that were not delivered are lost, as {tmp_path / ALERTS} is damaged or unreadable"]
+    assert len(read_alerts(new)) == 1
+
+
+def test_a_missing_file_of_alerts_is_no_damage(tmp_path: Path) -> None:
+    lines: list[str] = []
+    add_alert(GOOD, GOOD, tmp_path, tmp_path, print_line=lines.append)
+    assert lines == []
 
 
 def test_pending_alerts_are_bounded(tmp_path: Path) -> None:
     for number in range(MAX_PENDING + 3):
         audit = {**BAD, "audited_at": f"2026-07-01T{number:05}"}
-        add_alert(audit, GOOD, tmp_path, tmp_path)  # type: ignore[arg-type]
+        add_alert(audit, GOOD, tmp_path, tmp_path, print_line=print)  # type: ignore[arg-type]
     alerts = read_alerts(tmp_path)
     assert len(alerts) == MAX_PENDING
     assert alerts[0].body["audited_at"] == "2026-07-01T00003"
