@@ -563,7 +563,7 @@ class SchemaIdMismatch(Unprocessable):
 
 
 class InvalidSubject(Unprocessable):
-    """The subject name contains a control character or is reserved."""
+    """The subject name is empty, reserved, ambiguous or too long, or has characters that cannot be stored."""
 
     code = 42208
     template = "The specified subject '{subject}' is not a valid."

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.schema_format import AVRO_FORMAT
-from contractlog.compatibility.check_spec import COMMON_CHECKS, DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
+from contractlog.compatibility.common_check_catalogue import COMMON_CHECKS, DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema

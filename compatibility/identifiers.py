@@ -12,6 +12,8 @@ from contractlog.compatibility.errors import InvalidSubject
 __all__ = [
     "DEFAULT_CONTEXT",
     "GLOBAL_CONTEXT",
+    "INVALID_SUBJECT_REASONS",
+    "MAX_CONTEXT_LENGTH",
     "MAX_ENCODED_SUBJECT",
     "MAX_ID",
     "MAX_VERSION",
@@ -32,6 +34,7 @@ Version = NewType("Version", int)
 MAX_VERSION: Final = 2**31 - 1
 MAX_ID: Final = 2**31 - 1
 #: bytes of a subject in a URL, percent-encoded; a longer one could not be requested (a request head has 65,536 bytes)
+MAX_CONTEXT_LENGTH: Final = 255  #: characters of a context's name; the columns of databases are as wide
 MAX_ENCODED_SUBJECT: Final = 60_000
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
@@ -101,6 +104,12 @@ class Subject:
         ):
             raise InvalidSubject(subject=str(self))
         return self
+
+
+#: why ``Subject.validate`` rejects a name, and why an empty one is rejected, as part of a sentence
+INVALID_SUBJECT_REASONS: Final = (
+    "the name is empty, reserved or too long, or has a control character or half of a surrogate pair"
+)
 
 
 def qualify_subject(subject: str, context: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from contractlog.compatibility.errors import InvalidMode
 
-__all__ = ["Mode"]
+__all__ = ["IMPORT_MODES", "READ_ONLY_MODES", "Mode"]
 
 
 class Mode(StrEnum):
@@ -29,3 +30,9 @@ class Mode(StrEnum):
             return cls(text.upper())
         except ValueError:
             raise InvalidMode from None
+
+
+#: modes in which schemas are registered with ids
+IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
+#: modes that reject every write except a change of the mode
+READ_ONLY_MODES: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, Generic, TypeVar
 
-from contractlog.compatibility.check_spec import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.common_check_catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixpoint import Fixpoint
 from contractlog.compatibility.json_text import join_pointer

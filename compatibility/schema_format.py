@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from contractlog.compatibility.check_spec import CheckSpec
+from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
@@ -34,7 +34,7 @@ class SchemaFormat:
     parse: _Parse  #: parses a draft, or raises ``InvalidSchema`` with the position
     #: yields every difference between reader and writer that a policy may count as breaking
     compare: Callable[[ParsedSchema, ParsedSchema, Policy, StepBudget | None], Iterator[Finding]]
-    checks: tuple[CheckSpec, ...]  #: the meaning of every id in its findings
+    checks: tuple[CheckDescription, ...]  #: the meaning of every id in its findings
     allowed_checks: Mapping[Policy, frozenset[str]]  #: policy -> checks whose findings break nothing
     #: yields the differences that break compatibility only if their check is requested
     find_warnings: Callable[[ParsedSchema, ParsedSchema, StepBudget | None], Iterator[Finding]] = lambda *_: iter(())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from contractlog.compatibility.check_spec import SCHEMA_TYPE_CHANGED
+from contractlog.compatibility.common_check_catalogue import SCHEMA_TYPE_CHANGED
 from contractlog.compatibility.finding import Comparison, Verdict
 from contractlog.compatibility.level import Direction
 

@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Scope
 from contractlog.registry.access.current_caller import ANONYMOUS, Principal
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.database import open_store
-from contractlog.registry.features.imports.routes import IMPORT_PATH
 from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.http import errors, host_and_origin_checks, metrics_token
 from contractlog.registry.http.access_control import AccessControl
@@ -34,7 +33,8 @@ from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.services import Services, create_services
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
+from contractlog.registry.transfer.report import IMPORT_PATH
 
 __all__ = ["create_app"]
 

@@ -38,7 +38,7 @@ from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = ["Services", "create_services"]

@@ -51,7 +51,7 @@ class Settings:
     port: Annotated[int, Bounds(maximum=65535)] = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
     max_body_bytes: Annotated[int, Bounds(1)] = 1024 * 1024  #: larger requests are answered with 413
-    #: larger exports are rejected by a running registry
+    #: largest body of an import; larger ones are answered with 413
     max_import_bytes: Annotated[int, Bounds(1)] = 1024 * 1024 * 1024
     #: how long a request may take to send its body; slower ones are answered with 408
     body_seconds: Annotated[float, Bounds(0.1)] = 60.0

@@ -11,12 +11,12 @@ from typing import Any, Final, cast
 
 import pyarrow as pa
 
+from contractlog.contracts.audit.mergeable_state import NO_TIMESTAMP, ViolationExample
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import Part
-from contractlog.contracts.audit.state import NO_TIMESTAMP, ViolationExample
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes
 from contractlog.spark_validation.columnar.frames import Guids, read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes
 from contractlog.spark_validation.expectations import ValidatorCache
 from contractlog.spark_validation.producers import BatchProducers
 from contractlog.spark_validation.timestamps import NO_TIME, to_milliseconds

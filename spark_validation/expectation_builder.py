@@ -18,14 +18,14 @@ from contractlog.compatibility.errors import ContractlogError, InvalidSchema, No
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.contracts.audit.state import AuditState
 from contractlog.serdes.json_schema.schema_preparation import shorten_message
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
+from contractlog.spark_validation.columnar.column_validation import validate_column
 from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import (
     AuditExpectations,
     ExpectedSchema,
@@ -152,7 +152,7 @@ class ExpectationBuilder:
         sampled = self._sampled.get(key)
         if sampled is None:
             return _NO_COUNTS
-        frames = read_frames(cast("pa.BinaryArray", sampled.bodies), sampled.heads, GuidIds(self._catalogue.guids))
+        frames = read_frames(cast("pa.BinaryArray", sampled.bodies), sampled.header_ids, GuidIds(self._catalogue.guids))
         ids, numbers = np.unique(frames.schema_ids[frames.framed], return_counts=True)
         return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
 
@@ -212,7 +212,9 @@ class ExpectationBuilder:
         bodies = cast("pa.BinaryArray", sampled.bodies)
         validators = ValidatorCache(known_ids, self._schemas, self._limits)
         guids = GuidIds(self._catalogue.guids)
-        codes = validate_column(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
+        codes = validate_column(
+            bodies, validators, None, columns=False, header_ids=sampled.header_ids, guids=guids
+        ).codes
         carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
         conforming = int((codes == Outcome.CONFORMS).sum())
         present = len(bodies) - bodies.null_count
@@ -242,7 +244,7 @@ class _SampledPart:
     """Keys or values of a few records, with the ids and guids from the records' headers."""
 
     bodies: pa.Array[Any]
-    heads: pa.Array[Any]  #: null if a record has no such header
+    header_ids: pa.Array[Any]  #: null if a record has no such header
 
 
 def _sample_topics(
@@ -260,8 +262,8 @@ def _sample_topics(
     arrays_by_part: defaultdict[tuple[str, Part], list[tuple[pa.Array[Any], pa.Array[Any]]]] = defaultdict(list)
     with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
         for arrays in threads.map(lambda share: list(_read_samples(source, share, budget)), shares):
-            for key, bodies, heads in arrays:
-                arrays_by_part[key].append((bodies, heads))
+            for key, bodies, header_ids in arrays:
+                arrays_by_part[key].append((bodies, header_ids))
     return {
         key: _SampledPart(*(pa.concat_arrays(list(arrays)) for arrays in zip(*pairs, strict=True)))
         for key, pairs in arrays_by_part.items()
@@ -271,7 +273,7 @@ def _sample_topics(
 def _read_samples(
     source: RecordSource, ranges: Sequence[OffsetRange], budget: int
 ) -> Iterator[tuple[tuple[str, Part], pa.Array[Any], pa.Array[Any]]]:
-    """Yield the keys and the values of ranges with their heads; of each range up to a number of bytes."""
+    """Yield the keys and values of ranges with the ids in their headers; of each range up to a number of bytes."""
     with source.open(ranges) as reader:
         for offsets in ranges:
             left = budget
@@ -279,10 +281,10 @@ def _read_samples(
                 rows = _count_rows_within(batch, left)
                 chosen = batch.slice(0, rows)
                 for part in PARTS:
-                    heads = read_schema_headers(chosen.column("headers"), part)
+                    header_ids = read_schema_headers(chosen.column("headers"), part)
                     none: pa.Array[Any] = pa.nulls(rows, pa.binary())
                     bodies = pa.concat_arrays([chosen.column(part)])  # a copy, without the rest of the batch
-                    yield (offsets.topic, part), bodies, none if heads is None else heads
+                    yield (offsets.topic, part), bodies, none if header_ids is None else header_ids
                 left -= batch.nbytes
                 if left <= 0:
                     break

@@ -14,10 +14,10 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import Part
 from contractlog.contracts.audit.summary import VersionUse
+from contractlog.spark_validation.columnar.column_validation import Validator, make_validator
 from contractlog.spark_validation.columnar.frames import Guids
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
-from contractlog.spark_validation.columnar.validation import Validator, make_validator
 from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
 from contractlog.spark_validation.subject_strategies import SubjectStrategy
 

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     MAX_EXAMPLES,
     MAX_FIELDS,
     MAX_UNKNOWN_IDS,
@@ -29,8 +27,10 @@ from contractlog.contracts.audit.state import (
     ViolationKey,
     limit_state,
 )
+from contractlog.contracts.audit.outcomes import FIRST_VIOLATION, Outcome
+from contractlog.contracts.audit.report import PARTS, Part
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, validate_column
 from contractlog.spark_validation.columnar.frames import Guids, read_schema_headers
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes, validate_column
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.example_evidence import ExampleReader
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
@@ -144,7 +144,7 @@ def _validate_batch(
             check.validators,
             check.expectation.allowed,
             columns=expectations.samples or profiles,
-            heads=read_schema_headers(batch.column("headers"), part),
+            header_ids=read_schema_headers(batch.column("headers"), part),
             guids=check.guids,
             names=check.names,
         )
@@ -181,7 +181,7 @@ class _CheckedBatch:
             unsampled=frozenset((topic, part, field) for field in fields[MAX_FIELDS:]),
             producers={}
             if self.producers is None
-            else self.producers.count_records(topic, part, checked.codes >= Outcome.NOT_FRAMED, self.times),
+            else self.producers.count_records(topic, part, checked.codes >= FIRST_VIOLATION, self.times),
         )
 
     def _count_cells(self) -> dict[CellKey, Cell]:
@@ -210,7 +210,7 @@ class _CheckedBatch:
         A kind is an outcome, a schema id, a schema path and a field.
         """
         checked, offset_numbers = self.checked, self.offset_numbers
-        bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
+        bad = np.flatnonzero(checked.codes >= FIRST_VIOLATION)
         nodes, codes = checked.paths[bad].astype(np.int64), checked.codes[bad]
         schema_ids = _limit_unknown_ids(checked.schema_ids[bad], codes)
         violations: dict[ViolationKey, ViolationCounts] = {}

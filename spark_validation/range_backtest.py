@@ -22,14 +22,14 @@ from contractlog.contracts.audit.backtest import (
     UnreadableKey,
     limit_readability,
 )
+from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import Part
-from contractlog.contracts.audit.state import MAX_EXAMPLES, Coverage
+from contractlog.spark_validation.columnar.column_validation import validate_column
 from contractlog.spark_validation.columnar.frames import Frames, Guids, read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.read_failures import ReadFailures, UnreadableCause
 from contractlog.spark_validation.columnar.readability import Readability, make_readability
-from contractlog.spark_validation.columnar.validation import validate_column
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
@@ -126,10 +126,10 @@ def backtest_range(source: RangeSource, offsets: OffsetRange, prepared: Prepared
 
 def _read_batch(batch: pa.RecordBatch, offsets: OffsetRange, prepared: PreparedBacktest) -> ReadabilityState:
     bodies = cast("pa.BinaryArray", batch.column(prepared.plan.part))
-    heads = read_schema_headers(batch.column("headers"), prepared.plan.part)
+    header_ids = read_schema_headers(batch.column("headers"), prepared.plan.part)
     guids = prepared.plan.guids
-    checked = validate_column(bodies, prepared.validators, None, columns=False, heads=heads, guids=guids)
-    frames = read_frames(bodies, heads, guids)
+    checked = validate_column(bodies, prepared.validators, None, columns=False, header_ids=header_ids, guids=guids)
+    frames = read_frames(bodies, header_ids, guids)
     rows = _BatchRows(offsets, to_milliseconds(batch.column("timestamp")), np.asarray(batch.column("offset")), frames)
     outcomes = np.full(len(bodies), _NUMBERS[ReadOutcome.VIOLATING], np.int64)
     for code, outcome in _OUTCOMES.items():

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, IdUse
+from contractlog.contracts.audit.mergeable_state import Coverage
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.contracts.audit.state import Coverage
 from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
 from contractlog.spark_validation.expectations import GuidIds
 from contractlog.spark_validation.sources.records import OffsetRange

@@ -19,7 +19,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError, UsageError
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
 from contractlog.spark_validation.range_audit import audit_range

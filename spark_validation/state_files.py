@@ -14,9 +14,7 @@ import pyarrow.parquet as pq
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.field_profiles import FieldProfileKey
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     AuditState,
     Cell,
     CellKey,
@@ -25,6 +23,8 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
 from contractlog.spark_validation.statistics_files import STATISTICS, parse_statistics, write_statistics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.contracts.audit.state import MAX_SAMPLED_VALUES, AuditState, limit_samples, limit_state
+from contractlog.contracts.audit.mergeable_state import MAX_SAMPLED_VALUES, AuditState, limit_samples, limit_state
 
 __all__ = ["StateMerger"]
 

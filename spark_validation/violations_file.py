@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import FIRST_VIOLATION, Outcome
 from contractlog.contracts.audit.report import Part
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes
 from contractlog.spark_validation.sources.records import OffsetRange
 
 __all__ = ["DEFAULT_MAX_BYTES", "VIOLATIONS", "ViolationsFile", "ensure_readable", "find_violation_files"]
@@ -80,7 +80,7 @@ class ViolationsFile:
 
     def add(self, batch: pa.RecordBatch, part: Part, checked: ColumnOutcomes) -> None:
         """Write the rows of a batch whose key or value (the part) violates its contract."""
-        rows = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
+        rows = np.flatnonzero(checked.codes >= FIRST_VIOLATION)
         if not len(rows):
             return
         if self._writer is None:

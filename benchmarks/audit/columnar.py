@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.spark_validation.columnar.validation import make_validator, validate_column
+from contractlog.spark_validation.columnar.column_validation import make_validator, validate_column
 
 SCHEMA = {
     "type": "record",

@@ -27,8 +27,8 @@ from columnar import SCHEMA, create_order, strip_logical_types
 
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.range_audit import audit_range

@@ -20,8 +20,8 @@ from contractlog.clients.cli.output import (
 from contractlog.clients.cli.pull.manifest_import import find_subjects, import_associations, import_subject_rules
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.file_names import subject_from_name
-from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, SubjectRule
+from contractlog.clients.cli.schema_folder.manifest_file_entries import FileRule
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     format_manifest,
     registry_of_manifest,

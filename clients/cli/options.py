@@ -21,8 +21,9 @@ from contractlog.clients.settings import (
     Security,
     registry_url,
 )
+from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject, UsageError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import INVALID_SUBJECT_REASONS, Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference
 
@@ -40,6 +41,7 @@ __all__ = [
     "format_reference",
     "parse_level",
     "parse_output_path",
+    "parse_policy",
     "parse_reference",
     "parse_version_name",
     "select_context",
@@ -219,6 +221,18 @@ class _RequestLog:
         """Print nothing: a lookup without a request."""
 
 
+def parse_policy(text: str) -> Policy:
+    """Parse a compatibility policy, ignoring case.
+
+    Raises:
+        ArgumentTypeError: not a valid policy.
+    """
+    try:
+        return Policy(text.upper())
+    except ValueError:
+        raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Policy)}") from None
+
+
 def parse_level(text: str) -> Level:
     """Parse a compatibility level, as an argument type.
 
@@ -275,9 +289,7 @@ def _parse_subject(text: str) -> str:
     except InvalidSubject:
         name = ""
     if not name:
-        raise ArgumentTypeError(
-            f"{text!r} cannot be a subject: the name is empty, reserved, or holds a control character"
-        )
+        raise ArgumentTypeError(f"{text[:255]!r} cannot be a subject: {INVALID_SUBJECT_REASONS}")
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.compatibility.check_spec import CheckExample, CheckSpec
+from contractlog.compatibility.check_description import CheckDescription, CheckExample
 
 __all__ = [
     "AVRO_CHECKS",
@@ -24,7 +24,7 @@ __all__ = [
     "AVRO_WARNINGS",
 ]
 
-AVRO_NAME_CHANGED: Final = CheckSpec(
+AVRO_NAME_CHANGED: Final = CheckDescription(
     "AVRO_NAME_CHANGED",
     "The name of a record, enum or fixed type changed",
     "Names are compared without their namespace. A reader that renames a type needs the writer's full name as an "
@@ -35,14 +35,14 @@ AVRO_NAME_CHANGED: Final = CheckSpec(
         '{"type":"fixed","name":"TailNumber","size":6}',
     ),
 )
-AVRO_FIXED_SIZE_CHANGED: Final = CheckSpec(
+AVRO_FIXED_SIZE_CHANGED: Final = CheckDescription(
     "AVRO_FIXED_SIZE_CHANGED",
     "The size of a fixed type changed",
     "Fixed values are stored without their length, so reader and writer must agree on the size.",
     CheckExample('{"type":"fixed","name":"Hash","size":32}', '{"type":"fixed","name":"Hash","size":16}'),
     CheckExample('{"type":"fixed","name":"Hash","size":16}', '{"type":"fixed","name":"Hash","size":16}'),
 )
-AVRO_ENUM_SYMBOLS_MISSING: Final = CheckSpec(
+AVRO_ENUM_SYMBOLS_MISSING: Final = CheckDescription(
     "AVRO_ENUM_SYMBOLS_MISSING",
     "The reader's enum lacks symbols of the writer's enum",
     "An unknown symbol cannot be read, unless the reader's enum has a default. A default of the field does not help.",
@@ -54,7 +54,7 @@ AVRO_ENUM_SYMBOLS_MISSING: Final = CheckSpec(
         '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}',
     ),
 )
-AVRO_FIELD_DEFAULT_MISSING: Final = CheckSpec(
+AVRO_FIELD_DEFAULT_MISSING: Final = CheckDescription(
     "AVRO_FIELD_DEFAULT_MISSING",
     "The writer lacks a field that has no default in the reader",
     "A reader sets a field that the writer lacks to its default. Without a default, the record cannot be read.",
@@ -67,7 +67,7 @@ AVRO_FIELD_DEFAULT_MISSING: Final = CheckSpec(
         '{"type":"record","name":"Flight","fields":[]}',
     ),
 )
-AVRO_FIELD_AMBIGUOUS: Final = CheckSpec(
+AVRO_FIELD_AMBIGUOUS: Final = CheckDescription(
     "AVRO_FIELD_AMBIGUOUS",
     "A reader field matches several fields of the writer",
     "The name and the aliases of a reader field may together match only one field of the writer.",
@@ -80,7 +80,7 @@ AVRO_FIELD_AMBIGUOUS: Final = CheckSpec(
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"int"},{"name":"stand","type":"int"}]}',
     ),
 )
-AVRO_TYPE_CHANGED: Final = CheckSpec(
+AVRO_TYPE_CHANGED: Final = CheckDescription(
     "AVRO_TYPE_CHANGED",
     "The reader's type cannot read the writer's type",
     "A reader promotes int to long, float and double, long to float and double, float to double, and string and bytes "
@@ -88,7 +88,7 @@ AVRO_TYPE_CHANGED: Final = CheckSpec(
     CheckExample('"int"', '"long"'),
     CheckExample('"long"', '"int"'),
 )
-AVRO_UNION_BRANCH_MISSING: Final = CheckSpec(
+AVRO_UNION_BRANCH_MISSING: Final = CheckDescription(
     "AVRO_UNION_BRANCH_MISSING",
     "The reader's union has no branch for a type of the writer",
     "Each type of the writer needs a branch of the reader's union that can read it. If a branch of the same name "
@@ -96,7 +96,7 @@ AVRO_UNION_BRANCH_MISSING: Final = CheckSpec(
     CheckExample('["null","int"]', '["null","string"]'),
     CheckExample('["null","int","string"]', '["null","string"]'),
 )
-AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
+AVRO_LOGICAL_TYPE_CHANGED: Final = CheckDescription(
     "AVRO_LOGICAL_TYPE_CHANGED",
     "The same bytes are read as a different value",
     "Schema resolution ignores logical types: if the scale of a decimal or the unit of a timestamp changes, existing "
@@ -110,7 +110,7 @@ AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
         '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}',
     ),
 )
-AVRO_DEFAULT_CHANGED: Final = CheckSpec(
+AVRO_DEFAULT_CHANGED: Final = CheckDescription(
     "AVRO_DEFAULT_CHANGED",
     "A default was changed or removed",
     "Readers use a default if a record lacks the field, or if the symbol of an enum is unknown. If it changes, the "
@@ -126,7 +126,7 @@ AVRO_DEFAULT_CHANGED: Final = CheckSpec(
     ),
     of_candidate=True,
 )
-AVRO_DOC_LOST: Final = CheckSpec(
+AVRO_DOC_LOST: Final = CheckDescription(
     "AVRO_DOC_LOST",
     "Documentation was removed",
     "A type or field that the previous version documents has no documentation now. No level requires it; `[[checks]]` "
@@ -141,7 +141,7 @@ AVRO_DOC_LOST: Final = CheckSpec(
     ),
     of_candidate=True,
 )
-AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
+AVRO_ENUM_DEFAULT_MISSING: Final = CheckDescription(
     "AVRO_ENUM_DEFAULT_MISSING",
     "The symbols of an enum without a default changed",
     "Without a default of the enum, readers of this version cannot read symbols that are added later. No level "
@@ -155,7 +155,7 @@ AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
     ),
     of_candidate=True,
 )
-AVRO_ENUM_SYMBOLS_REMOVED: Final = CheckSpec(
+AVRO_ENUM_SYMBOLS_REMOVED: Final = CheckDescription(
     "AVRO_ENUM_SYMBOLS_REMOVED",
     "Symbols were removed from an enum with a default",
     "Records that have a removed symbol can be read, but are silently read as the default of the enum. No level "
@@ -170,7 +170,7 @@ AVRO_ENUM_SYMBOLS_REMOVED: Final = CheckSpec(
     ),
     of_candidate=True,
 )
-AVRO_FIELD_RENAMED: Final = CheckSpec(
+AVRO_FIELD_RENAMED: Final = CheckDescription(
     "AVRO_FIELD_RENAMED",
     "A field seems to have been renamed without an alias",
     "A field was removed, and one new field of its type has a default: values written under the old name are "

@@ -1,4 +1,4 @@
-"""Normalization of Avro defaults, and their validation, which new schemas require as in the reference."""
+"""Validation of Avro defaults, which new schemas require as in the reference."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from contractlog.compatibility.avro.check_catalogue import (
     AVRO_UNION_BRANCH_MISSING,
 )
 from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, Fixed, Map, NamedType, Record, Union
-from contractlog.compatibility.check_spec import CheckSpec
+from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
 
@@ -161,7 +161,7 @@ def union_branch_missing_finding(path: str, reader: Union, writer: AvroType) -> 
     )
 
 
-def _make_finding(check: CheckSpec, at: tuple[str, str], detail: str, message: str, *fixes: str) -> Finding:
+def _make_finding(check: CheckDescription, at: tuple[str, str], detail: str, message: str, *fixes: str) -> Finding:
     return Finding(check.id, *at, detail, message, *fixes)
 
 

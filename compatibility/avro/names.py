@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from contractlog.compatibility.avro.types import PRIMITIVES
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import join_pointer
 
-__all__ = ["check_full_name", "check_name", "qualify_name"]
+__all__ = ["check_full_name", "check_name", "find_fallback_symbol", "qualify_name"]
 
 _STRICT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _STRICT_FULL: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
+_FALLBACK_SYMBOLS: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "UNDEFINED"})
 
 
 def qualify_name(name: str, namespace: str) -> str:
@@ -56,3 +58,12 @@ def check_name(name: str, what: str, at: str, *tokens: str | int, strict: bool) 
 
 def _is_tolerable(name: str) -> bool:
     return bool(name) and not name[0].isdecimal() and all(letter.isalnum() or letter == "_" for letter in name)
+
+
+def find_fallback_symbol(symbols: Iterable[str]) -> str | None:
+    """Return the enum symbol whose name says that it stands for unknown symbols; None if there is none.
+
+    >>> find_fallback_symbol(["OPEN", "Unknown"])
+    'Unknown'
+    """
+    return next((symbol for symbol in symbols if symbol.upper() in _FALLBACK_SYMBOLS), None)

@@ -33,7 +33,7 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.check_spec import CheckSpec
+from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
 from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded
@@ -311,13 +311,13 @@ def _field_renamed_finding(path: str, field: Field, previous: Field) -> Finding:
 
 
 def _candidate_finding(
-    check: CheckSpec, at: tuple[str, str], detail: str, message_parts: tuple[str, str], fix: str
+    check: CheckDescription, at: tuple[str, str], detail: str, message_parts: tuple[str, str], fix: str
 ) -> Finding:
     return _finding(check, at, detail, message_parts, fix, fix)
 
 
 def _finding(
-    check: CheckSpec, at: tuple[str, str], detail: str, message_parts: tuple[str, str], *fixes: str
+    check: CheckDescription, at: tuple[str, str], detail: str, message_parts: tuple[str, str], *fixes: str
 ) -> Finding:
     path, info = (text.replace("{", "{{").replace("}", "}}") for text in message_parts)
     kind = check.id.removeprefix("AVRO_")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from contractlog.compatibility.avro.names import find_fallback_symbol
 from contractlog.compatibility.avro.types import short_name
 from contractlog.compatibility.fixes.avro_text_pair import (
     AvroTextPair,
@@ -30,8 +31,6 @@ __all__ = [
     "restore_fixed_size",
     "suggest_enum_default",
 ]
-
-_FALLBACK_SYMBOLS: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "NONE", "UNDEFINED"})
 
 
 def fix_changed_name(pair: AvroTextPair) -> Iterator[ProposedFix]:
@@ -149,7 +148,7 @@ def _index_to_restore(earlier: Sequence[str], index: int, candidate: Sequence[st
 
 def suggest_enum_default(symbols: Sequence[str]) -> str | None:
     """Return the symbol that suits best as the default for unknown symbols."""
-    return next((symbol for symbol in symbols if symbol.upper() in _FALLBACK_SYMBOLS), symbols[0] if symbols else None)
+    return find_fallback_symbol(symbols) or (symbols[0] if symbols else None)
 
 
 def _remove_symbols(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from contractlog.compatibility.check_spec import CheckExample, CheckSpec
+from contractlog.compatibility.check_description import CheckDescription, CheckExample
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.json_schema.diff.difference_catalogue import (
     DIFFERENCE_KINDS,
@@ -18,7 +18,7 @@ from contractlog.compatibility.json_schema.exact.check_catalogue import ALLOWED_
 
 __all__ = ["ALLOWED_JSON_CHECKS", "JSON_CHECKS", "JSON_SCHEMA_NONCONFORMING", "allowed_kinds"]
 
-JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
+JSON_SCHEMA_NONCONFORMING: Final = CheckDescription(
     "JSON_SCHEMA_NONCONFORMING",
     "The schema is rejected by its draft's meta-schema, or has a reference that cannot be resolved",
     "The parser of Confluent Schema Registry accepts such a schema, so it is compared like any other. Validators "
@@ -27,9 +27,9 @@ JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
     of_candidate=True,
 )
 JSON_CHECKS: Final = (
-    *(CheckSpec(check_id(kind.name), kind.title, explain(kind)) for kind in DIFFERENCE_KINDS.values()),
+    *(CheckDescription(check_id(kind.name), kind.title, explain(kind)) for kind in DIFFERENCE_KINDS.values()),
     *(
-        CheckSpec(check.id, check.title, check.explanation, CheckExample(*check.bad), CheckExample(*check.good))
+        CheckDescription(check.id, check.title, check.explanation, CheckExample(*check.bad), CheckExample(*check.good))
         for check in EXACT_CHECKS
     ),
     JSON_SCHEMA_NONCONFORMING,

@@ -15,10 +15,10 @@ from contractlog.compatibility.json_schema.diff.difference_catalogue import chec
 from contractlog.compatibility.json_schema.diff.merged_writers_check import JsonHistoryCheck, JsonShape, intern_shape
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.inlined_equivalence import is_same_inlined
+from contractlog.compatibility.json_schema.lenient_acceptance import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.nodes import SchemaNode
 from contractlog.compatibility.json_schema.parser import JsonSchema, parse_json_schema
 from contractlog.compatibility.json_schema.reference_names import list_json_names
-from contractlog.compatibility.json_schema.schema_validity import find_nonconformity_reason, require_acceptable
 from contractlog.compatibility.json_schema.search_terms import extract_json_terms
 from contractlog.compatibility.json_schema.taggable_elements import JSON_TAGS
 from contractlog.compatibility.json_schema.tree_builder import build_tree

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from contractlog.compatibility.avro.names import find_fallback_symbol
 from contractlog.compatibility.avro.types import (
     MISSING,
     PRIMITIVES,
@@ -38,7 +39,6 @@ __all__: list[str] = []  # only the table of rules imports the checks; its rows 
 
 Problems = Iterator[Problem]
 
-_FALLBACK_SYMBOLS: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "UNDEFINED"})
 #: the optional members of types and fields, which authors may misspell unnoticed
 _MEMBERS: Final[Mapping[type, tuple[str, ...]]] = {
     Field: ("aliases", "default", "doc", "order"),
@@ -197,7 +197,7 @@ def check_default_misplaced(_: AvroDocument, field: Field) -> Problems:
 def check_enum_default(_: AvroDocument, enum: Enum) -> Problems:
     if enum.default is not None or not enum.symbols:
         return
-    fallback = next((symbol for symbol in enum.symbols if symbol.upper() in _FALLBACK_SYMBOLS), None)
+    fallback = find_fallback_symbol(enum.symbols)
     what = f"the enum `{short_name(enum.name)}` has no default, so its readers fail on symbols that are added later"
     if fallback is None:
         yield Problem(enum.at, f'{what}; add a symbol such as "UNKNOWN" and make it the "default"')

@@ -14,7 +14,7 @@ from enum import StrEnum
 from heapq import nsmallest
 from typing import Final, TypeVar
 
-from contractlog.contracts.audit.state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS, Coverage
+from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS, Coverage
 
 __all__ = [
     "ReadCounts",

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, Coverage
 
 __all__ = ["IdKey", "IdUsage", "IdUse", "find_gaps", "find_id_usage", "subtract_coverage"]
 

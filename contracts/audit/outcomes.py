@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final, Self
 
-__all__ = ["NO_BODY", "Outcome"]
+__all__ = ["FIRST_VIOLATION", "NO_BODY", "Outcome"]
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
@@ -102,7 +102,9 @@ class Outcome(IntEnum):
     @property
     def violating(self) -> bool:
         """True if a record with this outcome breaks its contract."""
-        return self >= Outcome.NOT_FRAMED
+        return self >= FIRST_VIOLATION
 
 
+#: violating outcomes have this code or a higher one, for columns of codes
+FIRST_VIOLATION: Final = Outcome.NOT_FRAMED
 NO_BODY: Final = frozenset({Outcome.TOMBSTONE, Outcome.UNAUDITED})

@@ -14,6 +14,15 @@ from typing import Final, Literal, NamedTuple
 
 from contractlog.contracts.audit.field_entries import list_fields
 from contractlog.contracts.audit.field_profiles import FieldProfile
+from contractlog.contracts.audit.mergeable_state import (
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    ViolationCounts,
+    ViolationKey,
+    describe_unsampled_fields,
+)
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.record_entries import (
@@ -32,15 +41,6 @@ from contractlog.contracts.audit.report import (
     SeriesPoint,
     StrategyUse,
     TopicPart,
-)
-from contractlog.contracts.audit.state import (
-    AuditState,
-    Cell,
-    CellKey,
-    Coverage,
-    ViolationCounts,
-    ViolationKey,
-    describe_unsampled_fields,
 )
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.contracts.audit.violation_entries import list_producers, list_violations

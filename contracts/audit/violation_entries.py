@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from contractlog.contracts.audit.mergeable_state import ViolationCounts, ViolationExample, ViolationKey
 from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
 from contractlog.contracts.audit.report import ProducerUse, ViolatingProducer, ViolatingRecord, ViolationLine
-from contractlog.contracts.audit.state import ViolationCounts, ViolationExample, ViolationKey
 from contractlog.contracts.audit.time_text import format_timestamp
 
 __all__ = ["list_producers", "list_violations"]

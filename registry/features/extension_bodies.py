@@ -1,4 +1,4 @@
-"""Response bodies of contractlog's own resources, as in ``openapi.yaml``."""
+"""Response bodies of contractlog's own resources that have no ``bodies.py`` of their own."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.execution.drain_state import DrainState
 from contractlog.registry.telemetry import metric_catalogue
-from contractlog.registry.telemetry.metrics import Histogram, MetricValue, WorkerMetrics
+from contractlog.registry.telemetry.metric_memory import Histogram, MetricValue, WorkerMetrics
 
 __all__ = ["OutermostMiddleware", "make_request_id_factory"]
 

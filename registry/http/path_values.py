@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
 
 __all__ = ["decode_segment", "parse_context", "parse_subject"]
-
-_MAX_CONTEXT_LENGTH: Final = 255
 
 
 def decode_segment(segment: str) -> str:
@@ -32,7 +29,7 @@ def parse_subject(text: str) -> Subject:
         InvalidSubject: the name is invalid, or a database could not store it.
     """
     subject = Subject.parse(text)
-    if "\0" in text or len(subject.context) > _MAX_CONTEXT_LENGTH:
+    if "\0" in text or len(subject.context) > MAX_CONTEXT_LENGTH:
         raise InvalidSubject(subject=text)
     return subject
 

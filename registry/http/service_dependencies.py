@@ -30,7 +30,7 @@ from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH
 from contractlog.registry import database
 from contractlog.registry.storage import id_counters
 from contractlog.registry.storage.engines import mask_url
@@ -15,7 +16,6 @@ from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.database_access import open_for_import
 
 __all__ = [
-    "MAX_CONTEXT_LENGTH",
     "change_database",
     "open_registry_database",
     "require_context",
@@ -23,8 +23,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-MAX_CONTEXT_LENGTH: Final = 255
 
 
 def require_context(transaction: Transaction, context: str) -> int:

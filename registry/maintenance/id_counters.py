@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_CONTEXT_LENGTH, MAX_VERSION
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.maintenance.database_change import (
-    MAX_CONTEXT_LENGTH,
     change_database,
     require_context,
     unknown_context_error,

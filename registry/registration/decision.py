@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, OperationNotPermitted, StrongReference
 from contractlog.compatibility.identifiers import Subject, apply_alias
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permissions
@@ -27,11 +27,10 @@ from contractlog.registry.registration.request import (
     RegistrationResult,
 )
 from contractlog.registry.registration.write_preconditions import (
-    IMPORT_MODES,
-    reject_closed_subject,
-    reject_mode,
+    require_comparable_latest_version,
     require_context_permission,
     require_reference_permissions,
+    require_registration_mode,
     validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
@@ -66,7 +65,7 @@ def decide_registration(
         candidate, existing = registration.find_existing()
         if existing is not None:
             return existing
-    reject_mode(subject, configured, request.schema_id)
+    require_registration_mode(subject, configured, request.schema_id)
     if configured.mode in IMPORT_MODES:
         return registration.import_unchanged()
     return registration.check_next_version(candidate)
@@ -127,7 +126,7 @@ class _Registration:
                 and not self.snapshot.highest(self.subject)
             ):
                 raise
-            return parser.draft(self.snapshot, self.subject, draft, strict=False), error
+            return parser.parse_draft(self.snapshot, self.subject, draft, strict=False), error
 
     def _build_candidate(self, parsed: ParsedDraft) -> Candidate:
         return Candidate.of(self.snapshot, parsed, normalize=self.request.normalize)
@@ -183,7 +182,7 @@ class _Registration:
                 return existing
         self.checker.reject_nonconforming(parsed, configured)
         if previous is not None:
-            reject_closed_subject(snapshot, subject)
+            require_comparable_latest_version(snapshot, subject)
         facts = self._check_compatibility(parsed, previous)
         self.checker.parser.cache_expected(candidate.content, parsed.parsed)
         match request.version:
@@ -216,7 +215,7 @@ class _Registration:
     def import_unchanged(self) -> RegistrationResult | PendingAppend:
         """Import the schema unchanged, under its id and number."""
         snapshot, subject, request = self.snapshot, self.subject, self.request
-        parsed = self.checker.parser.draft(snapshot, subject, request.draft, strict=False, new=True)
+        parsed = self.checker.parser.parse_draft(snapshot, subject, request.draft, strict=False, new=True)
         self._reject_owned_targets(parsed)
         candidate = Candidate.of(snapshot, parsed, normalize=False)
         same = [

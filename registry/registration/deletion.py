@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.identifiers import Subject
-from contractlog.registry.registration.write_preconditions import reject_read_only
+from contractlog.registry.registration.write_preconditions import require_writable_mode
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.store import Store
@@ -66,7 +66,7 @@ def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, b
     versions = dict(transaction.versions(subject, DeletedFilter.INCLUDED))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
-    reject_read_only(subject, transaction.read_effective_settings(subject))
+    require_writable_mode(subject, transaction.read_effective_settings(subject))
     return versions
 
 

@@ -52,7 +52,7 @@ class SchemaParser:
         self.memo = Memo(shapes=_MEMO_ENTRIES, verdicts=_MEMO_ENTRIES)  #: of all checks, one at a time
         self.memo_lock = threading.Lock()  #: lock of the memo
 
-    def draft(
+    def parse_draft(
         self,
         snapshot: Snapshot,
         subject: Subject,
@@ -107,7 +107,7 @@ class SchemaParser:
             InvalidSchema: the text is not a schema, or a reference cannot be used.
         """
         strict = configured.validate_new_schemas is not False
-        return self.draft(snapshot, subject, draft, strict=strict, deleted=DeletedFilter.EXCLUDED, new=True)
+        return self.parse_draft(snapshot, subject, draft, strict=strict, deleted=DeletedFilter.EXCLUDED, new=True)
 
     def parse_stored(self, snapshot: Snapshot, schema: RegisteredSchema) -> ParsedSchema:
         """Parse a stored schema, without the rules for new ones."""

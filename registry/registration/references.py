@@ -13,7 +13,13 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import DeletedFilter
 
-__all__ = ["ResolvedReferences", "remove_own_context", "resolve_references", "resolve_target"]
+__all__ = [
+    "ResolvedReferences",
+    "reference_not_found",
+    "remove_own_context",
+    "resolve_references",
+    "resolve_target",
+]
 
 _MAX_DEPTH: Final = 16
 _LATEST: Final = -1
@@ -94,7 +100,10 @@ def _find_target(
     if number is None or 1 <= number <= MAX_VERSION:  # numbers beyond the column's range are not queried
         target = snapshot.version(subject, number, DeletedFilter.EXCLUDED if number is None else deleted)
     if target is None:
-        raise InvalidSchema(
-            f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
-        )
+        raise reference_not_found(reference)
     return target
+
+
+def reference_not_found(reference: Reference) -> InvalidSchema:
+    """Return the error about a reference to a version that does not exist."""
+    return InvalidSchema(f'No schema reference found for subject "{reference.subject}" and version {reference.version}')

@@ -84,7 +84,7 @@ def _find_under_subject(
 def _find_version(
     checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
 ) -> RegisteredSchema | None:
-    parsed = checker.parser.draft(snapshot, subject, query.draft, strict=False)
+    parsed = checker.parser.parse_draft(snapshot, subject, query.draft, strict=False)
     candidate = Candidate.of(snapshot, parsed, normalize=query.normalize)
     result = find_existing_version(checker.parser, snapshot, subject, candidate, deleted=query.deleted)
     return None if result is None else result.schema

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from contractlog.compatibility.errors import (
     Denied,
@@ -14,7 +13,7 @@ from contractlog.compatibility.errors import (
     SubjectReadOnly,
 )
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import IMPORT_MODES, READ_ONLY_MODES
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.references import resolve_target
@@ -22,17 +21,13 @@ from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = [
-    "IMPORT_MODES",
-    "reject_closed_subject",
-    "reject_mode",
-    "reject_read_only",
+    "require_comparable_latest_version",
     "require_context_permission",
     "require_reference_permissions",
+    "require_registration_mode",
+    "require_writable_mode",
     "validate_schema_subject",
 ]
-
-IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
-_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 
 
 def validate_schema_subject(subject: Subject) -> Subject:
@@ -46,19 +41,19 @@ def validate_schema_subject(subject: Subject) -> Subject:
     return subject.validate()
 
 
-def reject_read_only(subject: Subject, configured: ScopeSettings) -> None:
+def require_writable_mode(subject: Subject, configured: ScopeSettings) -> None:
     """Raise ``SubjectReadOnly`` if the mode does not permit writes."""
-    if configured.mode in _READ_ONLY:
+    if configured.mode in READ_ONLY_MODES:
         raise SubjectReadOnly(subject=str(subject), context=subject.context)
 
 
-def reject_mode(subject: Subject, configured: ScopeSettings, schema_id: int | None) -> None:
+def require_registration_mode(subject: Subject, configured: ScopeSettings, schema_id: int | None) -> None:
     """Raise unless the mode permits a registration: IMPORT or FORWARD with a given id, else READWRITE.
 
     Raises:
         SubjectReadOnly, SubjectNotInImport, SubjectNotReadWrite: it does not.
     """
-    reject_read_only(subject, configured)
+    require_writable_mode(subject, configured)
     importing = configured.mode in IMPORT_MODES
     if schema_id is not None and not importing:
         raise SubjectNotInImport(subject=str(subject), context=subject.context)
@@ -66,7 +61,7 @@ def reject_mode(subject: Subject, configured: ScopeSettings, schema_id: int | No
         raise SubjectNotReadWrite(subject=str(subject), context=subject.context)
 
 
-def reject_closed_subject(snapshot: Snapshot, subject: Subject) -> None:
+def require_comparable_latest_version(snapshot: Snapshot, subject: Subject) -> None:
     """Reject a new version of a subject whose newest version cannot be parsed, and so not be compared.
 
     Raises:

@@ -18,7 +18,7 @@ from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import id_counters
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 __all__ = ["RegistryServer", "install_exit_handlers", "serve_single_process"]
 

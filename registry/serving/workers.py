@@ -23,8 +23,8 @@ from contractlog.registry.maintenance import id_counters
 from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
-from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.metric_memory import SharedMetricMemory, WorkerMetrics
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 __all__ = ["serve_with_workers"]
 

@@ -66,7 +66,7 @@ WRITES: Final = Metric(
 WRITES_WAITING: Final = Metric(
     "contractlog_writes_waiting", MetricKind.GAUGE, "Writes that are queued or being committed."
 )
-WRITES_REFUSED: Final = Metric(
+WRITES_REJECTED: Final = Metric(
     "contractlog_writes_refused_total",
     MetricKind.COUNTER,
     "Writes rejected immediately with 503 because the queue was full.",
@@ -83,7 +83,7 @@ BATCH_SECONDS: Final = Metric(
     "Time from locking to committing a batch of writes.",
     bounds=_SECONDS,
 )
-DATABASE_AWAY: Final = Metric(
+DATABASE_UNAVAILABLE: Final = Metric(
     "contractlog_database_unavailable",
     MetricKind.GAUGE,
     "Workers that currently cannot reach the database; normally 0.",
@@ -157,10 +157,10 @@ CATALOGUE: Final = (
     CACHE_ENTRIES,
     WRITES,
     WRITES_WAITING,
-    WRITES_REFUSED,
+    WRITES_REJECTED,
     BATCH_SIZE,
     BATCH_SECONDS,
-    DATABASE_AWAY,
+    DATABASE_UNAVAILABLE,
     DATABASE_DISK_FULL,
     DRAINING,
     BUILD_INFO,

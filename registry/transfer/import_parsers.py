@@ -13,7 +13,14 @@ import msgspec
 from contractlog.compatibility.association_values import TOPIC, Lifecycle
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, MAX_ENCODED_SUBJECT, MAX_ID, MAX_VERSION, Subject
+from contractlog.compatibility.identifiers import (
+    GLOBAL_CONTEXT,
+    MAX_CONTEXT_LENGTH,
+    MAX_ENCODED_SUBJECT,
+    MAX_ID,
+    MAX_VERSION,
+    Subject,
+)
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
@@ -52,7 +59,6 @@ __all__ = [
 _REQUIRED: Final = object()
 NOT_STORABLE: Final = "the schema contains a NUL or half of a surrogate pair, which databases cannot store"
 LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
-_MAX_CONTEXT_LENGTH: Final = 255
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _MAX_MESSAGE_LENGTH: Final = 60  #: characters of a value in a message
 
@@ -199,11 +205,11 @@ def validate_context(name: str, where: str = "") -> str:
     Raises:
         InvalidField: no context can have this name.
     """
-    if len(name) > _MAX_CONTEXT_LENGTH:
+    if len(name) > MAX_CONTEXT_LENGTH:
         beginning = name[:_MAX_MESSAGE_LENGTH]
         raise InvalidField(
             f"{where}the context {beginning}… has a name of {len(name)} characters, "
-            f"over the limit of {_MAX_CONTEXT_LENGTH}"
+            f"over the limit of {MAX_CONTEXT_LENGTH}"
         )
     try:
         subject = Subject.parse(f":{name}:s").validate()

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema, way_out
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
 from contractlog.registry.registration.candidate import hash_draft
-from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.registration.references import reference_not_found, resolve_target
 from contractlog.registry.storage import bulk_transfer, id_counters
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
@@ -29,7 +29,6 @@ from contractlog.registry.transfer.registry_contents import (
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
 
 _MAX_DEPTH: Final = 16  #: of references
-_MAX_TEXT: Final = 255
 _SCOPE_COLUMNS: Final = frozenset({"key", "context", "name"})
 
 
@@ -94,9 +93,7 @@ def _referenced_texts(
         visited.add(reference.name)
         version = whole.versions.get((resolve_target(reference, home), reference.version))
         if version is None:
-            raise InvalidSchema(
-                f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
-            )
+            raise reference_not_found(reference)
         target = whole.schemas[version.schema]
         yield from _referenced_texts(whole, target, depth + 1, visited)
         yield reference.name, target.text
@@ -200,9 +197,10 @@ class _PlanBuilder:
             name: next_id for name, next_id in self._source.contexts.items() if current.get(name, 0) < next_id
         }
         self.plan.conflicts += [
-            f"the context {name[:_MAX_TEXT]}… has a name of {len(name)} characters, over the limit of {_MAX_TEXT}"
+            f"the context {name[:MAX_CONTEXT_LENGTH]}… has a name of {len(name)} characters, over the limit of "
+            f"{MAX_CONTEXT_LENGTH}"
             for name in self._source.contexts
-            if len(name) > _MAX_TEXT
+            if len(name) > MAX_CONTEXT_LENGTH
         ]
 
     def reject_id_gaps(self) -> None:

@@ -9,11 +9,10 @@ from typing import Any, Final
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import BoundedBody, HttpTransportBase
 from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
-from contractlog.registry.transfer.report import Oddity, OddityKind, TransferReport
+from contractlog.registry.transfer.report import IMPORT_PATH, Oddity, OddityKind, TransferReport
 
 __all__ = ["IMPORT_SECONDS", "upload_export"]
 
-_PATH: Final = "/contractlog/v1/import"
 _CHUNK_SIZE: Final = 256 * 1024  #: characters that are sent together
 IMPORT_SECONDS: Final = 3_600.0  #: seconds of a whole import: sending it, and waiting for the response
 _CONFLICT_STATUS: Final = 409
@@ -61,7 +60,7 @@ def upload_export(
         try:
             with client.stream(
                 "POST",
-                address.url + _PATH,
+                address.url + IMPORT_PATH,
                 params=query,
                 content=_encode_chunks(lines),
                 headers={"Content-Type": "application/x-ndjson"},

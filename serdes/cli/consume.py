@@ -13,7 +13,7 @@ from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.cli.avro_files import require_fastavro
-from contractlog.serdes.cli.interruption import Interruption
+from contractlog.serdes.cli.input_interruption import Interruption
 from contractlog.serdes.cli.printer import AvroFilePrinter, RecordPrinter
 from contractlog.serdes.cli.strategy_option import add_strategy
 from contractlog.serdes.partition_reader import TopicReader

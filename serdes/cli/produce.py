@@ -22,7 +22,7 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.serdes.cli.avro_files import AvroFileReader
 from contractlog.serdes.cli.delivery import Delivery
 from contractlog.serdes.cli.headers import parse_header
-from contractlog.serdes.cli.interruption import Interruption, read_lines
+from contractlog.serdes.cli.input_interruption import Interruption, read_lines
 from contractlog.serdes.cli.record_encoder import (
     RECORD_STRATEGIES,
     ProducerRecord,

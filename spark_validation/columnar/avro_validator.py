@@ -52,7 +52,7 @@ _HYPHENS: Final = np.array([8, 13, 18, 23])
 _HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", np.uint8))
 _WORD: Final = 8  # bytes of an int64
 _WORD_DIGITS: Final = 18  # decimal digits that always fit into it
-_DIGITS_PER_BIT: Final = 0.30103  # just above log10(2)
+_MAX_DIGITS_PER_BIT: Final = 0.30103  # just above log10(2), as it selects what may have too many digits
 _MAX_CHECKED_PRECISION: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
@@ -170,7 +170,7 @@ def _find_excess_precision(
         numbers = read_big_endian(tally.data, starts[short], lengths[short])
         limit = 10**precision
         bad[short] = (numbers >= limit) | (numbers <= -limit)
-    suspects = (8 * lengths - 1) * _DIGITS_PER_BIT >= precision
+    suspects = (8 * lengths - 1) * _MAX_DIGITS_PER_BIT >= precision
     suspects &= (lengths > _WORD) | (precision > _WORD_DIGITS)
     if precision <= _MAX_CHECKED_PRECISION and suspects.any():
         power = 10**precision

@@ -55,13 +55,13 @@ class Frames:
 
 
 def read_frames(
-    bodies: pa.BinaryArray | pa.LargeBinaryArray, heads: pa.Array[Any] | None = None, guids: Guids = _NO_GUIDS
+    bodies: pa.BinaryArray | pa.LargeBinaryArray, header_ids: pa.Array[Any] | None = None, guids: Guids = _NO_GUIDS
 ) -> Frames:
     """Read the frames of a column; slices and both offset widths are supported.
 
     Args:
         bodies: keys or values as stored in the log.
-        heads: ids and guids from the records' headers, null if a record has none; a body with one has no prefix.
+        header_ids: ids and guids from the records' headers, null if a record has none; a body with one has no prefix.
         guids: schema ids by guid.
     """
     size = len(bodies)
@@ -87,7 +87,7 @@ def read_frames(
         _read_guid_prefixes(
             frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids
         )
-    return frames if heads is None else _with_headers(frames, starts, heads, guids)
+    return frames if header_ids is None else _with_headers(frames, starts, header_ids, guids)
 
 
 def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) -> None:
@@ -100,12 +100,12 @@ def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) ->
             frames.starts[row] = start + _GUID_FRAME
 
 
-def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any], guids: Guids) -> Frames:
+def _with_headers(frames: Frames, whole: NDArray[np.int64], header_ids: pa.Array[Any], guids: Guids) -> Frames:
     """Apply ids and guids from headers, where present; each distinct header value is parsed once."""
-    rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
-    encoded: Any = heads.dictionary_encode()
+    rows = np.flatnonzero(~np.asarray(header_ids.is_null()) & ~frames.null)
+    encoded: Any = header_ids.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
-    parsed = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
+    parsed = [_parse_header(header_id or b"", guids) for header_id in encoded.dictionary.to_pylist()]
     faults: dict[int, str] = {}
     for row in rows.tolist():
         framed, schema_id, fault = parsed[indexes[row]]
@@ -116,16 +116,16 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     return Frames(frames.data, frames.starts, frames.ends, frames.null, frames.framed, frames.schema_ids, faults)
 
 
-def _parse_header(head: bytes, guids: Guids) -> tuple[bool, int, str]:
+def _parse_header(header_id: bytes, guids: Guids) -> tuple[bool, int, str]:
     """Return whether a header has the form of an id or guid, the id, and a description of any fault."""
-    if len(head) == HEADER_SIZE and head[0] == MAGIC:
-        return True, int.from_bytes(head[1:]), ""
-    if len(head) == _GUID_FRAME and head[0] == GUID_MAGIC:
-        schema_id = guids.get(head[1:])
+    if len(header_id) == HEADER_SIZE and header_id[0] == MAGIC:
+        return True, int.from_bytes(header_id[1:]), ""
+    if len(header_id) == _GUID_FRAME and header_id[0] == GUID_MAGIC:
+        schema_id = guids.get(header_id[1:])
         if schema_id is None:
-            return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
+            return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=header_id[1:])}"
         return True, schema_id, ""
-    return False, _UNKNOWN_ID, f"the schema header holds {len(head)} bytes, which are not a schema id or guid"
+    return False, _UNKNOWN_ID, f"the schema header holds {len(header_id)} bytes, which are not a schema id or guid"
 
 
 def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:

@@ -17,9 +17,9 @@ from typing import Final, cast
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, extend_trends
+from contractlog.contracts.audit.mergeable_state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope, TopicPart
-from contractlog.contracts.audit.state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.summary import summarize
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.record_metrics import find_keys

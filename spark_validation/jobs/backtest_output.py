@@ -14,7 +14,7 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedRule,
     relative_path,
 )
-from contractlog.compatibility.check_spec import DATA_UNREADABLE
+from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE
 from contractlog.contracts.audit.number_text import format_share
 
 __all__ = ["backtest_report", "print_backtest"]

@@ -10,7 +10,7 @@ from typing import Final
 from contractlog.compatibility.errors import RegistryError, Unreachable
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, TopicPart
-from contractlog.spark_validation.jobs.interruption import interrupt_on_sigterm
+from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
 
 __all__ = ["ChangedParts", "repeat_audits"]
 

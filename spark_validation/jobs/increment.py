@@ -17,9 +17,9 @@ from typing import Any, Final
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.contracts.audit.state import AuditState, Coverage
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.sources.records import OffsetRange, subtract_ranges
 from contractlog.spark_validation.state_files import STATE as STATE_FILE

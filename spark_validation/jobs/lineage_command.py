@@ -19,8 +19,8 @@ from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import print_message
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.jobs.source_options import (
     add_archive,
     add_cluster_options,
@@ -97,7 +97,7 @@ def _read_state(folder: Path) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.contracts.audit.state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.contracts.audit.mergeable_state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import match_topics  # noqa: PLC0415 - as above

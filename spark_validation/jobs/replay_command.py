@@ -135,7 +135,7 @@ def _replay(
 ) -> tuple[ReplaySummary, bool]:
     """Replay the records; return the summary, and whether it was interrupted."""
     from contractlog.serdes.cli.delivery import Delivery  # noqa: PLC0415 - fast help
-    from contractlog.serdes.cli.interruption import Interruption  # noqa: PLC0415 - as above
+    from contractlog.serdes.cli.input_interruption import Interruption  # noqa: PLC0415 - as above
     from contractlog.spark_validation.corrections import Corrections  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.replay_job import replay_records  # noqa: PLC0415 - as above
 

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.interruption import interrupt_on_sigterm
+from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
 
 __all__ = ["REPORT", "replace_folder"]
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.sampled_topics import Integers, SampledField, SampledTopic
+from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
 
 Cells = npt.NDArray[np.uint32]
 

@@ -16,7 +16,7 @@ from contractlog.spark_validation.lineage.alignment import (
     measure_agreement,
     pool_alignments,
 )
-from contractlog.spark_validation.lineage.sampled_topics import Integers, SampledField, SampledTopic
+from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
 
 __all__ = ["CopiedField", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
 

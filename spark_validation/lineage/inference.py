@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.lineage.copied_fields import TopicCopy, find_copy
-from contractlog.spark_validation.lineage.sampled_topics import SampledTopic, group_by_topic
+from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
 
 __all__ = ["ProgressDisplay", "infer_edges"]

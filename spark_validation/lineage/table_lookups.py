@@ -10,7 +10,7 @@ import numpy as np
 
 from contractlog.spark_validation.lineage.alignment import Alignment, measure_agreement
 from contractlog.spark_validation.lineage.copied_fields import candidate_pairs, find_proofs
-from contractlog.spark_validation.lineage.sampled_topics import SampledField, SampledTopic
+from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
 
 __all__ = ["LookupField", "find_lookups"]
 

@@ -260,7 +260,7 @@ def _mode_ignored() -> None:
     from contractlog.registry.registration import deletion, write_preconditions
 
     for module in (config_service, write_preconditions, deletion):
-        _replace(module, "reject_read_only", lambda *_of: None)
+        _replace(module, "require_writable_mode", lambda *_of: None)
 
 
 def _half_deleted() -> None:

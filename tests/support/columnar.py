@@ -20,8 +20,8 @@ from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, FieldColumn, validate_column
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes, FieldColumn, validate_column
 
 Schema = Any
 ID = SchemaId(7)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.contracts.audit.state import AuditState
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 from contractlog.spark_validation.lineage.sampling import sample_fields
 

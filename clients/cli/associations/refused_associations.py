@@ -18,7 +18,7 @@ from contractlog.clients.cli.associations.bindings import (
     find_draft,
 )
 from contractlog.clients.cli.associations.folder_state import FolderState
-from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
+from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
@@ -38,6 +38,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import Subject, topic_subject
+from contractlog.compatibility.mode import READ_ONLY_MODES
 
 __all__ = ["RefusedAssociation", "find_refused_associations", "locate_refused_association"]
 
@@ -170,11 +171,11 @@ def _rehearse(
     before = change.before
     # of a part that is bound, the registry rejects a second association before it looks at the mode
     for subject in (before, change.subject) if before is not None else ():
-        if subject not in folder.writable and access.read_mode(subject) in READ_ONLY:
+        if subject not in folder.writable and access.read_mode(subject) in READ_ONLY_MODES:
             error = SubjectReadOnly(subject=subject, context=Subject.parse(subject).context)
             return RefusedAssociation(change, str(error), is_permission=True)
     try:
-        if before is not None and access.read_mode(before) not in READ_ONLY:
+        if before is not None and access.read_mode(before) not in READ_ONLY_MODES:
             registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
         bind_subject(registry, change, find_draft(registry, change, folder.new), dry_run=True)
     except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet

@@ -50,21 +50,21 @@ class FileCheck:
         return () if self.impact is None else self.impact.findings
 
     @property
-    def admitted_findings(self) -> tuple[OptionalFinding, ...]:
-        """Findings that do not concern the level, errors first: of optional checks, and from data."""
+    def findings_beside_level(self) -> tuple[OptionalFinding, ...]:
+        """Findings that the level does not decide, errors first: optional checks and unreadable records."""
         data = (OptionalFinding(each.finding, each.severity) for each in self.data_findings)
         order = list(Severity)
         return tuple(sorted((*data, *self.optional_findings), key=lambda each: order.index(each.severity)))
 
     @property
     def active_findings(self) -> tuple[OptionalFinding, ...]:
-        """Those of ``admitted_findings`` that are shown: no waiver silences them."""
-        return tuple(each for each in self.admitted_findings if not self.is_silenced(each))
+        """Those of ``findings_beside_level`` that are shown: no waiver silences them."""
+        return tuple(each for each in self.findings_beside_level if not self.is_silenced(each))
 
     @property
     def silenced_findings(self) -> tuple[OptionalFinding, ...]:
-        """Those of ``admitted_findings`` that a waiver silences."""
-        return tuple(each for each in self.admitted_findings if self.is_silenced(each))
+        """Those of ``findings_beside_level`` that a waiver silences."""
+        return tuple(each for each in self.findings_beside_level if self.is_silenced(each))
 
     def is_silenced(self, finding: OptionalFinding) -> bool:
         """Return whether a waiver silences a finding; errors from data are shown with their waivers."""
@@ -102,7 +102,7 @@ class FileCheck:
         for finding in self.findings if incompatibilities else ():
             is_error = self.outcome == "incompatible" or self.find_waiver(finding) is not None
             yield self._finding_body(finding, Severity.ERROR if is_error else Severity.NOTE)  # the registry admits it
-        for each in self.admitted_findings:
+        for each in self.findings_beside_level:
             yield self._finding_body(each.finding, each.severity)
 
     def _finding_body(self, finding: LocatedFinding, severity: Severity) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from contractlog.clients.cli.operations.lookups import describe_time, format_tim
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.check_spec import DATA_UNREADABLE, SCHEMA_TYPE_CHANGED
+from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE, SCHEMA_TYPE_CHANGED
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import RegistryError, UnreadableResponse

@@ -1,6 +1,6 @@
 """Versions that were registered elsewhere: neither the lock nor the history of a file in git has them.
 
-Without this check, an edit of the file would hide them: a later version is no drift of a subject that gets a new one.
+``plan`` does not report a newer registered version as drift if the file itself adds a version; this check does.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.git_history import list_earlier_texts
+from contractlog.clients.cli.git_file_texts import list_earlier_texts
 from contractlog.clients.cli.pull.lock_writer import remove_context
 from contractlog.clients.cli.schema_folder.locked_files import find_nearest_lock
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.lock_file import LockedSchema, lock_path, locked_context, read_lock_entries
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.check_spec import LATEST_VERSION_UNKNOWN
+from contractlog.compatibility.common_check_catalogue import LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.finding import Finding

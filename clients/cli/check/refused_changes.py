@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from contractlog.clients.cli.associations.bindings import describe_part
-from contractlog.clients.cli.check.write_access import READ_ONLY, WriteAccess
+from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.output import Tone, count_noun, print_result, with_tone
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.subject_settings import SettingChange
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import READ_ONLY_MODES, Mode
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = [
@@ -120,7 +120,7 @@ def find_refused_unbinding(
 def _explain_mode(access: WriteAccess, subject: str) -> str | None:
     """Return why the mode of a subject rejects changes, and the command that ends it; None if it does not."""
     mode = access.read_mode(subject)
-    if mode not in READ_ONLY:
+    if mode not in READ_ONLY_MODES:
         return None
     command = registry_command("mode set", subject, Mode.READWRITE.value)
     return f"it is in mode {mode.value}, which rejects changes; to permit them: {command}"

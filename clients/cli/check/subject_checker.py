@@ -32,7 +32,7 @@ from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.check_spec import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
+from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility

@@ -15,11 +15,9 @@ from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
 
-__all__ = ["READ_ONLY", "UNKNOWN_PERMISSIONS", "WriteAccess"]
+__all__ = ["UNKNOWN_PERMISSIONS", "WriteAccess"]
 
 UNKNOWN_PERMISSIONS: Final = "this registry does not show permissions: whether you may make these changes is not known"
-
-READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})  #: modes that reject every change but of the mode
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from contractlog.clients.cli.options import (
@@ -13,6 +13,7 @@ from contractlog.clients.cli.options import (
     add_registry,
     add_reports,
     parse_level,
+    parse_policy,
 )
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.compatibility_policy import Policy
@@ -40,7 +41,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument(
         "--policy",
-        type=_parse_policy,
+        type=parse_policy,
         default=Policy.STRICT,
         metavar="POLICY",
         help=f"compatibility policy for JSON Schema: {', '.join(Policy)} (default: %(default)s)",
@@ -71,10 +72,3 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
     with apply_output_options(options):
         return run(options, argv)
-
-
-def _parse_policy(text: str) -> Policy:
-    try:
-        return Policy(text.upper())
-    except ValueError:
-        raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Policy)}") from None

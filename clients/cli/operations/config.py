@@ -26,6 +26,7 @@ from contractlog.clients.cli.operations.setting_scopes import (
 from contractlog.clients.cli.options import (
     connect,
     parse_level,
+    parse_policy,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_table
 from contractlog.clients.cli.suggested_commands import registry_command
@@ -226,16 +227,9 @@ def _parse_name(text: str) -> str:
     return text
 
 
-def _parse_policy(text: str) -> Policy:
-    try:
-        return Policy(text.upper())
-    except ValueError:
-        raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Policy)}") from None
-
-
 _VALUES: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "level": ("LEVEL", parse_level),
     "alias": ("SUBJECT", _parse_name),
     "group": ("PROPERTY", _parse_name),
-    "policy": ("POLICY", _parse_policy),
+    "policy": ("POLICY", parse_policy),
 }

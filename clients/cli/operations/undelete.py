@@ -37,13 +37,12 @@ from contractlog.compatibility.errors import (
     VersionNotFound,
 )
 from contractlog.compatibility.identifiers import qualify_subject
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["undelete"]
 
 UNDELETE_FORMAT: Final = "contractlog.undelete/1"
-_IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 
 
 def undelete(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -119,7 +118,7 @@ def _restore(registry: Registry, subject: str, schemas: list[RegisteredSchema]) 
 def _import_mode(registry: Registry, subject: str) -> Iterator[None]:
     """Set the mode of a subject to IMPORT meanwhile; soft-deleted versions stay, because it is forced."""
     mode = require_supported(registry, lambda: registry.mode(subject), "cannot restore versions: it has no mode IMPORT")
-    if mode in _IMPORT_MODES:
+    if mode in IMPORT_MODES:
         print_message(f"`{subject}` is in mode {mode.value}, and stays in it")
         yield
         return

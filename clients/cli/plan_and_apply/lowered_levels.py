@@ -1,4 +1,8 @@
-"""Levels that an interrupted registration by waiver left at NONE, which are always restored."""
+"""Levels that were lowered for a registration by waiver, and are restored by the next plan.
+
+Such a registration sets the level to NONE for a moment; if it is interrupted then, the level stays NONE until the next
+plan.
+"""
 
 from __future__ import annotations
 

@@ -17,15 +17,13 @@ from contractlog.clients.cli.promotion.refusals import Refusal, RefusalKind, Ref
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import READ_ONLY_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.terminal_text import shell_command
 
 __all__ = ["WAIVER_ADVICE", "Note", "PromotionComparison"]
 
 WAIVER_ADVICE: Final = "accept its findings in [[waivers]] of the manifest, and pass --use-waivers"
-
-_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 
 
 @dataclass
@@ -188,7 +186,7 @@ class PromotionComparison:
             RefusedError: the mode permits no new versions.
         """
         target = self.target
-        if state.mode in _READ_ONLY:
+        if state.mode in READ_ONLY_MODES:
             raise RefusedError(
                 f"it is in mode {state.mode} in {target.name}: `contractlog mode` shows and changes it", "permission"
             )

@@ -32,8 +32,8 @@ from contractlog.clients.cli.report_formats.pull_report import pull_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.environment import select_environment
 from contractlog.clients.cli.schema_folder.file_names import file_name, has_subject_in_name
-from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, find_manifest
+from contractlog.clients.cli.schema_folder.manifest_file_entries import FileRule
 from contractlog.clients.cli.schema_folder.manifest_writer import (
     format_manifest,
     registry_of_manifest,

@@ -1,7 +1,7 @@
 """Schema files of a command: read, with their subjects and the files that they depend on.
 
 The manifest tells subjects, references, metadata and rules. A file that it does not name has the subject in its name;
-one that is not named after a topic has its subject from the index of ``contractlog pull`` or by convention: for an
+one that is not named after a topic has its subject from ``contractlog.lock`` or by convention: for an
 Avro type its full name, if the file is named after the type or another file uses it; for a JSON schema the name of the
 file, if another file refers to it.
 """
@@ -36,7 +36,7 @@ from contractlog.clients.file_errors import FileError, list_file_errors
 from contractlog.clients.lock_file import LockedFile, list_locked_files, lock_path
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.formats import allows_comments, list_names
-from contractlog.compatibility.identifiers import Subject, qualify_subject
+from contractlog.compatibility.identifiers import INVALID_SUBJECT_REASONS, Subject, qualify_subject
 from contractlog.compatibility.schema import Reference
 
 __all__ = ["UnreadableFiles", "collect_files", "find_removed_types", "list_files"]
@@ -108,7 +108,7 @@ def collect_files(
     Args:
         paths: files, and folders that are searched for schema files.
         subject: the subject of all files, instead of the one in their names; files then do not depend on each other.
-        references: references of all files, besides those in the index of `contractlog pull`.
+        references: references of all files, besides those in `contractlog.lock`.
         manifest: tells subjects, references, metadata and rules of files.
         context: of all subjects that have none in their names; empty: the default context.
         unreadable: collects errors, so that the other files are returned; None: the first error is raised.
@@ -147,7 +147,7 @@ def collect_files(
 
 
 class _FileReader:
-    """Reads the files of a command, with the indexes of `contractlog pull` beside them."""
+    """Reads the files of a command, with the locks beside them."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class _FileReader:
         ]
 
     def _find_lock_entries(self, path: Path) -> tuple[Path, Sequence[LockedFile]]:
-        """Return the nearest folder above a file with an index of `contractlog pull`, and its entries there."""
+        """Return the nearest folder above a file with a lock, and its entries there."""
         for folder in path.parents:
             if self._locked_files(folder):
                 return folder, self._locked_files(folder).get(path.relative_to(folder).as_posix(), ())
@@ -198,7 +198,7 @@ class _FileReader:
         return self._locks[folder]
 
     def _pulled_latest(self, folder: Path) -> Mapping[str, int]:
-        """Return the latest pulled version of each subject in an index."""
+        """Return the latest pulled version of each subject in a lock."""
         if folder not in self._latest:
             entries = chain.from_iterable(self._locked_files(folder).values())
             ascending = sorted(entries, key=lambda entry: entry.version)
@@ -335,8 +335,7 @@ def _validate_subject(subject: str, path: Path) -> None:
         Subject.parse(subject).validate()
     except InvalidSubject:
         raise UsageError(
-            f"{path}: `{subject}` cannot be a subject: the name is reserved, has a control character or is not UTF-8; "
-            "rename the file"
+            f"{path}: `{subject}` cannot be a subject: {INVALID_SUBJECT_REASONS}; rename the file"
         ) from None
 
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.git_repository import is_repository_top
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry, parse_association
-from contractlog.clients.cli.schema_folder.file_rules import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.manifest_errors import find_schema_errors
+from contractlog.clients.cli.schema_folder.manifest_file_entries import FileRule, find_file_rule_errors, parse_file_rule
 from contractlog.clients.cli.schema_folder.path_patterns import PathPattern
 from contractlog.clients.cli.schema_folder.schema_files import MERGE_CONFLICT, find_merge_conflict
 from contractlog.clients.cli.schema_folder.severity_overrides import (

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
-from contractlog.clients.cli.schema_folder.file_rules import PLACEHOLDER, FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
     MAX_DOTS,
     MAX_MANIFEST_BYTES,
     Environment,
     SubjectRule,
 )
+from contractlog.clients.cli.schema_folder.manifest_file_entries import PLACEHOLDER, FileRule
 from contractlog.clients.settings import RegistryAddress, registry_url
 from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import InvalidSubject, UsageError

@@ -20,7 +20,7 @@ __all__ = ["find_unused_types"]
 def find_unused_types(manifest: Manifest | None, paths: Iterable[Path]) -> frozenset[Path]:
     """Return those of the files whose types no file of the manifest's folder uses.
 
-    A file has a subject of its own by its name, by the manifest or by the index of ``contractlog pull``; by convention,
+    A file has a subject of its own by its name, by the manifest or by ``contractlog.lock``; by convention,
     every named type has one. Without a manifest, it is not known which files belong together.
     """
     if manifest is None:

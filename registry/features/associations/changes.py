@@ -17,6 +17,7 @@ from contractlog.compatibility.errors import (
     StrongAssociationExists,
 )
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.mode import IMPORT_MODES
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import permissions as access
 from contractlog.registry.access.permissions import Permissions, topic_permission_subject
@@ -29,8 +30,7 @@ from contractlog.registry.features.associations.validation import (
 from contractlog.registry.registration.deletion import hard_delete_subject, soft_delete_subject
 from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.registration.write_preconditions import (
-    IMPORT_MODES,
-    reject_read_only,
+    require_writable_mode,
     validate_schema_subject,
 )
 from contractlog.registry.storage import associations
@@ -128,7 +128,7 @@ def remove_associations(
         permissions.require(access.Permission.WRITE, association.subject)
         if association.frozen and not cascade:
             raise AssociationFrozen(type=association.association_type, subject=str(association.subject))
-        reject_read_only(association.subject, transaction.read_effective_settings(association.subject))
+        require_writable_mode(association.subject, transaction.read_effective_settings(association.subject))
     associations.delete_associations(transaction, [association.guid for association in matches])
     for association in matches:
         _record_change(transaction, "association.deleted", association)
@@ -234,7 +234,7 @@ def _create_association(
 ) -> BoundAssociation:
     subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
     configured = transaction.read_effective_settings(subject)
-    reject_read_only(subject, configured)
+    require_writable_mode(subject, configured)
     importing = configured.mode in IMPORT_MODES
     lifecycle = change.lifecycle or (Lifecycle.STRONG if change.frozen else Lifecycle.WEAK)
     _reject_invalid_new(transaction, resource, change, subject, lifecycle, importing=importing)

@@ -16,16 +16,15 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.mode import Mode
+from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.registry.access.current_caller import current_permissions, require_alias_permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.deletion import purge_deleted_versions
 from contractlog.registry.registration.write_preconditions import (
-    IMPORT_MODES,
-    reject_read_only,
     require_context_permission,
+    require_writable_mode,
 )
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -91,7 +90,7 @@ class ConfigService(ReadService):
 
         def work(transaction: Transaction) -> ScopeSettings:
             chain = transaction.read_settings(scope_chain(scope))
-            reject_read_only(scope, ScopeSettings.merge(chain.values()))
+            require_writable_mode(scope, ScopeSettings.merge(chain.values()))
             configured = replace(chain[scope], **patch)
             transaction.configure(scope, configured)
             return configured.config
@@ -111,7 +110,7 @@ class ConfigService(ReadService):
             own = chain[scope]
             if scope != _DEFAULT_SCOPE and own.config.empty:
                 raise SubjectNotFound(subject=str(scope))
-            reject_read_only(scope, ScopeSettings.merge(chain.values()))
+            require_writable_mode(scope, ScopeSettings.merge(chain.values()))
             transaction.configure(scope, ScopeSettings(mode=own.mode))
             return own.config if scope != _DEFAULT_SCOPE else self._with_default(own.config)
 

@@ -10,7 +10,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.registry.access.current_caller import may_read_in_context
 from contractlog.registry.features.read_service import ReadService, readable_page
-from contractlog.registry.registration.write_preconditions import reject_read_only
+from contractlog.registry.registration.write_preconditions import require_writable_mode
 from contractlog.registry.storage import contexts
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import WHOLE_LIST, Page
@@ -41,7 +41,7 @@ class ContextService(ReadService):
 
         def work(transaction: Transaction) -> None:
             configured = transaction.read_effective_settings(scope)
-            reject_read_only(scope, configured)
+            require_writable_mode(scope, configured)
             if configured.mode not in {None, Mode.READWRITE}:
                 raise SubjectNotReadWrite(subject=str(scope), context=context)
             if not contexts.is_empty(transaction, context):

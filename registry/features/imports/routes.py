@@ -23,11 +23,11 @@ from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import require_uncompressed_body
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
 from contractlog.registry.http.service_dependencies import ImportDependency, ThreadsDependency
+from contractlog.registry.transfer.report import IMPORT_PATH
 
-__all__ = ["IMPORT_PATH", "router"]
+__all__ = ["router"]
 
 router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters, Depends(require_uncompressed_body)])
-IMPORT_PATH: Final = "/contractlog/v1/import"
 _MEMORY_BYTES: Final = 1024 * 1024
 _REPORT: Final[dict[str, Any]] = {
     "type": "object",

@@ -16,7 +16,7 @@ from contractlog.registry.features.conformance.queries import AuditSummary, list
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry import metric_catalogue
-from contractlog.registry.telemetry.metrics import MetricSample
+from contractlog.registry.telemetry.metric_memory import MetricSample
 
 __all__ = ["AuditMetrics"]
 

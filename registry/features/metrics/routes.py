@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 from contractlog.registry.http.service_dependencies import AuditMetricsDependency, TelemetryDependency
-from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
+from contractlog.registry.telemetry.metric_memory import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
 

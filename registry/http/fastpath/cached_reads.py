@@ -29,7 +29,7 @@ from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.response_bodies import SchemaBody
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 __all__ = ["CachedSchemaById", "CachedVersion", "parse_form"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from contractlog.compatibility.avro.logical_types import max_decimal_digits
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -62,7 +63,6 @@ _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
 _UUID_BYTES: Final = 16
 _MILLIS: Final = 1_000
 _MICROS: Final = 1_000_000
-_DIGITS_PER_BIT: Final = 0.30103
 
 
 class CodecBuilder:
@@ -168,7 +168,7 @@ def _make_decimal(props: Mapping[str, Any], raw: Codec) -> Codec:
     precision, scale = _parse_integer(props.get("precision")), _parse_integer(props.get("scale", Number("0")))
     if precision is None or scale is None or not 0 <= scale <= precision or not 1 <= precision <= INT_RANGE[1]:
         return raw
-    if isinstance(raw, FixedCodec) and precision > int((8 * raw.size - 1) * _DIGITS_PER_BIT):
+    if isinstance(raw, FixedCodec) and precision > max_decimal_digits(raw.size):
         return raw
     return DecimalCodec(raw, precision, scale)
 

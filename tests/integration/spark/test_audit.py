@@ -24,9 +24,9 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, AuditReport, Part, TopicPart
-from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.terminal_report import format_report

@@ -88,8 +88,8 @@ FAULTS: Final[dict[str, Plant]] = {
         lambda real, *of: real(*of[:-1], replace(of[-1], compatibility_group=None)),
     ),
     "settings stay when a subject goes": _replace_function(Transaction, "configure", _keep_settings),
-    "READONLY lets deletions through": _replace_function(deletion, "reject_read_only", _do_nothing),
-    "READONLY lets configs through": _replace_function(config_service, "reject_read_only", _do_nothing),
+    "READONLY lets deletions through": _replace_function(deletion, "require_writable_mode", _do_nothing),
+    "READONLY lets configs through": _replace_function(config_service, "require_writable_mode", _do_nothing),
     "a deletion does not follow the alias": _replace_function(
         deletion, "resolve_alias", lambda _real, _snapshot, subject: subject
     ),

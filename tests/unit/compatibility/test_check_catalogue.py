@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.compatibility.check_spec import CheckSpec
+from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.engine import DIFFERENT_TYPE, ParsedVersion, check_compatibility
 from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.level import Level
@@ -16,7 +16,7 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 
 @pytest.mark.parametrize("spec", CATALOGUE.values(), ids=CATALOGUE)
-def test_an_entry_is_found_by_its_id_and_explains_itself(spec: CheckSpec) -> None:
+def test_an_entry_is_found_by_its_id_and_explains_itself(spec: CheckDescription) -> None:
     assert CATALOGUE[spec.id] is spec
     assert spec.id.isupper()
     assert not spec.title.endswith(".")

@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.parser import parse_avro
-from contractlog.compatibility.check_spec import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.common_check_catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding

@@ -12,7 +12,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.compatibility import formats
-from contractlog.compatibility.check_spec import CheckExample, CheckSpec
+from contractlog.compatibility.check_description import CheckDescription, CheckExample
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, SchemaNotFound
 from contractlog.compatibility.finding import Finding
@@ -28,7 +28,7 @@ from contractlog.registry.testing import Registries
 from support.deadlines import eventually
 
 TYPE = SchemaType.PROTOBUF  #: a type of the API that has no format yet
-FIELD_MISSING = CheckSpec(
+FIELD_MISSING = CheckDescription(
     "TOY_FIELD_MISSING",
     "The writer lacks a field that the reader requires",
     "An optional field may be missing.",

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, IdUse, find_gaps, find_id_usage, subtract_coverage
+from contractlog.contracts.audit.mergeable_state import AuditState, Cell, CellKey, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, Cell, CellKey, Coverage
 
 NUMBERS = st.integers(0, 20)
 RANGES = st.lists(st.tuples(NUMBERS, NUMBERS).map(lambda pair: (min(pair), max(pair))), max_size=5)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.columnar.validation import make_validator, validate_column
+from contractlog.spark_validation.columnar.column_validation import make_validator, validate_column
 
 from flights import events
 from flights.avro_spans import encode_long, find_field_spans

@@ -14,9 +14,9 @@ from contractlog.clients import Registry
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.contracts.audit.mergeable_state import merge_states
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import TopicPart
-from contractlog.contracts.audit.state import merge_states
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation import registry_catalogue
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder

@@ -13,9 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     MAX_FIELDS,
     MAX_UNKNOWN_IDS,
     AuditState,
@@ -23,6 +21,8 @@ from contractlog.contracts.audit.state import (
     limit_state,
     merge_states,
 )
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation import state_files
 from contractlog.spark_validation.evidence_options import EvidenceOptions

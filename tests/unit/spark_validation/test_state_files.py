@@ -6,10 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from contractlog.contracts.audit.field_profiles import ValueRange
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
-from contractlog.contracts.audit.record_statistics import KeyCounts, TimestampRun
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     AuditState,
     CellKey,
     Coverage,
@@ -18,6 +15,9 @@ from contractlog.contracts.audit.state import (
     ViolationKey,
     limit_state,
 )
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.record_statistics import KeyCounts, TimestampRun
 from contractlog.spark_validation.state_files import read_state, write_state
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contractlog.contracts.audit.mergeable_state import AuditState, Cell, CellKey, Coverage, limit_state, merge_states
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, Cell, CellKey, Coverage, limit_state, merge_states
 from contractlog.spark_validation import state_merger
 
 

@@ -10,8 +10,8 @@ import pytest
 from contractlog.clients import AssociationDraft, Registry, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.contracts.audit.mergeable_state import AuditState, merge_states
 from contractlog.contracts.audit.report import TopicPart
-from contractlog.contracts.audit.state import AuditState, merge_states
 from contractlog.contracts.audit.summary import summarize
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.context import SerializationContext

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     MAX_FIELDS,
     MAX_PATHS,
     MAX_UNKNOWN_IDS,
@@ -20,6 +19,7 @@ from contractlog.contracts.audit.state import (
     limit_samples,
     limit_state,
 )
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, SampledValue
 
 FACTS = st.lists(st.tuples(st.integers(1, 300), st.integers(0, 300), st.booleans()), max_size=400)

@@ -5,6 +5,13 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.contracts.audit.mergeable_state import (
+    AuditState,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
+    limit_state,
+)
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import (
     MAX_PRODUCERS,
@@ -13,13 +20,6 @@ from contractlog.contracts.audit.producers import (
     ProducerCounts,
     ProducerKey,
     parse_producer,
-)
-from contractlog.contracts.audit.state import (
-    AuditState,
-    ViolationCounts,
-    ViolationExample,
-    ViolationKey,
-    limit_state,
 )
 
 RECORDS = st.lists(st.tuples(st.integers(0, 150), st.integers(0, 2)), max_size=300)

@@ -8,10 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
-from contractlog.contracts.audit.report import AuditVerdict, TopicPart
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     AuditState,
     Cell,
     CellKey,
@@ -20,6 +17,9 @@ from contractlog.contracts.audit.state import (
     ViolationExample,
     ViolationKey,
 )
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.producers import OTHER_PRODUCERS, ProducerCounts, ProducerKey
+from contractlog.contracts.audit.report import AuditVerdict, TopicPart
 from contractlog.contracts.audit.summary import VersionUse, newest_in_use, summarize
 from contractlog.contracts.audit.time_text import format_timestamp
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit import windows
+from contractlog.contracts.audit.mergeable_state import AuditState, Cell, CellKey, limit_state
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import AuditState, Cell, CellKey, limit_state
 from contractlog.contracts.audit.windows import MAX_WINDOWS
 
 EPOCH = datetime(2013, 1, 1)  # noqa: DTZ001 - for text without a time zone

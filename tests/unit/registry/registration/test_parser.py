@@ -34,11 +34,11 @@ class Nowhere(Snapshot):
         pass
 
 
-def understood(understanding: SchemaParser, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
+def parse(parser: SchemaParser, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
     draft = SchemaDraft(text, schema_type)
-    found = understanding.draft(Nowhere(), SUBJECT, draft, strict=False)
+    found = parser.parse_draft(Nowhere(), SUBJECT, draft, strict=False)
     content = build_content(Nowhere(), found, normalize=False)
-    understanding.cache_expected(content, found.parsed)
+    parser.cache_expected(content, found.parsed)
     held = RegisteredSchema(7, content.text, schema_type, SUBJECT, 1, content.guid)
     return found.parsed, held
 
@@ -48,7 +48,7 @@ def understood(understanding: SchemaParser, text: str, schema_type: SchemaType =
 def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
     """In both directions, with every word of every finding."""
     first = add_annotations(AvroSchemaGenerator(random).schema(2), random)
-    parsed, held = understood(SchemaParser(), json.dumps(first, indent=random.choice([None, 2])))
+    parsed, held = parse(SchemaParser(), json.dumps(first, indent=random.choice([None, 2])))
     stored = parse_schema(SchemaDraft(held.text), strict=False)
     try:
         other = parse_schema(SchemaDraft(json.dumps(evolve_schema(first, random, random.randint(1, 4)))), strict=False)
@@ -65,10 +65,10 @@ def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random)
 
 
 def test_recently_checked_schemas_are_not_parsed_again() -> None:
-    understanding = SchemaParser()
-    parsed, held = understood(understanding, '{ "type": "string" }')
-    assert understanding.parse_stored(Nowhere(), held) is parsed
-    assert understanding.parse_stored(Nowhere(), held) is parsed  # by its id now
+    parser = SchemaParser()
+    parsed, held = parse(parser, '{ "type": "string" }')
+    assert parser.parse_stored(Nowhere(), held) is parsed
+    assert parser.parse_stored(Nowhere(), held) is parsed  # by its id now
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_recently_checked_schemas_are_not_parsed_again() -> None:
 )
 def test_another_schema_is_never_taken_for_what_was_expected(change: dict[str, Any]) -> None:
     """Two contents may be made to have one guid, which is an MD5: the text has to be the same."""
-    understanding = SchemaParser()
-    parsed, held = understood(understanding, '{ "type": "string" }')
-    found = understanding.parse_stored(Nowhere(), replace(held, **change))
+    parser = SchemaParser()
+    parsed, held = parse(parser, '{ "type": "string" }')
+    found = parser.parse_stored(Nowhere(), replace(held, **change))
     assert found is not parsed
     assert found.type is replace(held, **change).type
     assert found.canonical == replace(held, **change).text
 
 
 def test_schemas_with_references_are_parsed_from_stored_texts() -> None:
-    understanding = SchemaParser()
-    parsed, held = understood(understanding, '"string"')
+    parser = SchemaParser()
+    parsed, held = parse(parser, '"string"')
     with pytest.raises(AttributeError):  # it asks the state for what it leans on
-        understanding.parse_stored(Nowhere(), replace(held, references=(Reference("R", "r", 1),)))
-    assert understanding.parse_stored(Nowhere(), held) is parsed
+        parser.parse_stored(Nowhere(), replace(held, references=(Reference("R", "r", 1),)))
+    assert parser.parse_stored(Nowhere(), held) is parsed

@@ -8,7 +8,7 @@ import pytest
 from contractlog.clients import AssociationDraft, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.serdes.cli.interruption import Interruption, read_lines
+from contractlog.serdes.cli.input_interruption import Interruption, read_lines
 from contractlog.serdes.cli.record_encoder import RecordEncoder
 from contractlog.serdes.subject_names import SubjectNameStrategyType
 

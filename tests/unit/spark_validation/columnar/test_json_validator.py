@@ -18,8 +18,8 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, Sche
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError
 from contractlog.serdes.json_schema.body_codec import JsonReader
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes, make_validator, validate_column
 
 from support.columnar import ID, collect_columns, encode_frame, list_outcomes
 from support.deadlines import hang_guard

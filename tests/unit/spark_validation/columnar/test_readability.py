@@ -19,10 +19,10 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.errors import EncodeError, ReaderMismatch, SerializationError
 from contractlog.spark_validation.columnar.avro_readability import AvroReadability
+from contractlog.spark_validation.columnar.column_validation import make_validator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.read_failures import ReadFailures
 from contractlog.spark_validation.columnar.readability import Readability, make_readability
-from contractlog.spark_validation.columnar.validation import make_validator
 
 from support.archives import create_schema
 from support.avro_codecs import encode, parse, record

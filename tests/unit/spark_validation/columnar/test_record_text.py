@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.column_validation import Validator, make_validator
 from contractlog.spark_validation.columnar.record_text import MAX_TEXT, render_bytes, render_json
-from contractlog.spark_validation.columnar.validation import Validator, make_validator
 
 from support.archives import create_schema
 

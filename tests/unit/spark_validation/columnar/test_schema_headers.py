@@ -19,8 +19,8 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import BadFrame
 from contractlog.serdes.schema_ids import FrameId, dual_schema_id_deserializer
 from contractlog.serdes.wire import KEY_ID_HEADER, VALUE_ID_HEADER
+from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.columnar.frames import read_frames, read_schema_headers
-from contractlog.spark_validation.columnar.validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.sources.records import RECORDS
 
 GUID, OTHER = UUID(int=7).bytes, UUID(int=8).bytes
@@ -39,9 +39,9 @@ def column(rows: list[Headers]) -> pa.Array[Any]:
 
 def check(records: list[tuple[bytes | None, Headers]], part: str = "value") -> ColumnOutcomes:
     """Check records that carry headers."""
-    heads = read_schema_headers(column([headers for _, headers in records]), part)
+    header_ids = read_schema_headers(column([headers for _, headers in records]), part)
     bodies: Any = pa.array([body for body, _ in records], pa.binary())
-    return validate_column(bodies, KNOWN, None, columns=False, heads=heads, guids=GUIDS)
+    return validate_column(bodies, KNOWN, None, columns=False, header_ids=header_ids, guids=GUIDS)
 
 
 HEADS = st.one_of(
@@ -139,6 +139,6 @@ def test_without_headers_nothing_is_looked_for() -> None:
 def test_the_mapping_of_guids_may_be_empty() -> None:
     none: Mapping[bytes, int] = {}
     bodies: Any = pa.array([BODY], pa.binary())
-    heads = read_schema_headers(column([[(VALUE_ID_HEADER, b"\x01" + GUID)]]), "value")
-    checked = validate_column(bodies, KNOWN, None, columns=False, heads=heads, guids=none)
+    header_ids = read_schema_headers(column([[(VALUE_ID_HEADER, b"\x01" + GUID)]]), "value")
+    checked = validate_column(bodies, KNOWN, None, columns=False, header_ids=header_ids, guids=none)
     assert Outcome(checked.codes[0]) is Outcome.UNKNOWN_SCHEMA_ID

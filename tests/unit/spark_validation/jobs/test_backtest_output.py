@@ -20,7 +20,7 @@ from contractlog.contracts.audit.backtest import (
     UnreadableExample,
     UnreadableKey,
 )
-from contractlog.contracts.audit.state import Coverage
+from contractlog.contracts.audit.mergeable_state import Coverage
 from contractlog.spark_validation.jobs.backtest_job import summarize_backtest
 from contractlog.spark_validation.jobs.backtest_output import backtest_report, print_backtest
 

@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.audit.state import AuditState, Coverage, merge_states
+from contractlog.contracts.audit.mergeable_state import AuditState, Coverage, merge_states
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.jobs.increment import (
     AuditOptions,

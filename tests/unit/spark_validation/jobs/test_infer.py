@@ -10,7 +10,7 @@ import pytest
 from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.field_entries import describe_field
 from contractlog.contracts.audit.field_profiles import FieldProfile, ValueRange
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.jobs.quality_files import read_quality_file
 from contractlog.spark_validation.state_files import write_state
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients.cli.main import main
-from contractlog.contracts.audit.state import AuditState, Coverage
+from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.spark_validation.state_files import write_state
 
 from support.sampled_topics import Record, sample_topics

@@ -9,7 +9,7 @@ import pytest
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, IdUse
-from contractlog.contracts.audit.state import Coverage
+from contractlog.contracts.audit.mergeable_state import Coverage
 from contractlog.spark_validation.jobs.unused_command import print_unused
 from contractlog.spark_validation.jobs.unused_job import IdEvidence, VersionReview
 from contractlog.spark_validation.version_catalogue import VersionCatalogue

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.lineage.inference import infer_edges
 
 from flights.events import Event, read_aircraft, read_airports, read_departures, read_observations

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign
 from contractlog.spark_validation.lineage.inference import infer_edges
 

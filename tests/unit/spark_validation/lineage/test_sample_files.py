@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.state_files import read_values, write_values
 

@@ -28,7 +28,7 @@ from contractlog.contracts.audit.field_profiles import (
     ValueRange,
     estimate_distinct,
 )
-from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.columnar.validator_results import SYMBOL_TYPE
 from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.profiles.value_hashes import hash_values

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients.cli.schema_folder.file_names import file_name
-from contractlog.clients.cli.schema_folder.file_rules import FileRule
 from contractlog.clients.cli.schema_folder.manifest import (
     MANIFEST,
     MAX_MANIFEST_BYTES,
@@ -17,6 +16,7 @@ from contractlog.clients.cli.schema_folder.manifest import (
     SubjectRule,
     load_manifest,
 )
+from contractlog.clients.cli.schema_folder.manifest_file_entries import FileRule
 from contractlog.clients.cli.schema_folder.manifest_writer import format_manifest, registry_of_manifest
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.reference_names import SchemaNames

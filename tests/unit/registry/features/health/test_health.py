@@ -28,7 +28,7 @@ from contractlog.registry.storage.database_availability import DatabaseHealth
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
-from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics, render_metrics
+from contractlog.registry.telemetry.metric_memory import SharedMetricMemory, WorkerMetrics, render_metrics
 
 from support.deadlines import WAIT_SECONDS, eventually
 

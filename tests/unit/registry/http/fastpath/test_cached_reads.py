@@ -13,7 +13,7 @@ from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import STALE, CachedSchemaById
 from contractlog.registry.settings import Settings
-from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 SCOPE: Scope = {"type": "http", "method": "GET", "path": "/schemas/ids/1", "query_string": b"", "headers": []}
 

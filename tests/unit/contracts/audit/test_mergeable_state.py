@@ -3,8 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.contracts.audit.state import (
+from contractlog.contracts.audit.mergeable_state import (
     MAX_EXAMPLES,
     AuditState,
     Cell,
@@ -15,6 +14,7 @@ from contractlog.contracts.audit.state import (
     ViolationKey,
     merge_states,
 )
+from contractlog.contracts.audit.outcomes import Outcome
 
 RECORDS = st.lists(
     st.tuples(st.sampled_from([Outcome.CONFORMS, Outcome.TRUNCATED, Outcome.TOMBSTONE]), st.integers(0, 9)), max_size=60

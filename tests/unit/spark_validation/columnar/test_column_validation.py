@@ -17,8 +17,8 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.column_validation import Validator, make_validator, validate_column
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.columnar.validation import Validator, make_validator, validate_column
 
 from support.columnar import (
     collect_columns,
@@ -280,7 +280,7 @@ def test_a_depth_beyond_the_interpreters_stack_cannot_be_asked_for() -> None:
 
 
 def test_columnar_validation_needs_no_spark() -> None:
-    program = "import sys, contractlog.spark_validation.columnar.validation; sys.exit('pyspark' in sys.modules)"
+    program = "import sys, contractlog.spark_validation.columnar.column_validation; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.serdes.cli import interruption as interruption_module
-from contractlog.serdes.cli.interruption import Interruption, read_lines
+from contractlog.serdes.cli import input_interruption as interruption_module
+from contractlog.serdes.cli.input_interruption import Interruption, read_lines
 
 from support.deadlines import hang_guard
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli import git_history
-from contractlog.clients.cli.git_history import list_earlier_texts
+from contractlog.clients.cli import git_file_texts
+from contractlog.clients.cli.git_file_texts import list_earlier_texts
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def test_the_earlier_texts_of_a_file_are_listed(file: Path) -> None:
 
 
 def test_a_text_that_is_no_schema_file_is_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_history, "MAX_SCHEMA_FILE_BYTES", 49)
+    monkeypatch.setattr(git_file_texts, "MAX_SCHEMA_FILE_BYTES", 49)
     assert list(list_earlier_texts(file)) == ["4", "2", "1"]
 
 
 def test_the_history_is_read_up_to_the_limit_of_a_revision(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_history, "MAX_REVISION_BYTES", 52)
+    monkeypatch.setattr(git_file_texts, "MAX_REVISION_BYTES", 52)
     assert list(list_earlier_texts(file)) == ["4", "3" * 50, "2"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contractlog.registry.execution.drain_state import DrainState
 from contractlog.registry.telemetry import metric_catalogue
-from contractlog.registry.telemetry.metrics import WorkerMetrics
+from contractlog.registry.telemetry.metric_memory import WorkerMetrics
 
 __all__ = ["Telemetry"]
 
@@ -22,8 +22,8 @@ class Telemetry:
         self._sizes = self.meters.distribution(metric_catalogue.BATCH_SIZE)
         self._seconds = self.meters.distribution(metric_catalogue.BATCH_SECONDS)
         self._waiting = self.meters.value(metric_catalogue.WRITES_WAITING)
-        self._refused = self.meters.value(metric_catalogue.WRITES_REFUSED)
-        self._unavailable = self.meters.value(metric_catalogue.DATABASE_AWAY)
+        self._refused = self.meters.value(metric_catalogue.WRITES_REJECTED)
+        self._unavailable = self.meters.value(metric_catalogue.DATABASE_UNAVAILABLE)
         self._disk_full = self.meters.value(metric_catalogue.DATABASE_DISK_FULL)
         self.hits = self.meters.value(metric_catalogue.CACHE_HITS)
         self.stale = self.meters.value(metric_catalogue.STALE_ANSWERS)

@@ -3,7 +3,7 @@
 The reference implementation does not use meta-schemas. It accepts whatever its two parsers can load: one for the drafts
 up to 7, one for the later drafts. They require less: ``"required":["a","a"]``, ``"minLength":-1``, ``"anyOf":[]`` are
 loaded. And they skip parts: definitions that no ``$ref`` leads to are not loaded, except ``$defs`` of the later drafts.
-A schema that only the meta-schema rejects is accepted here, too; ``find_nonconformity`` returns the reason.
+A schema that only the meta-schema rejects is accepted here, too; ``find_nonconformity_reason`` returns the reason.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def validate_column(
     allowed: frozenset[int] | None,
     *,
     columns: bool,
-    heads: pa.Array[Any] | None = None,
+    header_ids: pa.Array[Any] | None = None,
     guids: Guids = _NO_GUIDS,
     names: Mapping[int, str] = _NO_NAMES,
 ) -> ColumnOutcomes:
@@ -86,11 +86,11 @@ def validate_column(
         validators: the validator of each schema id in the registry.
         allowed: schema ids allowed by the part's subjects; None to skip the check for ``WRONG_SUBJECT``.
         columns: whether to return the values of conforming records as columns.
-        heads: ids and guids from the records' headers (``frames.read_schema_headers``); None if no record has one.
+        header_ids: ids and guids from the records' headers (``frames.read_schema_headers``); None if no record has one.
         guids: schema ids by guid.
         names: descriptions of schema ids for messages about the wrong subject.
     """
-    frames = read_frames(bodies, heads, guids)
+    frames = read_frames(bodies, header_ids, guids)
     codes = np.full(len(bodies), Outcome.NOT_FRAMED, np.uint8)
     codes[frames.null] = Outcome.TOMBSTONE
     checked = ColumnOutcomes(codes, frames.schema_ids, np.full(len(bodies), -1, np.int32), [], {}, [])
