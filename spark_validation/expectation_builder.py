@@ -273,7 +273,7 @@ def _sample_topics(
 def _read_samples(
     source: RecordSource, ranges: Sequence[OffsetRange], budget: int
 ) -> Iterator[tuple[tuple[str, Part], pa.Array[Any], pa.Array[Any]]]:
-    """Yield the keys and values of ranges with the ids in their headers; of each range up to a number of bytes."""
+    """Yield keys and values of ranges with the ids in their headers, up to a number of bytes per range."""
     with source.open(ranges) as reader:
         for offsets in ranges:
             left = budget

@@ -13,7 +13,7 @@ from contractlog.compatibility.identifiers import Subject, apply_alias
 from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
-from contractlog.registry.access.permissions import Permissions
+from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
@@ -54,6 +54,7 @@ def decide_registration(
     subject, configured = request.subject, checker.read_settings(snapshot, request.subject)
     if configured.alias:
         subject = validate_schema_subject(apply_alias(configured.alias, subject))
+        permissions.require(Permission.WRITE, subject)
         configured = checker.read_settings(snapshot, subject)
     if request.schema_id is not None:
         require_context_permission(permissions, subject.context)

@@ -18,6 +18,8 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.access.current_caller import current_permissions
+from contractlog.registry.access.permissions import Permission
 from contractlog.registry.registration.write_preconditions import require_writable_mode
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
@@ -41,10 +43,12 @@ class DeletionService:
             SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists, AssociationExists,
             SubjectReadOnly: nothing changed.
         """
-        work = hard_delete_subject if permanent else soft_delete_subject
-        return await asyncio.wrap_future(
-            self._store.transact(lambda transaction: work(transaction, resolve_alias(transaction, subject)))
-        )
+        work, permissions = hard_delete_subject if permanent else soft_delete_subject, current_permissions.get()
+
+        def delete(transaction: Transaction) -> list[int]:
+            return work(transaction, resolve_alias(transaction, subject, permissions, Permission.WRITE))
+
+        return await asyncio.wrap_future(self._store.transact(delete))
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
         """Soft-delete one version (or hard-delete, if ``permanent``), and return its number.
@@ -55,10 +59,12 @@ class DeletionService:
             SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,
             NoActiveVersion, SubjectReadOnly: nothing changed.
         """
-        work = _hard_delete_version if permanent else _soft_delete_version
-        return await asyncio.wrap_future(
-            self._store.transact(lambda transaction: work(transaction, resolve_alias(transaction, subject), number))
-        )
+        work, permissions = _hard_delete_version if permanent else _soft_delete_version, current_permissions.get()
+
+        def delete(transaction: Transaction) -> int:
+            return work(transaction, resolve_alias(transaction, subject, permissions, Permission.WRITE), number)
+
+        return await asyncio.wrap_future(self._store.transact(delete))
 
 
 def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:

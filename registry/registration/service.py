@@ -14,7 +14,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_actor, current_permissions
-from contractlog.registry.access.permissions import Permissions
+from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.decision import WARNING, decide_registration
@@ -97,13 +97,14 @@ class RegistrationService:
         """
         validate_rule_set(derivation.rule_set)
         validate_rule_set(derivation.rules_to_merge)
-        base = await self._threads.run(self._read_base, subject, number)
+        base = await self._threads.run(self._read_base, subject, number, current_permissions.get())
         draft = derivation.draft(base)
         return await self.register(RegistrationRequest(subject=subject, draft=draft, version=derivation.version))
 
-    def _read_base(self, name: Subject, number: int | None) -> RegisteredSchema:
+    def _read_base(self, name: Subject, number: int | None, permissions: Permissions) -> RegisteredSchema:
         with self._store.open_snapshot() as snapshot:
-            return require_version(snapshot, resolve_alias(snapshot, name), number, DeletedFilter.EXCLUDED)
+            subject = resolve_alias(snapshot, name, permissions, Permission.WRITE)
+            return require_version(snapshot, subject, number, DeletedFilter.EXCLUDED)
 
     async def propose(self, request: RegistrationRequest) -> RegistrationResult | PendingAppend:
         """Parse and check a draft: return the existing version, or the append to be made."""

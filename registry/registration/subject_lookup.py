@@ -11,6 +11,7 @@ from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubjec
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_permissions, filter_readable
+from contractlog.registry.access.permissions import Permission
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
@@ -40,7 +41,7 @@ def find_by_content(
     Raises:
         SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
     """
-    subject = resolve_alias(snapshot, name)
+    subject = resolve_alias(snapshot, name, current_permissions.get(), Permission.READ)
     version = _find_under_subject(checker, snapshot, subject, query)
     if version is not None:
         return version

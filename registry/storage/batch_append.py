@@ -27,7 +27,7 @@ from contractlog.compatibility.terminal_text import quote_word
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.dialects import in_numbers
-from contractlog.registry.storage.name_and_id_lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import follow_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import (
     MAX_ID_GAP,
@@ -164,7 +164,7 @@ class _BatchPlan:
         if state.revision != candidate.state.revision or self._configured[candidate.subject] != candidate.configured:
             return False
         name = candidate.named or candidate.subject
-        if name != candidate.subject and resolve_alias(Snapshot(self._connection), name) != candidate.subject:
+        if name != candidate.subject and follow_alias(Snapshot(self._connection), name) != candidate.subject:
             return False
         accepted = {True} if candidate.schema_id is None else {True, False}  # an import may reference deleted versions
         return all(self._targets.get(target) in accepted for target in candidate.content.targets)

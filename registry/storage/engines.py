@@ -201,7 +201,8 @@ def _postgresql(
 
     engines = Engines(
         engine(readers, isolation_level="REPEATABLE READ"),  # the statements of one response see the same state
-        engine(1, pool_pre_ping=True),
+        # Not the default of the server, which may be a level at which concurrent writes fail instead of waiting.
+        engine(1, pool_pre_ping=True, isolation_level="READ COMMITTED"),
         engine(1, isolation_level="AUTOCOMMIT"),
         responses,
     )

@@ -24,6 +24,7 @@ __all__ = [
     "find_namesakes",
     "find_shared_ids",
     "find_version",
+    "follow_alias",
     "list_ids",
     "resolve_alias",
 ]
@@ -64,8 +65,24 @@ _BY_GUID: Final = _select_first(
 )
 
 
-def resolve_alias(snapshot: Snapshot, subject: Subject) -> Subject:
-    """Return the subject that a name refers to: its alias, if it has one.
+def resolve_alias(snapshot: Snapshot, subject: Subject, permissions: Permissions, operation: Permission) -> Subject:
+    """Return the subject that a name refers to, for an operation on it.
+
+    Raises:
+        Denied: the name has an alias, and the operation is not permitted on its target.
+    """
+    return _require_target(follow_alias(snapshot, subject), subject, permissions, operation)
+
+
+def _require_target(target: Subject, name: Subject, permissions: Permissions, operation: Permission) -> Subject:
+    """Return the target of a name; the permission for the name itself was checked before."""
+    if target != name:
+        permissions.require(operation, target)
+    return target
+
+
+def follow_alias(snapshot: Snapshot, subject: Subject) -> Subject:
+    """Return the subject that a name refers to, whoever asks: its alias, if it has one.
 
     An alias of an alias is not followed.
     """
@@ -79,12 +96,16 @@ def find_version(
 
     A plain name without such a version in the default context is looked up in the other contexts, as far as the
     permissions cover them.
+
+    Raises:
+        Denied: the name has an alias, and the caller may not read its target.
     """
     statement, values = (_LATEST, {}) if number is None else (_NUMBERED[deleted], {"number": number})
     row = snapshot.connection.execute(statement, {"key": subject_key(subject), **values}).first()
     if row is not None and not row.alias:
         return to_registered_schema(row)
-    target = resolve_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
+    target = follow_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
+    _require_target(target, subject, permissions, Permission.READ)
     if target != subject:
         row = snapshot.connection.execute(statement, {"key": subject_key(target), **values}).first()
     if row is not None:
@@ -150,9 +171,9 @@ def _find_version_with_id(
         row = read_row(subject)
         if row is not None and not row.alias:
             return to_registered_schema(row)
-        target = resolve_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
+        target = follow_alias(snapshot, subject) if row is None else apply_alias(row.alias, subject)
         if target != subject:
-            row = read_row(target)
+            row = read_row(target) if permissions.permits(Permission.READ, target) else None
     if row is None:
         namesakes = find_namesakes(snapshot, target, DeletedFilter.INCLUDED, _V.schema_id == schema_id)
         namesake = next((other for other in namesakes if permissions.permits(Permission.READ, other)), None)

@@ -15,7 +15,7 @@ from contractlog.registry.features.compatibility.service import CheckResult, Com
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.storage.expected_snapshot import ExpectedSnapshot
-from contractlog.registry.storage.name_and_id_lookup import resolve_alias
+from contractlog.registry.storage.name_and_id_lookup import follow_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -85,7 +85,7 @@ class BatchService(ReadService):
         draft = self._compatibility.complete_draft(snapshot, member.subject, member.draft)
         result = self._compatibility.check_on_snapshot(snapshot, member.subject, draft, member.version)
         if result.compatible:
-            subject = resolve_alias(snapshot, member.subject)
+            subject = follow_alias(snapshot, member.subject)
             expected.setdefault(subject, []).append(self._build_next_version(snapshot, subject, draft))
         return result
 

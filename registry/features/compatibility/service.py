@@ -11,6 +11,7 @@ from contractlog.compatibility.located_finding import LocatedFinding, locate_non
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages
 from contractlog.registry.access.current_caller import current_permissions
+from contractlog.registry.access.permissions import Permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
@@ -63,14 +64,14 @@ class CompatibilityService(ReadService):
 
     def complete_draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> SchemaDraft:
         """Return a draft with what its registration would add from the latest version and the config."""
-        subject = resolve_alias(snapshot, subject)
+        subject = resolve_alias(snapshot, subject, current_permissions.get(), Permission.READ)
         return complete_draft(draft, snapshot.version(subject, None), self._checker.read_settings(snapshot, subject))
 
     def check_on_snapshot(
         self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, version: int | str | None = None
     ) -> CheckResult:
         """Check a draft on a snapshot, which may be of an expected future state."""
-        subject = resolve_alias(snapshot, subject)
+        subject = resolve_alias(snapshot, subject, current_permissions.get(), Permission.READ)
         require_reference_permissions(current_permissions.get(), snapshot, subject, draft.references)
         earlier: list[RegisteredSchema] = []
         if version is not None:

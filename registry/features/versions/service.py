@@ -8,6 +8,7 @@ from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFo
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions
+from contractlog.registry.access.permissions import Permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.features.schemas.renderer import AS_STORED, RenderedSchema, View, ViewRenderer
@@ -39,7 +40,7 @@ class VersionService(ReadService):
         required = DeletedFilter.INCLUDED if deleted is DeletedFilter.ONLY else deleted
 
         def query(snapshot: Snapshot) -> list[tuple[int, bool]]:
-            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject, current_permissions.get(), Permission.READ)
             versions = queries.list_versions(snapshot, resolved, deleted, page)
             if not versions and not queries.list_versions(snapshot, resolved, required, Page(limit=1)):
                 raise SubjectNotFound(subject=str(resolved))
@@ -102,7 +103,7 @@ class VersionService(ReadService):
         """
 
         def query(snapshot: Snapshot) -> RenderedSchema:
-            resolved = name_and_id_lookup.resolve_alias(snapshot, subject)
+            resolved = name_and_id_lookup.resolve_alias(snapshot, subject, current_permissions.get(), Permission.READ)
             number = queries.find_version_with_properties(snapshot, resolved, properties, deleted)
             version = None if number is None else snapshot.version(resolved, number, deleted)
             if version is not None:
@@ -120,4 +121,4 @@ def _require_version(
     version = name_and_id_lookup.find_version(snapshot, subject, number, deleted, current_permissions.get())
     if version is not None:
         return version
-    raise missing_version_error(snapshot, name_and_id_lookup.resolve_alias(snapshot, subject), number, deleted)
+    raise missing_version_error(snapshot, name_and_id_lookup.follow_alias(snapshot, subject), number, deleted)

@@ -239,11 +239,8 @@ class CachedVersion:
         except RegistryError as error:
             return error_response(error)
         response = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))
-        found_subject = result.schema.subject
-        same_context = (
-            found_subject is not None and found_subject.context == subject.context
-        )  # reading another context may not be permitted
-        if self._path_cache is not None and same_context:
+        # Another subject, by an alias or in another context, may be unreadable for the next caller of the path.
+        if self._path_cache is not None and result.schema.subject == subject:
             self._path_cache.put(match[0], bytes(response.body), generation=generation)
         return response
 

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from contractlog.compatibility.errors import StoreTimeout
 from contractlog.compatibility.identifiers import Subject
@@ -47,6 +48,19 @@ def test_the_newest_and_the_oldest_version_that_are_promised_are_met(
     for url, version in ((postgres_url, NEWEST), (oldest_postgres_url, OLDEST)):
         with psycopg.connect(url) as connection:
             assert connection.info.server_version // 10_000 == version
+
+
+@pytest.mark.parametrize("default", ["repeatable read", "serializable"])
+def test_the_default_isolation_level_of_the_server_does_not_matter(database: str, default: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = '{default}'")  # type: ignore[call-overload]
+    store = open_store(Settings(database_url=database))
+    try:
+        level = store.transact(lambda change: change.connection.execute(text("SHOW transaction_isolation")).scalar())
+        assert level.result(WAIT_SECONDS) == "read committed"
+    finally:
+        store.close()
 
 
 def test_lost_connections_are_made_again(store: Store, database: str) -> None:

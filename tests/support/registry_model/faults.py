@@ -91,7 +91,7 @@ FAULTS: Final[dict[str, Plant]] = {
     "READONLY lets deletions through": _replace_function(deletion, "require_writable_mode", _do_nothing),
     "READONLY lets configs through": _replace_function(config_service, "require_writable_mode", _do_nothing),
     "a deletion does not follow the alias": _replace_function(
-        deletion, "resolve_alias", lambda _real, _snapshot, subject: subject
+        deletion, "resolve_alias", lambda _real, _snapshot, subject, *_: subject
     ),
     "an import writes over an id": _replace_function(append_state, "read_assigned_ids", lambda _real, *_of: {}),
     "a bound subject can be deleted": _replace_function(deletion, "reject_associated", _do_nothing),
