@@ -41,12 +41,12 @@ class Outcome(IntEnum):
 
     NOT_FRAMED = (
         10,
-        "no schema id before the body, and no id or guid in a header",
+        "no schema id or guid before the body, and none in a header",
         "Something writes here without a serializer. Find it by the time of its records, and give it a serializer.",
     )
     UNKNOWN_SCHEMA_ID = (
         11,
-        "the registry does not have the schema id",
+        "the registry does not have the schema id or guid",
         (
             "The producer uses another registry, or its subject was deleted. "
             "Point the producer here, or find out which registry assigned the id."

@@ -41,7 +41,7 @@ class Frames:
     null: NDArray[np.bool_]
     framed: NDArray[np.bool_]
     schema_ids: NDArray[np.int64]  #: unsigned numbers of 32 bits; 0 if there is no frame or the guid is unknown
-    faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, for invalid headers and unknown guids
+    faults: dict[int, str] = field(default_factory=dict)  #: row -> sentence, for invalid headers and unknown guids
 
     def by_schema(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Yield each schema id with the rows of the records that carry it, ascending."""
@@ -83,21 +83,20 @@ def read_frames(
         ids = (ids << 8) | padded.take(starts + nth, mode="clip")
     schema_ids = np.where(framed, ids, _UNKNOWN_ID)
     frames = Frames(data, starts + HEADER_SIZE, ends, null, framed, schema_ids)
-    if guids:
-        _read_guid_prefixes(
-            frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids
-        )
+    _read_guid_prefixes(frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids)
     return frames if header_ids is None else _with_headers(frames, starts, header_ids, guids)
 
 
 def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) -> None:
-    """Read guids before bodies; unknown ones are ignored, as unframed bodies may start with the same byte."""
+    """Read guids before bodies. An unknown one is the frame of a schema that the registry does not have."""
     for row in rows.tolist():
         start = int(frames.starts[row]) - HEADER_SIZE
-        schema_id = guids.get(frames.data[start + 1 : start + _GUID_FRAME].tobytes())
-        if schema_id is not None:
-            frames.framed[row], frames.schema_ids[row] = True, schema_id
-            frames.starts[row] = start + _GUID_FRAME
+        guid = frames.data[start + 1 : start + _GUID_FRAME].tobytes()
+        schema_id = guids.get(guid)
+        frames.framed[row], frames.schema_ids[row] = True, _UNKNOWN_ID if schema_id is None else schema_id
+        frames.starts[row] = start + _GUID_FRAME
+        if schema_id is None:
+            frames.faults[row] = _describe_unknown_guid(guid)
 
 
 def _with_headers(frames: Frames, whole: NDArray[np.int64], header_ids: pa.Array[Any], guids: Guids) -> Frames:
@@ -106,10 +105,11 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], header_ids: pa.Array
     encoded: Any = header_ids.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
     parsed = [_parse_header(header_id or b"", guids) for header_id in encoded.dictionary.to_pylist()]
-    faults: dict[int, str] = {}
+    faults = dict(frames.faults)
     for row in rows.tolist():
         framed, schema_id, fault = parsed[indexes[row]]
         frames.framed[row], frames.schema_ids[row] = framed, schema_id
+        faults.pop(row, None)
         if fault:
             faults[row] = fault
     frames.starts[rows] = whole[rows]
@@ -123,7 +123,7 @@ def _parse_header(header_id: bytes, guids: Guids) -> tuple[bool, int, str]:
     if len(header_id) == _GUID_FRAME and header_id[0] == GUID_MAGIC:
         schema_id = guids.get(header_id[1:])
         if schema_id is None:
-            return True, _UNKNOWN_ID, f"the registry has no schema with the guid {UUID(bytes=header_id[1:])}"
+            return True, _UNKNOWN_ID, _describe_unknown_guid(header_id[1:])
         return True, schema_id, ""
     return False, _UNKNOWN_ID, f"the schema header holds {len(header_id)} bytes, which are not a schema id or guid"
 
@@ -151,3 +151,7 @@ def read_schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | No
     missing = from_numpy(positions < 0)
     values: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
     return values
+
+
+def _describe_unknown_guid(guid: bytes) -> str:
+    return f"the registry has no schema with the guid {UUID(bytes=guid)}"

@@ -1,4 +1,4 @@
-"""Requests by an alias need the permission for its target, too: an alias is no right on another subject."""
+"""Requests by an alias need the permission for its target, too."""
 
 from __future__ import annotations
 

@@ -78,16 +78,16 @@ def test_frames_are_those_that_a_deserializer_reads(rows: list[tuple[bytes, Head
     frames = read_frames(bodies, read_schema_headers(headers, "value"), GUIDS)
     for index, (body, row) in enumerate(rows[start:]):
         framed, schema_id, rest = expected(body, row)
-        in_header = (
-            any(key == VALUE_ID_HEADER for key, _ in row or ())
-            and [value for key, value in row or () if key == VALUE_ID_HEADER][-1] is not None
-        )
-        if framed and not schema_id and not in_header and body[:1] == b"\x01":
-            framed = False  # before a body an unknown guid is no guid: any body may begin with this byte
         assert bool(frames.framed[index]) == framed
         if framed:
             assert int(frames.schema_ids[index]) == schema_id
             assert frames.data[frames.starts[index] : frames.ends[index]].tobytes() == rest
+
+
+def test_an_unknown_guid_before_a_body_is_an_unknown_schema() -> None:
+    checked = check([(b"\x01" + OTHER + BODY, None), (b"\x01" + OTHER[1:], None)])
+    assert [Outcome(code).name for code in checked.codes] == ["UNKNOWN_SCHEMA_ID", "NOT_FRAMED"]
+    assert checked.details[0] == f"the registry has no schema with the guid {UUID(int=8)}"
 
 
 def test_bodies_named_in_headers_conform_as_they_are() -> None:
