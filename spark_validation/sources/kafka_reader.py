@@ -28,7 +28,8 @@ BATCH_RECORDS: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
 MAX_MESSAGES: Final = 10_000  #: records requested from the client per call
 WAIT: Final = 0.1  #: seconds that a call may wait for the last records, and therefore short
-PROGRESS_TIMEOUT_SECONDS: Final = 30.0  #: seconds without progress
+#: seconds without progress: a broker that was killed, or a new leader of its partitions, needs some of them
+PROGRESS_TIMEOUT_SECONDS: Final = 120.0
 SMALL_RANGE: Final = 5_000  #: offsets; a range of at most so many is fetched together with others
 GROUP_OFFSETS: Final = 20_000
 GROUP_RANGES: Final = 500
