@@ -52,7 +52,7 @@ def main() -> int:
         warn(f"the comment could not be written: GitHub responded with {error.code}{advice}")
     except (OSError, HTTPException, ValueError) as error:
         warn(f"the comment could not be written: {error}")
-    except (AttributeError, LookupError, RecursionError, TypeError):
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError):
         warn("the comment could not be written: GitHub responded with JSON of another form than its API has")
     finally:
         signal.alarm(0)
@@ -91,7 +91,7 @@ def send_request(method: str, url: str, body: dict[str, str] | None = None) -> A
     """Send a request to GitHub's API and return the JSON of the response."""
     headers = {
         "Accept": "application/vnd.github+json",
-        "Authorization": f"Bearer {os.environ['GITHUB_TOKEN']}",
+        "Authorization": f"Bearer {os.environ['GITHUB_TOKEN'].strip()}",
         "Content-Type": "application/json",
         "X-GitHub-Api-Version": "2022-11-28",
     }
@@ -113,6 +113,7 @@ class NoRedirects(HTTPRedirectHandler):
 def warn(text: str) -> None:
     """Print a warning that the runner shows on the page of the job."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    escaped = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in escaped)
     print(f"::warning title=contractlog check::{escaped}")
 
 

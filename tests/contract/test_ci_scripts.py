@@ -50,13 +50,16 @@ def test_an_isolated_python_makes_the_environment(tmp_path: Path) -> None:
 
 
 class Misbehaving(BaseHTTPRequestHandler):
-    """Answers as its path says: a redirect, one byte after the other without end, or any JSON."""
+    """Answers as its path says: a redirect, garbage, one byte after the other without end, or any JSON."""
 
     tokens: ClassVar[list[tuple[str, str | None]]] = []
 
     def do_GET(self) -> None:
         kind = self.path.split("/")[1]
         self.tokens.append((kind, self.headers["Authorization"]))
+        if kind == "garbage":
+            self.wfile.write(b"\x1b[2Jno status line\r\n\r\n")
+            return
         self.send_response(302 if kind == "redirect" else 200)
         if kind == "redirect":
             self.send_header("Location", f"http://localhost:{self.server.server_address[1]}/elsewhere")
@@ -92,7 +95,9 @@ def misbehaving() -> Iterator[str]:
         ("trickle", "GitHub did not respond within 1 seconds"),
         *((quote(text), "JSON of another form") for text in ('{"message":"x"}', '["x"]', "[{}]", "null", "5")),
         (quote('[{"id":1,"body":7,"user":{"login":"bot"}}]'), "JSON of another form"),
+        (quote('[{"id":1e400,"body":"<!-- contractlog check -->\\n","user":{"login":"bot"}}]'), "JSON of another form"),
         (quote("{"), "the comment could not be written"),
+        ("garbage", "the comment could not be written: \\x1b[2Jno status line"),
     ],
 )
 def test_a_failure_to_comment_is_a_warning_and_keeps_the_token(
@@ -114,7 +119,7 @@ def test_a_failure_to_comment_is_a_warning_and_keeps_the_token(
         "GITHUB_API_URL": f"{misbehaving}/{kind}",
         "GITHUB_REPOSITORY": "owner/schemas",
         "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
-        "GITHUB_TOKEN": "secret",
+        "GITHUB_TOKEN": "secret\n",  # as it was pasted
     }
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
@@ -128,4 +133,6 @@ def test_a_failure_to_comment_is_a_warning_and_keeps_the_token(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("::warning title=contractlog check::")
     assert message in done.stdout
+    assert "secret" not in done.stdout
+    assert (kind, "Bearer secret") in Misbehaving.tokens
     assert "elsewhere" not in {kind for kind, _ in Misbehaving.tokens}

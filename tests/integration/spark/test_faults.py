@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from local_kafka import Broker
 from pyspark.sql import SparkSession
 
 from contractlog.clients import Registry
@@ -18,6 +17,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
 
+from local_kafka import Broker
 from support.archives import ORDER, encode_order
 from support.deadlines import WAIT_SECONDS, eventually
 from support.kafka import Kafka
