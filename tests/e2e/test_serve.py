@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 
 from contractlog.registry.database import newest_revision, upgrade
 
+from support.command_line import run_verb
 from support.deadlines import WAIT_SECONDS
 from support.registry import run_server, start_server, stop_server
 
@@ -84,9 +85,8 @@ def test_a_schema_of_5_mb_gets_an_answer_and_not_a_broken_connection(sqlite_url:
 
 def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
     def db(*verb: str) -> str:
-        done = subprocess.run(
-            [*CLI, "db", *verb, "--database-url", sqlite_url], check=True, capture_output=True, text=True
-        )
+        done = run_verb(["db", *verb, "--database-url", sqlite_url], environment={})
+        assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     assert db("current") == "none"
@@ -97,8 +97,9 @@ def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
 
 def test_db_tells_the_revisions_as_json(sqlite_url: str) -> None:
     def db(*verb: str) -> tuple[str | None, str]:
-        command = [*CLI, "db", *verb, "--format", "json", "--database-url", sqlite_url]
-        (line,) = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        done = run_verb(["db", *verb, "--format", "json", "--database-url", sqlite_url], environment={})
+        assert done.returncode == 0, done.stderr
+        (line,) = done.stdout.splitlines()
         told = json.loads(line)
         assert told.keys() == {"format", "revision", "newest"}
         return told["revision"], told["newest"]

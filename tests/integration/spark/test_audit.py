@@ -405,16 +405,23 @@ def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: S
     assert time.monotonic() - start < 120
 
 
+@pytest.fixture(scope="module")
+def slow_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A topic whose audit on one core takes seconds after the first part."""
+    folder = tmp_path_factory.mktemp("slow")
+    for partition in range(6):
+        records = [Record(at, value=b"violating", partition=partition) for at in range(25_000)]
+        write_topic(folder, "slow", records)
+    return folder
+
+
 def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
-    registry_url: str, registry: Registry, tmp_path: Path
+    registry_url: str, registry: Registry, slow_archive: Path, tmp_path: Path
 ) -> None:
     registry.register("slow-value", SchemaDraft(ORDER))
-    for partition in range(6):
-        records = [Record(at, value=b"violating", partition=partition) for at in range(60_000)]
-        write_topic(tmp_path / "archive", "slow", records)
     out = tmp_path / "out" / "audit"
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
-    place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
+    place = ["--registry", registry_url, "--archive", str(slow_archive), "--out", str(out)]
     with subprocess.Popen([*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
 
         def has_written() -> bool:
@@ -447,17 +454,14 @@ def java_of(parent: int) -> int:
     ],
 )
 def test_an_interrupted_audit_leaves_nothing_half_written(
-    registry_url: str, registry: Registry, tmp_path: Path, sent: signal.Signals, moment: str
+    registry_url: str, registry: Registry, slow_archive: Path, tmp_path: Path, sent: signal.Signals, moment: str
 ) -> None:
     registry.register("slow-value", SchemaDraft(ORDER))
-    for partition in range(6):
-        records = [Record(at, value=b"violating", partition=partition) for at in range(60_000)]
-        write_topic(tmp_path / "archive", "slow", records)
     out = tmp_path / "out" / "audit"
     out.mkdir(parents=True)
     (out / "report.json").write_text("{}")  # of an earlier audit
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
-    place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
+    place = ["--registry", registry_url, "--archive", str(slow_archive), "--out", str(out)]
     with subprocess.Popen(
         [*command, *place],
         stdout=subprocess.PIPE,
@@ -467,7 +471,7 @@ def test_an_interrupted_audit_leaves_nothing_half_written(
         start_new_session=True,  # Ctrl-C reaches the whole group, Java and workers too
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("auditing 360,000 offsets")
+        assert process.stderr.readline().startswith("auditing 150,000 offsets")
         wait_until = time.monotonic() + (1 if moment == "while Spark starts" else 120)
         while not any(out.parent.glob(".audit.unfinished-*/violations.parquet/*.parquet")):
             assert process.poll() is None, process.communicate()
