@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -42,6 +42,7 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import REPORT, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.profiles.field_profiler import name_listed
+from contractlog.spark_validation.report.formatters import format_plural
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
@@ -191,7 +192,18 @@ def _notes(source: RecordSource, result: _AuditResult) -> dict[tuple[str, str], 
             ]
     for topic, sentence in describe_lost_offsets(result.former, result.ranges):
         notes[topic, "value"].append(sentence)
+    for topic, sentence in _explain_absent(source, result.state):
+        notes[topic, "value"].append(sentence)
     return notes
+
+
+def _explain_absent(source: RecordSource, state: AuditState) -> Iterator[tuple[str, str]]:
+    """Yield a sentence for each topic with offsets that have no record, where the source knows the reason."""
+    absent: Counter[str] = Counter()
+    for coverage in state.coverage:
+        absent[coverage.topic] += coverage.to_offset - coverage.from_offset - coverage.records
+    for topic, reason in source.explain_absent([topic for topic, offsets in absent.items() if offsets]).items():
+        yield topic, f"{format_plural(absent[topic], 'offset')} without a record: {reason}."
 
 
 def _duplicate_notes(records: int) -> list[str]:

@@ -13,7 +13,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    OffsetSpec,
+    ResourceType,
+)
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client, quiet_config
@@ -27,7 +32,7 @@ from contractlog.spark_validation.sources.kafka_reader import BATCH_RECORDS, PRO
 from contractlog.spark_validation.sources.kafka_settings import NO_SETTINGS, KafkaSettings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
-__all__ = ["fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]
+__all__ = ["fetch_cleanup_policies", "fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]
 
 REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the answer to a request
 
@@ -130,6 +135,26 @@ def fetch_topic_ids(
             if topic_id.strip("A="):  # not all zeros, as of brokers without ids
                 ids[topic] = topic_id
     return ids
+
+
+def fetch_cleanup_policies(
+    bootstrap: str,
+    topics: Sequence[str],
+    *,
+    settings: KafkaSettings = NO_SETTINGS,
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+) -> dict[str, frozenset[str]]:
+    """Return the cleanup policies of topics (``compact``, ``delete``), as far as the user may describe them."""
+    if not topics:
+        return {}
+    admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+    policies: dict[str, frozenset[str]] = {}
+    for resource, answer in admin.describe_configs(resources, request_timeout=timeout_seconds).items():
+        with contextlib.suppress(KafkaException):  # deleted meanwhile, may not be described, or no answer
+            policy = answer.result()["cleanup.policy"].value
+            policies[resource.name] = frozenset(policy.replace(" ", "").split(","))
+    return policies
 
 
 def _fetch_metadata(

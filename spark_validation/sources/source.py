@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
@@ -18,6 +18,15 @@ from contractlog.spark_validation.sources.kafka_settings import read_settings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
 __all__ = ["ArchiveSource", "KafkaSource", "RangeReader", "RangeSource", "RecordSource"]
+
+_COMPACT: Final = "compact"  #: the cleanup policy
+_COMPACTED: Final = (
+    "the topic is compacted, so newer records of the same keys have replaced them; transaction markers and aborted "
+    "records are absent, too"
+)
+_NOT_COMPACTED: Final = (
+    "the topic is not compacted, so they are transaction markers, aborted records, or were deleted during the audit"
+)
 
 
 class RangeSource(Protocol):
@@ -74,6 +83,9 @@ class RecordSource(RangeSource, Protocol):
     def notes(self, topic: str) -> list[str]:
         """Return sentences about data of a topic that is skipped."""
 
+    def explain_absent(self, topics: Sequence[str]) -> Mapping[str, str]:
+        """Return a sentence on why offsets of a topic have no record, by topic, where the source knows."""
+
 
 @dataclass(frozen=True, slots=True)
 class KafkaSource:
@@ -125,6 +137,11 @@ class KafkaSource:
         """Return no notes: nothing in a cluster is skipped."""
         return []
 
+    def explain_absent(self, topics: Sequence[str]) -> Mapping[str, str]:
+        """Return a sentence by the cleanup policy of each topic."""
+        policies = kafka.fetch_cleanup_policies(self.bootstrap, topics, settings=read_settings(self.config))
+        return {topic: _COMPACTED if _COMPACT in policy else _NOT_COMPACTED for topic, policy in policies.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSource:
@@ -172,3 +189,7 @@ class ArchiveSource:
     def notes(self, topic: str) -> list[str]:
         """Return a note for each file of zero bytes."""
         return [f"The file `{file}` is empty and was skipped." for file in archive.find_empty_files(self.folder, topic)]
+
+    def explain_absent(self, topics: Sequence[str]) -> Mapping[str, str]:  # noqa: ARG002 - a folder does not know
+        """Return nothing: a folder does not have the reasons."""
+        return {}

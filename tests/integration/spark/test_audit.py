@@ -187,6 +187,8 @@ def test_an_audit_accounts_for_every_offset(
     assert entry["records"] + entry["absent"] == sum(
         one["to_offset"] - one["from_offset"] for one in entry["partitions"]
     )
+    (reason,) = [note for note in entry["notes"] if "without a record" in note]
+    assert reason.startswith(f"{entry['absent']} offsets without a record: the topic is compacted, so ")
     (key,) = [one for one in report["topics"] if one["part"] == "key"]
     assert (key["verdict"], key["violating"], key["records"]) == ("passing", 0, entry["records"])
     assert key["keys"]["moved"] == 0
@@ -454,7 +456,7 @@ def java_of(parent: int) -> int:
     ],
 )
 def test_an_interrupted_audit_leaves_nothing_half_written(
-    registry_url: str, registry: Registry, slow_archive: Path, tmp_path: Path, sent: signal.Signals, moment: str
+    registry_url: str, registry: Registry, slow_archive: Path, tmp_path: Path, *, sent: signal.Signals, moment: str
 ) -> None:
     registry.register("slow-value", SchemaDraft(ORDER))
     out = tmp_path / "out" / "audit"

@@ -81,6 +81,16 @@ def test_aborted_records_and_markers_are_passed_over_and_the_end_is_the_last_sta
     assert read(kafka, [OffsetRange(topic, 0, 33, 42)]).num_rows == 3  # the plain ones, between open and abort
 
 
+def test_the_cleanup_policy_explains_absent_offsets(kafka: Kafka) -> None:
+    topics = [kafka.create_topic(config={"cleanup.policy": policy}) for policy in ("delete", "compact,delete")]
+    reasons = KafkaSource(kafka.bootstrap_servers).explain_absent([*topics, "no-such-topic"])
+    assert [(topic, reasons[topic].split(",")[0]) for topic in reasons] == [
+        (topics[0], "the topic is not compacted"),
+        (topics[1], "the topic is compacted"),
+    ]
+    assert KafkaSource(kafka.bootstrap_servers).explain_absent([]) == {}
+
+
 def test_a_range_without_any_record_ends_at_once(kafka: Kafka) -> None:
     topic = kafka.create_topic(partitions=2)
     ranges = plan_ranges(kafka.bootstrap_servers, [topic])
