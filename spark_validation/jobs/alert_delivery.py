@@ -87,7 +87,7 @@ def _run_command(alert: Alert, receivers: AlertReceivers) -> str:
         return ""
     environment = {
         **os.environ,
-        "CONTRACTLOG_ALERT_TEXT": alert.text.replace("\0", ""),
+        "CONTRACTLOG_ALERT_TEXT": alert.text,
         "CONTRACTLOG_ALERT_ID": alert.id,
     }
     environment.pop(SECRET_VARIABLE, None)

@@ -8,6 +8,7 @@ twice, if the process is killed between the delivery and its record; then it has
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,6 +30,7 @@ MAX_PENDING: Final = 100  #: alerts; the oldest are dropped
 MAX_PARTS: Final = 1_000  #: of an alert
 MAX_BYTES: Final = 64 * 2**20
 _NAMED: Final = 5  #: parts in the text
+_ID: Final = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def read_alerts(folder: Path, *, print_line: Callable[[str], None] | None = None
     """
     try:
         bodies = json.loads(read_bounded_file(folder / ALERTS, MAX_BYTES))
-        return [Alert(str(body["id"]), {**body, "text": str(body["text"])}) for body in bodies[-MAX_PENDING:]]
+        return [_read_alert(body) for body in bodies[-MAX_PENDING:]]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
@@ -85,6 +87,18 @@ def read_alerts(folder: Path, *, print_line: Callable[[str], None] | None = None
             path = escape_line(str(folder / ALERTS))
             print_line(f"alerts that were not delivered are lost, as {path} is damaged or unreadable")
         return []
+
+
+def _read_alert(body: Mapping[str, Any]) -> Alert:
+    """Return a stored alert; its id and text are fit for the environment of a command and a header.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is not an alert.
+    """
+    identity = body["id"]
+    if not _ID.fullmatch(identity):
+        raise ValueError(identity)
+    return Alert(identity, {**body, "text": "\n".join(map(escape_line, str(body["text"]).splitlines()))})
 
 
 def remove_alert(folder: Path, alert: Alert) -> None:
@@ -106,7 +120,7 @@ def _make_alert(report: AuditReport, since: str | None, parts: Sequence[PartChan
 
 
 def _describe(parts: Sequence[PartChange]) -> str:
-    lines = [f"{change['topic']} {change['part']}: {describe_change(change)}" for change in parts[:_NAMED]]
+    lines = [escape_line(f"{change['topic']} {change['part']}: {describe_change(change)}") for change in parts[:_NAMED]]
     more = [f"and {len(parts) - _NAMED:,} more"] if len(parts) > _NAMED else []
     return "\n".join([*lines, *more])
 

@@ -142,7 +142,7 @@ def test_a_private_address_is_not_used_unless_allowed(tmp_path: Path) -> None:
     assert requests == []
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '[{"id": 1}]', "[" * 100_000])
+@pytest.mark.parametrize("content", ["", "{", "[1]", '[{"id": 1}]', '[{"id": "x", "text": ""}]', "[" * 100_000])
 def test_a_damaged_file_has_no_alerts_and_the_next_audit_says_so(tmp_path: Path, content: str) -> None:
     (tmp_path / ALERTS).write_text(content)
     assert read_alerts(tmp_path) == []
@@ -152,6 +152,26 @@ def test_a_damaged_file_has_no_alerts_and_the_next_audit_says_so(tmp_path: Path,
     add_alert(BAD, GOOD, tmp_path, new, print_line=lines.append)
     assert lines == [f"alerts that were not delivered are lost, as {tmp_path / ALERTS} is damaged or unreadable"]
     assert len(read_alerts(new)) == 1
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "\x1b[31m", "c\u202ed"])
+def test_an_edited_text_does_not_stop_the_delivery(tmp_path: Path, text: str) -> None:
+    write_alert(tmp_path)
+    (stored,) = json.loads((tmp_path / ALERTS).read_text())
+    (tmp_path / ALERTS).write_text(json.dumps([{**stored, "text": f"{text}\nsecond"}]))
+    target = tmp_path / "copy"
+    receivers = AlertReceivers(command=(sys.executable, "-c", COPY, str(target)))
+    assert deliver(tmp_path, receivers)[0].startswith("delivered an alert: ")
+    line, second = json.JSONDecoder().raw_decode(target.read_text())[0]["text"].splitlines()
+    assert (line.isprintable(), second) == (True, "second")
+    assert read_alerts(tmp_path) == []
+
+
+def test_names_from_the_log_are_one_printable_line_of_the_text(tmp_path: Path) -> None:
+    topic = "a\n::error::b\x1b[31m"
+    add_alert(report(part(topic, violations=[violation("TRUNCATED", 9)])), None, tmp_path, tmp_path, print_line=print)
+    (alert,) = read_alerts(tmp_path)
+    assert (alert.text.isprintable(), len(alert.text.splitlines())) == (True, 1)
 
 
 def test_a_missing_file_of_alerts_is_no_damage(tmp_path: Path) -> None:
