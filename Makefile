@@ -9,6 +9,8 @@ FUZZ_SECONDS ?= 300
 # Container images often set this; then each of the many Python processes that tests start compiles 600 modules.
 unexport PYTHONDONTWRITEBYTECODE
 BOTH_CORES := -n 2 --dist worksteal
+# for tests that mostly wait for servers
+WAITING := -n 4 --dist worksteal
 READY := .venv/.ready
 LOCKS := uv build base server spark demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
@@ -51,7 +53,7 @@ check: setup ## lint, types, import layers, docstrings, locked versions, generat
 test: setup ## run the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
 	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, third-party clients"
 	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) $(LEAVE_OUT) tests/unit tests/contract
-	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) tests/integration tests/e2e tests/foreign
+	$(BIN)/pytest --quiet -m "not slow" $(WAITING) tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flight data, CONTRIBUTING.md explains how to contribute"
 
 test-all: setup ## run the long tests: fuzzing, planted defects, histories, full-size data

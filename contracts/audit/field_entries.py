@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Final
 
+from contractlog.contracts.audit.field_drift import FieldDrift
 from contractlog.contracts.audit.field_profiles import MASK, PATTERN_PREFIX, FieldProfile, ValueRange, estimate_distinct
 from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.report import FieldEntry, FieldValue, NumberBins, PersonalData, ValueEnds
@@ -19,20 +20,24 @@ QUANTILES: Final[Mapping[str, float]] = {"p1": 0.01, "p25": 0.25, "p50": 0.5, "p
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def list_fields(profiles: Sequence[tuple[str, FieldProfile]], conforming: int) -> list[FieldEntry]:
+def list_fields(
+    profiles: Sequence[tuple[str, FieldProfile]], conforming: int, drifts: Mapping[str, FieldDrift]
+) -> list[FieldEntry]:
     """Return the entries of a part's fields, by name.
 
     Args:
         profiles: name and profile of each field.
         conforming: number of conforming records of the part.
+        drifts: drift by field.
     """
-    return [describe_field(name, profile, conforming) for name, profile in sorted(profiles, key=lambda item: item[0])]
+    by_name = sorted(profiles, key=lambda item: item[0])
+    return [describe_field(name, profile, conforming, drifts.get(name)) for name, profile in by_name]
 
 
-def describe_field(name: str, profile: FieldProfile, conforming: int) -> FieldEntry:
+def describe_field(name: str, profile: FieldProfile, conforming: int, drift: FieldDrift | None = None) -> FieldEntry:
     """Return the entry of a field."""
     distinct, error = estimate_distinct(profile)
-    return {
+    entry: FieldEntry = {
         "field": name,
         "records": profile.records,
         "absent": max(conforming - profile.records, 0),
@@ -49,6 +54,14 @@ def describe_field(name: str, profile: FieldProfile, conforming: int) -> FieldEn
         "sizes": _find_quantiles(profile.sizes),
         "personal_data": _list_patterns(profile.patterns),
     }
+    if drift is not None:
+        entry["drift"] = {
+            "index": round(drift.index, 4),
+            "lowest": round(drift.lowest, 4),
+            "before": drift.before,
+            "after": drift.after,
+        }
+    return entry
 
 
 def _list_values(listed: Mapping[str, int] | None) -> list[FieldValue]:

@@ -225,6 +225,16 @@ class FieldEntry(TypedDict):
     lengths: dict[str, float]  # quantiles of the lengths of texts (in characters) and bytes
     sizes: dict[str, float]  # quantiles of the number of values per record that has any, if there may be several
     personal_data: list[PersonalData]
+    drift: NotRequired[DriftEntry]  # of the new values; absent if the audit continues none, or there is no distribution
+
+
+class DriftEntry(TypedDict):
+    """Population stability index of a field: new values compared with those that were audited before."""
+
+    index: float
+    lowest: float  # the index less what may be due to chance
+    before: int  # values and nulls
+    after: int
 
 
 class SizeStatistics(TypedDict):

@@ -12,8 +12,9 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from contractlog.contracts.audit.field_drift import SHIFT, FieldDrift
 from contractlog.contracts.audit.field_entries import list_fields
-from contractlog.contracts.audit.field_profiles import FieldProfile
+from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey
 from contractlog.contracts.audit.mergeable_state import (
     AuditState,
     Cell,
@@ -62,8 +63,10 @@ __all__ = [
 
 Notes = Mapping[tuple[str, str], Sequence[str]]
 Strategies = Mapping[tuple[str, str], StrategyUse]
+Drifts = Mapping[FieldProfileKey, FieldDrift]
 _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
+_NO_DRIFTS: Final[Drifts] = MappingProxyType({})
 _NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
 _NAMED: Final = 10  #: maximum number of unusable schemas named per part
 
@@ -87,6 +90,7 @@ def summarize(
     strategies: Strategies = _NO_STRATEGIES,
     unusable: Mapping[int, str] = _NO_REASONS,
     threshold: float = THRESHOLD,
+    drifts: Drifts = _NO_DRIFTS,
 ) -> list[TopicPart]:
     """Return an entry for each part of each covered topic, sorted by topic, values before keys.
 
@@ -97,8 +101,12 @@ def summarize(
         strategies: the subject name strategy of each part of a topic.
         unusable: the reason why validators cannot use a schema, by id, as a single line.
         threshold: conformance below it makes the verdict ``failing``.
+        drifts: drift of the values that were read last, by topic, part and field.
     """
     observed = split_by_part(state)
+    drifts_by_part: defaultdict[tuple[str, str], dict[str, FieldDrift]] = defaultdict(dict)
+    for (topic, part, name), drift in drifts.items():
+        drifts_by_part[topic, part][name] = drift
     unsampled = describe_unsampled_fields(state)
     return [
         _entry(
@@ -110,6 +118,7 @@ def summarize(
             unusable=unusable,
             strategy=strategies.get((topic, part)),
             threshold=threshold,
+            drifts=drifts_by_part[topic, part],
         )
         for topic in sorted({coverage.topic for coverage in state.coverage})
         for part in PARTS
@@ -126,8 +135,9 @@ def _entry(
     unusable: Mapping[int, str],
     strategy: StrategyUse | None,
     threshold: float,
+    drifts: Mapping[str, FieldDrift],
 ) -> TopicPart:
-    sentences = [*notes, *describe_gaps(observed.coverage)]
+    sentences = [*notes, *describe_gaps(observed.coverage), *_describe_shifts(drifts)]
     total = sum_cells(cell for _, cell in observed.cells)
     if total.without_schema:
         read = sum(coverage.records for coverage in observed.coverage)
@@ -161,12 +171,23 @@ def _entry(
         "violations": list_violations(observed.violations, producers_named=bool(observed.producers)),
         "producers": list_producers(observed.producers, total.records, total.violating),
         "series": _series(observed),
-        "fields": list_fields(observed.profiles, total.conforming),
+        "fields": list_fields(observed.profiles, total.conforming, drifts),
         "notes": sentences,
     }
     if observed.statistics.records == entry["records"]:  # else a state of an earlier release lacks some
         _add_statistics(entry, observed.statistics)
     return entry
+
+
+def _describe_shifts(drifts: Mapping[str, FieldDrift]) -> list[str]:
+    """Return a sentence on the fields whose new values are surely distributed otherwise than those before."""
+    shifted = {name: drift.index for name, drift in drifts.items() if drift.lowest > SHIFT}
+    if not shifted:
+        return []
+    farthest = sorted(shifted, key=lambda name: (-shifted[name], name))
+    named = ", ".join(f"`{name}` ({shifted[name]:.2f})" for name in farthest[:_NAMED])
+    more = f" and {len(shifted) - _NAMED:,} more" if len(shifted) > _NAMED else ""
+    return [f"The distribution of new values has shifted (population stability index): {named}{more}."]
 
 
 def _add_statistics(entry: TopicPart, statistics: RecordStatistics) -> None:

@@ -15,7 +15,7 @@ from contractlog.contracts.audit.field_profiles import PATTERN_PREFIX, FieldProf
 from contractlog.contracts.audit.report import KeyStatistics, QualityOutcome, QualityResult, TopicPart
 from contractlog.contracts.quality.measurement import SIGMAS, Measurement, NotMeasurable, measure_exactly
 from contractlog.contracts.quality.record_metrics import measure_records
-from contractlog.contracts.quality.rules import RECORD_METRICS, QualityRule, QualityRules
+from contractlog.contracts.quality.rules import RECORD_METRICS, QualityRule, QualityRules, write_number
 
 __all__ = ["QualityContext", "evaluate_rules", "failed_rules"]
 
@@ -53,7 +53,8 @@ def _evaluate(rule: QualityRule, context: QualityContext) -> QualityResult:
         measured = _in_unit(rule, _measure(rule, context))
         admitted = _decide(rule, measured)
         if admitted is None:
-            reason = f"the number is only known to be from {measured.low:,.0f} to {measured.high:,.0f}"
+            low, high = write_number(measured.low), write_number(measured.high)
+            reason = f"the number is only known to be from {low} to {high}"
         else:
             outcome = "passed" if admitted else "failed"
     except NotMeasurable as problem:
@@ -114,10 +115,20 @@ def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldPro
         case "duplicateValues":
             low, high = _estimate_distinct(profile)
             return Measurement(profile.values - high, profile.values - low, profile.values)
+        case "drift":
+            return _find_drift(rule, context.part)
         case "minimum" | "maximum":
             return measure_exactly(_find_end(rule, profile))
         case _:
             return _find_length(rule, profile)
+
+
+def _find_drift(rule: QualityRule, part: TopicPart) -> Measurement:
+    """Return the interval from what is not due to chance to the whole index."""
+    for field in part["fields"]:
+        if field["field"] == rule.field and "drift" in field:
+            return Measurement(field["drift"]["lowest"], field["drift"]["index"])
+    raise NotMeasurable("the audit has no new values of a distribution to compare with values before")
 
 
 def _find_conformance(part: TopicPart) -> float:

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.quality.rules import (
+    CUSTOM_FIELD_METRICS,
     CUSTOM_METRICS,
     METRICS,
     OPERATORS,
@@ -223,10 +224,11 @@ def _parse_rule(reader: _Reader, value: Mapping[str, Any], path: Path, field: st
 def _parse_metric(reader: _Reader, value: Mapping[str, Any], path: Path, kind: str, field: str) -> Metric:
     if kind == "custom":
         metric = value.get("implementation")
-        if value.get("engine") != "contractlog" or metric not in CUSTOM_METRICS or field:
+        metrics = CUSTOM_FIELD_METRICS if field else CUSTOM_METRICS
+        if value.get("engine") != "contractlog" or metric not in metrics:
+            of = "a property" if field else "the topic"
             raise reader.fail(
-                path,
-                f"must have engine: contractlog and implementation: {' or '.join(CUSTOM_METRICS)}, for the topic",
+                path, f"must have engine: contractlog and implementation: {' or '.join(metrics)}, for {of}"
             )
         return cast("Metric", metric)
     if kind != "library":

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 __all__ = [
+    "CUSTOM_FIELD_METRICS",
     "CUSTOM_METRICS",
     "METRICS",
     "OPERATORS",
@@ -19,6 +20,7 @@ __all__ = [
     "QualityRules",
     "RuleSeverity",
     "RuleUnit",
+    "write_number",
 ]
 
 RuleSeverity = Literal["error", "warning", "info"]
@@ -26,14 +28,17 @@ RuleUnit = Literal["rows", "percent"]
 Metric = Literal[
     "nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount",  # of ODCS
     "conformance", "nullKeys", "duplicateKeys", "movedKeys", "backwardTimestamps",  # of contractlog
-    "latency", "minimum", "maximum", "minLength", "maxLength",
+    "drift", "latency", "minimum", "maximum", "minLength", "maxLength",
 ]  # fmt: skip
 METRICS: Final[tuple[Metric, ...]] = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 """Metrics of ODCS's library of quality checks."""
 
 RECORD_METRICS: Final[tuple[Metric, ...]] = ("nullKeys", "duplicateKeys", "movedKeys", "backwardTimestamps")
 CUSTOM_METRICS: Final[tuple[Metric, ...]] = ("conformance", *RECORD_METRICS)
-"""Metrics of custom rules of contractlog, all of them about a topic."""
+"""Metrics of custom rules of contractlog about a topic."""
+
+CUSTOM_FIELD_METRICS: Final[tuple[Metric, ...]] = ("drift",)
+"""Metrics of custom rules of contractlog about a field."""
 
 OPERATORS: Final[Mapping[str, tuple[str, Callable[[float, float, float], bool]]]] = MappingProxyType(
     {
@@ -63,7 +68,7 @@ class Bound:
         return OPERATORS[self.operator][1](actual, self.first, self.last)
 
     def __str__(self) -> str:
-        return "must " + OPERATORS[self.operator][0].format(_write(self.first), _write(self.last))
+        return "must " + OPERATORS[self.operator][0].format(write_number(self.first), write_number(self.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +97,6 @@ class QualityRules:
     rules: tuple[QualityRule, ...] = field(default_factory=tuple)
 
 
-def _write(number: float) -> str:
+def write_number(number: float) -> str:
+    """Return a number as people write it: whole or with six digits, and with commas."""
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:,g}"

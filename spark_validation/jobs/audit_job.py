@@ -17,6 +17,8 @@ from typing import Final, cast
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, extend_trends
+from contractlog.contracts.audit.field_drift import FieldDrift, find_drifts
+from contractlog.contracts.audit.field_profiles import FieldProfileKey
 from contractlog.contracts.audit.mergeable_state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope, TopicPart
@@ -136,6 +138,7 @@ def audit_to_folder(
                 unusable=expectations.unusable(),
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
                 threshold=request.threshold,
+                drifts=result.find_drifts(),
             ),
             "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
         }
@@ -223,6 +226,11 @@ class _AuditResult:
     ids: Mapping[str, str]  #: of topics
     duplicates: Counter[str] = field(default_factory=Counter)  #: by topic
     former: AuditState = field(default_factory=AuditState)  #: what was not read again
+    fresh: AuditState = field(default_factory=AuditState)  #: what was read in addition to it
+
+    def find_drifts(self) -> Mapping[FieldProfileKey, FieldDrift]:
+        """Return the drift of the fields of topics of which only new records were read."""
+        return find_drifts(self.former.profiles, self.fresh.profiles)
 
 
 def _audit(
@@ -304,7 +312,8 @@ def _read_ranges(
                 if progress is not None:
                     progress.finish()
 
-        result.state = limit_samples(limit_state(result.former.merge(read(new))))
+        result.fresh = read(new)
+        result.state = limit_samples(limit_state(result.former.merge(result.fresh)))
         result.expectations, changed = builder.refine(result.expectations, result.state)
         if changed:
             named = ", ".join(map(escape_line, sorted(changed)))

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from contractlog.contracts.audit.field_drift import SHIFT
 from contractlog.contracts.audit.report import FieldEntry, TopicPart
 from contractlog.spark_validation.report.charts.number_bins import draw_bins
 from contractlog.spark_validation.report.formatters import (
@@ -48,8 +49,10 @@ def describe_fields(part: TopicPart) -> str:
 
 
 def list_field_rows(part: TopicPart, maximum: int, *, pictured: bool) -> list[FieldRow]:
-    """Return the rows of a part's fields: those with candidates for personal data first, then by name."""
-    fields = sorted(part["fields"], key=lambda field: (not field["personal_data"], field["field"]))
+    """Return the rows of a part's fields: candidates for personal data first, then shifted ones, then by name."""
+    fields = sorted(
+        part["fields"], key=lambda field: (not field["personal_data"], not _describe_shift(field), field["field"])
+    )
     return [_make_row(field, part["conforming"], pictured=pictured) for field in fields[:maximum]]
 
 
@@ -60,7 +63,7 @@ def _make_row(field: FieldEntry, conforming: int, *, pictured: bool) -> FieldRow
         ", ".join(field["kinds"]) or "null",
         format_share(empty, conforming) if empty else "none",
         _describe_distinct(field),
-        "; ".join(filter(None, [_describe_patterns(field), _describe_values(field)])),
+        "; ".join(filter(None, [_describe_patterns(field), _describe_shift(field), _describe_values(field)])),
         _describe_ends(field),
         draw_bins(field["bins"]) if pictured and field["bins"] else None,
     )
@@ -78,6 +81,12 @@ def _describe_patterns(field: FieldEntry) -> str:
         f"{format_share(entry['values'], field['values'])} look like {_add_article(entry['pattern'])}"
         for entry in field["personal_data"]
     )
+
+
+def _describe_shift(field: FieldEntry) -> str:
+    """Return the drift of a field whose new values are surely distributed otherwise than those before, else nothing."""
+    drift = field.get("drift")
+    return f"shifted, index {drift['index']:.2f}" if drift is not None and drift["lowest"] > SHIFT else ""
 
 
 def _add_article(pattern: str) -> str:

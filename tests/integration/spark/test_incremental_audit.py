@@ -92,3 +92,29 @@ def test_a_second_audit_reads_only_new_offsets(
         "Offsets 0 to 4 of partition 0 were audited before and are no longer in the log."
     ]
     assert (parts[names[1]]["records"], parts[names[1]]["conforming"]) == (6, 6)
+
+
+def test_new_values_are_compared_with_those_before(
+    kafka: Kafka, registry_url: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    topic = kafka.create_topic()
+    with Registry(registry_url) as registry:
+        schema_id = int(registry.register(f"{topic}-value", SchemaDraft(ORDER)).schema_id)
+    (rules := tmp_path / f"{topic}.quality.yaml").write_text(
+        "properties:\n"
+        "  - name: total\n"
+        "    quality: [{type: custom, engine: contractlog, implementation: drift, mustBeLessThan: 0.25}]\n"
+    )
+    place = ("--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers, "--quality", rules)
+    outcomes, drifts = [], []
+    for totals in ([1, 2, 3] * 100, [3, 2, 1] * 100, [30, 2, 1] * 100):
+        kafka.produce(topic, [{"value": encode_order(schema_id, total=total)} for total in totals])
+        audit(topic, *place, "--out", tmp_path / "audit")
+        (entry,) = [entry for entry in topics_in(tmp_path / "audit") if entry["part"] == "value"]
+        outcomes.append(entry["quality"][0]["outcome"])
+        drifts.append({field["field"]: field.get("drift") for field in entry["fields"]}["total"])
+    assert outcomes == ["not evaluated", "passed", "failed"]
+    assert drifts[0] is None
+    assert (drifts[1]["index"], drifts[1]["before"], drifts[1]["after"]) == (0, 300, 300)
+    assert (drifts[2]["lowest"] > 0.25, drifts[2]["before"]) == (True, 600)
+    assert any("`total`" in note for note in entry["notes"])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.contracts.audit.field_drift import FieldDrift
 from contractlog.contracts.audit.mergeable_state import (
     AuditState,
     Cell,
@@ -213,6 +214,19 @@ def test_schemas_name_subject_and_version_and_foreign_ids_name_none() -> None:
 def test_offsets_between_ranges_that_nobody_read_are_told() -> None:
     state = AuditState(frozenset({Coverage("t", 0, 0, 10, 0), Coverage("t", 0, 20, 30, 0)}))
     assert "Offsets 10 to 20 of partition 0 were not read." in entry_of(state)["notes"]
+
+
+def test_fields_whose_new_values_have_surely_shifted_are_told_the_farthest_first() -> None:
+    state = AuditState(frozenset({Coverage("t", 0, 0, 10, 0)}))
+    drifts = {
+        ("t", "value", "near"): FieldDrift(index=0.4, lowest=0.3, before=900, after=900),
+        ("t", "value", "far"): FieldDrift(index=2, lowest=1.9, before=900, after=900),
+        ("t", "value", "chance"): FieldDrift(index=2, lowest=0.2, before=9, after=9),
+        ("t", "key", "other"): FieldDrift(index=2, lowest=1.9, before=900, after=900),
+    }
+    value, _ = summarize(state, USES, drifts=drifts)
+    sentence = "The distribution of new values has shifted (population stability index): `far` (2.00), `near` (0.40)."
+    assert sentence in value["notes"]
 
 
 def test_times_are_iso_in_utc_and_impossible_ones_are_empty() -> None:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contractlog.contracts.audit.field_drift import FieldDrift
+from contractlog.contracts.audit.field_entries import describe_field
 from contractlog.contracts.audit.field_profiles import MASK, PATTERN_PREFIX, FieldProfile, ValueRange
 from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.report import QualityResult, TopicPart
@@ -168,3 +170,22 @@ def test_an_interval_is_decided_as_all_of_its_numbers_are(
     decided = evaluation._decide(made, Measurement(low, high))
     results = {made.bound.admits(number / 2) for number in range(2 * low, 2 * high + 1)}
     assert decided == (results.pop() if len(results) == 1 else None)
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"),
+    [(0.5, "passed"), (0.35, "not evaluated"), (0.25, "failed")],  # of an index of 0.4, of which 0.3 is not by chance
+)
+def test_drift_is_decided_if_chance_makes_no_difference(limit: float, outcome: str) -> None:
+    drift = FieldDrift(index=0.4, lowest=0.3, before=9_000, after=90)
+    entry = part("orders", records=100)
+    entry["fields"] = [describe_field("channel", TEXTS, 100, drift)]
+    result = evaluate(rule("drift", "mustBeLessThan", limit, "channel"), entry)
+    assert result["outcome"] == outcome
+    if outcome == "not evaluated":
+        assert result["reason"] == "the number is only known to be from 0.3 to 0.4"
+
+
+def test_without_values_before_drift_is_not_evaluated() -> None:
+    result = evaluate(rule("drift", "mustBeLessThan", 0.25, "channel"))
+    assert (result["outcome"], "no new values" in result["reason"]) == ("not evaluated", True)

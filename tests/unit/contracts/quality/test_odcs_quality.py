@@ -56,6 +56,12 @@ def test_a_rule_has_all_its_members() -> None:
     assert str(rule.bound) == "must be from 0 to 2.5"
 
 
+def test_drift_is_a_custom_rule_of_a_property() -> None:
+    member = {"type": "custom", "engine": "contractlog", "implementation": "drift", "mustBeLessThan": 0.25}
+    (rule,) = parse({"properties": [{"name": "channel", "quality": [member]}]})
+    assert (rule.metric, rule.field, rule.bound) == ("drift", "channel", Bound("mustBeLessThan", 0.25))
+
+
 def test_properties_have_rules_of_their_own() -> None:
     options = {"minimum": 0, "exclusiveMaximum": 10, "minLength": 1, "maxLength": 5, "pattern": "[a-z]+"}
     rules = parse(
@@ -122,6 +128,11 @@ def field(**members: Any) -> dict[str, Any]:
         (rows(unit="share"), "unit must be one of rows, percent"),
         (rows(type="sql"), "cannot be sql"),
         (rows(type="custom"), "must have engine: contractlog"),
+        (rows(type="custom", engine="contractlog", implementation="drift"), "backwardTimestamps, for the topic"),
+        (
+            field(type="custom", engine="contractlog", implementation="nullKeys"),
+            "must have engine: contractlog and implementation: drift, for a property",
+        ),
         (rows(name=5), "name must be a text"),
         (rows(name="x" * 2_000), "name must be a text"),
         (rows(customProperties=[{"property": "mutedUntil", "value": "soon"}]), "must be a day"),

@@ -92,3 +92,10 @@ def test_personal_data_comes_first_and_is_named() -> None:
 def test_a_field_of_arrays_counts_no_nulls_as_records_without_a_value() -> None:
     (row,) = rows_of(make_field("tags[]", sizes={"p50": 3.0}, lengths={"p50": 4.0}))
     assert (row.empty, row.values) == ("5 of 100 (5 %)", "median length 4")
+
+
+def test_a_shift_that_is_not_by_chance_is_named_and_comes_first() -> None:
+    by_chance = {"index": 0.4, "lowest": 0.1, "before": 900, "after": 9}
+    shifted = {"index": 0.4, "lowest": 0.3, "before": 900, "after": 900}
+    rows = rows_of(make_field("a", drift=by_chance), make_field("b", drift=shifted))
+    assert [(row.field, row.values) for row in rows] == [("b", "shifted, index 0.40"), ("a", "")]
