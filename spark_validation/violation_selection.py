@@ -14,12 +14,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import PARTS
 
 __all__ = ["OffsetSelection", "RecordMark", "SelectedRecords", "ViolationSelection", "find_topics", "select_records"]
 
 _BATCH_ROWS: Final = 10_000
-_COLUMNS: Final = ("topic", "partition", "offset", "part", "code", "bytes", "size")
+_REQUIRED_COLUMNS: Final = ("topic", "partition", "offset", "part", "code")
+_COLUMNS: Final = (*_REQUIRED_COLUMNS, "bytes", "size")
 MAX_GAP: Final = 1_000  #: unselected offsets that are read rather than skipped, which costs a request
 
 
@@ -137,6 +139,7 @@ def _read_file(file: Path, selection: ViolationSelection) -> SelectedRecords | N
     codes: Counter[str] = Counter()
     try:
         for batch in pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(_COLUMNS)):
+            _require_values(batch)
             rows: list[tuple[int, int, int, int, int]] = []
             columns: list[list[Any]] = [batch.column(name).to_pylist() for name in _COLUMNS]
             for topic, partition, offset, part, code, stored, size in zip(*columns, strict=True):
@@ -149,10 +152,24 @@ def _read_file(file: Path, selection: ViolationSelection) -> SelectedRecords | N
                     codes[code] += 1
             chunks.append(np.array(rows, np.int64).reshape(-1, 5))
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        raise UsageError(f"`{file}` has no readable violations of an audit: {error}") from error
+        raise UsageError(f"`{file}` has no readable violations of an audit: {escape_line(str(error))}") from error
     if at is None:
         return None
     table = np.concatenate(chunks)
     table = table[np.argsort(table[:, 0], kind="stable")]
     offsets, first = np.unique(table[:, 0], return_index=True)
     return SelectedRecords(*at, offsets, table[:, 1:], np.append(first, len(table)), codes)
+
+
+def _require_values(batch: pa.RecordBatch) -> None:
+    """Check the values of edited files.
+
+    Raises:
+        ValueError: a value that every violation has is missing, or a part is none.
+    """
+    for name in _REQUIRED_COLUMNS:
+        if batch.column(name).null_count:
+            raise ValueError(f"a row has no `{name}`")
+    unknown = {str(part) for part in batch.column("part").unique().to_pylist()} - set(PARTS)
+    if unknown:
+        raise ValueError(f"the part `{min(unknown)}` is none of {', '.join(PARTS)}")

@@ -105,7 +105,7 @@ def _pair_ranges(before: NumberHistogram, after: NumberHistogram) -> list[tuple[
 
 
 def _cut_evenly(counts: Mapping[int, int]) -> list[int]:
-    """Return the last bucket of each range, and before them the bucket below all; beyond are new lows and highs."""
+    """Return the last bucket of each range, after the bucket below all; beyond are new lows and highs."""
     share, total, passed = sum(counts.values()) / RANGES, 0, 0
     buckets = sorted(counts)
     ends = [buckets[0] - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -27,6 +28,7 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     "enable.idempotence": True,
     "linger.ms": 20,
     "message.timeout.ms": 30_000,  # how long a record may wait for its acknowledgement
+    "message.max.bytes": 1_000_000_000,  # the topic decides
 }
 _FIXED_PROPERTIES: Final[Mapping[str, Any]] = {"acks": "all"}
 _FORBIDDEN_PROPERTIES: Final = frozenset(
@@ -58,7 +60,7 @@ class Delivery:
         fetch_partitions(self.producer, topic, brokers, reasons)
         self.acknowledged = 0
         self._topic = topic
-        self._failure: KafkaError | None = None
+        self._failure: tuple[KafkaError, str] | None = None  #: of a record, and its description
         self._progress = progress
         self._shown_at = 0.0
 
@@ -68,19 +70,19 @@ class Delivery:
         Raises:
             ContractlogError: this record, or an earlier one, cannot be delivered.
         """
-        more: dict[str, Any] = {} if record.timestamp is None else {"timestamp": record.timestamp}
+        more: dict[str, Any] = {"on_delivery": partial(self._record_event, record.origin)}
+        if record.timestamp is not None:
+            more["timestamp"] = record.timestamp
         if record.headers:
             more["headers"] = record.headers
         while True:
             try:
-                self.producer.produce(
-                    self._topic, value=record.value, key=record.key, on_delivery=self._record_event, **more
-                )
+                self.producer.produce(self._topic, value=record.value, key=record.key, **more)
                 break
             except BufferError:  # the queue is full: give the broker time
                 self.producer.poll(_TICK)
             except KafkaException as error:
-                raise convert_kafka_error(error.args[0], f"topic {self._topic}") from None
+                raise convert_kafka_error(error.args[0], self._describe(record.origin, record.value)) from None
         self.producer.poll(0)
         self._show_progress()
         self._raise_failure()
@@ -107,16 +109,19 @@ class Delivery:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def _record_event(self, error: KafkaError | None, message: Message) -> None:
-        del message
+    def _record_event(self, origin: str, error: KafkaError | None, message: Message) -> None:
         if error is None:
             self.acknowledged += 1
         elif self._failure is None:
-            self._failure = error
+            self._failure = error, self._describe(origin, message.value())
+
+    def _describe(self, origin: str, value: bytes | None) -> str:
+        """Return the topic and a record for an error."""
+        return f"topic {self._topic}, a record with a value of {len(value or b''):,} bytes{origin}"
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            raise convert_kafka_error(self._failure, f"topic {self._topic}")
+            raise convert_kafka_error(*self._failure)
 
     def _show_progress(self) -> None:
         if self._progress and time.monotonic() - self._shown_at > _TICK:

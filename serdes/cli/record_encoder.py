@@ -47,6 +47,7 @@ class ProducerRecord(NamedTuple):
     value: bytes | None
     timestamp: int | None
     headers: HeaderPairs
+    origin: str = ""  #: for errors, as `` (from orders partition 0 offset 7)``
 
 
 class RecordEncoder:

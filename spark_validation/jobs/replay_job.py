@@ -176,4 +176,5 @@ def _make_record(record: SourceRecord, coordinates: Coordinates, corrections: Co
         (SOURCE_PARTITION, str(coordinates.partition).encode()),
         (SOURCE_OFFSET, str(coordinates.offset).encode()),
     ]
-    return ProducerRecord(record.key, value, record.timestamp, [*headers, *source])
+    origin = f" (from {coordinates.topic} partition {coordinates.partition} offset {coordinates.offset})"
+    return ProducerRecord(record.key, value, record.timestamp, [*headers, *source], origin)

@@ -49,7 +49,7 @@ def describe_fields(part: TopicPart) -> str:
 
 
 def list_field_rows(part: TopicPart, maximum: int, *, pictured: bool) -> list[FieldRow]:
-    """Return the rows of a part's fields: candidates for personal data first, then shifted ones, then by name."""
+    """Return the rows of a part's fields: candidates for personal data, then shifted ones, then by name."""
     fields = sorted(
         part["fields"], key=lambda field: (not field["personal_data"], not _describe_shift(field), field["field"])
     )

@@ -21,17 +21,20 @@ from support.kafka import Kafka
 
 pytestmark = pytest.mark.integration
 
+LARGE = b"x" * 1_000_100  # more than librdkafka's default, less than a topic's
+
 
 def test_violating_records_are_sent_as_they_are_or_corrected(
     kafka: Kafka, registry_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     topic, repair = kafka.create_topic(partitions=2), kafka.create_topic()
+    repaired = repair
     violations = tmp_path / "audit" / "violations.parquet"
     violations.mkdir(parents=True)
     with Registry(registry_url) as registry:
         schema_id = int(registry.register(f"{topic}-value", SchemaDraft(ORDER)).schema_id)
         good = encode_order(schema_id)
-        bodies = [good, good[:-1], b"x" * 3_000, good]
+        bodies = [good, good[:-1], LARGE, good]
         records: list[dict[str, Any]] = [
             {
                 "key": b"%d" % at,
@@ -42,7 +45,7 @@ def test_violating_records_are_sent_as_they_are_or_corrected(
             }
             for at, body in enumerate(bodies)
         ]
-        kafka.produce(topic, records)
+        kafka.produce(topic, records, **{"message.max.bytes": 2_000_000})
         source = KafkaSource(kafka.bootstrap_servers)
         ranges = source.plan([topic])
         expectations = ExpectationBuilder(registry, source, ranges).build()
@@ -70,9 +73,13 @@ def test_violating_records_are_sent_as_they_are_or_corrected(
         "    not sent: 1 of 2 selected records\n"
         "        1 without a line in the file of corrections\n"
     )
-    (offsets,) = source.plan([repair])
+    repair = kafka.create_topic(config={"max.message.bytes": "1000"})
+    assert main(["replay", str(tmp_path / "audit"), "--to", repair, *place, "--confirm"]) == 2
+    record = f"topic {repair}, a record with a value of 1,000,100 bytes (from {topic} partition 0 offset 1): "
+    assert record in capsys.readouterr().err
+    (offsets,) = source.plan([repaired])
     rows = [row for batch in source.read(offsets) for row in batch.to_pylist()]
-    assert [(row["key"], row["value"]) for row in rows] == [(b"2", b"x" * 3_000), (b"1", good)]
+    assert [(row["key"], row["value"]) for row in rows] == [(b"2", LARGE), (b"1", good)]
     assert [round(row["timestamp"].timestamp() * 1000) for row in rows] == [1_002, 1_001]
     assert [(header["key"], header["value"]) for header in rows[1]["headers"]] == [
         ("n", b"1"),

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from contractlog.clients.cli.main import main
@@ -91,7 +93,8 @@ def test_records_are_sent_once_in_order_with_their_headers_and_their_source(tmp_
     summary, sent = replay(write_report(tmp_path, LOG))
     assert offsets_of(sent) == [2, 5, 6, 4_000]
     source = [("contractlog.source.topic", b"orders"), ("contractlog.source.partition", b"0")]
-    assert sent[0] == (KEY, LOG[1].value, 77, [*HEADERS, *source, ("contractlog.source.offset", b"2")])
+    headers = [*HEADERS, *source, ("contractlog.source.offset", b"2")]
+    assert sent[0] == (KEY, LOG[1].value, 77, headers, " (from orders partition 0 offset 2)")
     assert sent[3].value == b"x" * 5_000  # the report has the first 1,024 bytes
     assert (summary.selected, summary.sent, summary.is_complete) == (4, 4, True)
     assert summary.codes == {"TRUNCATED": 1, "NOT_FRAMED": 4}
@@ -219,3 +222,23 @@ def test_text_says_what_was_not_sent(capsys: pytest.CaptureFixture[str]) -> None
         "        1 another record than the audited one\n"
     )
     assert printed.err == "nothing was sent: pass --confirm to send\n"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("offset", None, "a row has no `offset`"),
+        ("code", None, "a row has no `code`"),
+        ("topic", None, "a row has no `topic`"),
+        ("part", "header", "the part `header` is none of value, key"),
+    ],
+)
+def test_edited_violations_are_refused(tmp_path: Path, column: str, value: str | None, problem: str) -> None:
+    folder = write_report(tmp_path, LOG)
+    file = max(folder.glob("*.parquet"), key=lambda path: path.stat().st_size)
+    table = pq.read_table(file)
+    index = table.column_names.index(column)
+    edited = pa.array([value] * len(table), table.schema.field(column).type)
+    pq.write_table(table.set_column(index, column, edited), file)
+    with pytest.raises(UsageError, match=f"no readable violations of an audit: {problem}"):
+        list(select_records(folder, ViolationSelection()))
