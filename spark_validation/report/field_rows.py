@@ -84,7 +84,7 @@ def _describe_patterns(field: FieldEntry) -> str:
 
 
 def _describe_shift(field: FieldEntry) -> str:
-    """Return the drift of a field whose new values are surely distributed otherwise than those before, else nothing."""
+    """Return the drift of a field whose new values have surely shifted, else nothing."""
     drift = field.get("drift")
     return f"shifted, index {drift['index']:.2f}" if drift is not None and drift["lowest"] > SHIFT else ""
 
