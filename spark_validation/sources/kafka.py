@@ -144,7 +144,7 @@ def fetch_cleanup_policies(
     settings: KafkaSettings = NO_SETTINGS,
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
 ) -> dict[str, frozenset[str]]:
-    """Return the cleanup policies of topics (``compact``, ``delete``), as far as the user may describe them."""
+    """Return the cleanup policies (``compact``, ``delete``) of topics that the user may describe."""
     if not topics:
         return {}
     admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
