@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,10 @@ from zipfile import BadZipFile, ZipFile
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["SparkCluster", "copy_wheel"]
+__all__ = ["LOCAL_MASTER", "SparkCluster", "copy_wheel", "find_submitted_master"]
 
+LOCAL_MASTER: Final = "local[*]"  #: this machine, with all cores
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"  #: variable that ``spark-submit`` sets
 _NEEDED: Final = "contractlog/spark_validation/__init__.py"
 
 
@@ -24,7 +27,7 @@ class SparkCluster:
         UsageError: there is a wheel, but workers need none; or it is not a wheel of contractlog.
     """
 
-    master: str = "local[*]"
+    master: str = LOCAL_MASTER
     wheel: Path | None = None  #: sent to the workers; None: they have contractlog installed
 
     def __post_init__(self) -> None:
@@ -45,6 +48,16 @@ class SparkCluster:
     def local(self) -> bool:
         """True if the records are read on this machine."""
         return self.master.startswith("local")
+
+
+def find_submitted_master() -> str | None:
+    """Return the master of the ``spark-submit`` that runs this program; None if none does."""
+    if _SUBMITTED not in os.environ:
+        return None
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - needs Java
+
+    SparkContext._ensure_initialized()  # noqa: SLF001 - the configuration is in the Java process of spark-submit
+    return SparkConf().get("spark.master")
 
 
 def copy_wheel(wheel: Path, folder: Path) -> Path:

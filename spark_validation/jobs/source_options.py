@@ -105,7 +105,9 @@ def add_timestamp_unit(parser: ArgumentParser) -> None:
 def add_cluster_options(parser: ArgumentParser) -> None:
     """Add the Spark cluster: ``--master`` and ``--wheel``; ``make_cluster`` reads them."""
     parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
+        "--master",
+        metavar="URL",
+        help="the Spark cluster (default: that of spark-submit if it runs this, or else local[*], this machine)",
     )
     parser.add_argument(
         "--wheel",
@@ -121,9 +123,13 @@ def make_cluster(options: Namespace) -> SparkCluster:
     Raises:
         UsageError: the wheel is not one, or workers need none.
     """
-    from contractlog.spark_validation.spark_cluster import SparkCluster  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.spark_cluster import (  # noqa: PLC0415 - for fast help
+        LOCAL_MASTER,
+        SparkCluster,
+        find_submitted_master,
+    )
 
-    return SparkCluster(options.master, options.wheel)
+    return SparkCluster(options.master or find_submitted_master() or LOCAL_MASTER, options.wheel)
 
 
 def make_selection(options: Namespace, topics: Sequence[str]) -> Selection:

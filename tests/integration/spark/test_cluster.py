@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.spark_validation.java_runtime import find_java
 
 from support.archives import ORDER, encode_order
 from support.deadlines import WAIT_SECONDS, eventually
@@ -25,6 +27,7 @@ from support.spark import StandaloneCluster
 pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark")]
 
 ROOT = Path(__file__).parent.parent.parent.parent
+SUBMITTED = ROOT / "examples" / "spark_submit_audit.py"
 PARTITIONS, RECORDS = 8, 60_000
 
 
@@ -93,3 +96,26 @@ def test_workers_without_contractlog_are_told_apart_from_other_failures(
     )
     assert done.returncode == 2
     assert "the workers do not have contractlog: install it there, or send it with --wheel FILE" in done.stderr
+
+
+def test_an_audit_by_spark_submit_runs_on_its_cluster(
+    kafka: Kafka, registry_url: str, standalone_cluster: StandaloneCluster, wheel: Path, tmp_path: Path
+) -> None:
+    topic, out = kafka.create_topic(partitions=2), tmp_path / "audit"
+    with Registry(registry_url) as registry:
+        schema_id = registry.register(f"{topic}-value", SchemaDraft(ORDER)).schema_id
+    kafka.produce(topic, [{"value": encode_order(int(schema_id)), "partition": at % 2} for at in range(100)])
+    place = [topic, "--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers, "--out", str(out)]
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    python = {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": str(standalone_cluster.python)}
+    done = subprocess.run(
+        [submit, "--master", standalone_cluster.url, SUBMITTED, "audit", *place, "--wheel", str(wheel)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **find_java().env, **python, "SPARK_LOCAL_IP": "127.0.0.1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"auditing 100 offsets of 1 topic on {standalone_cluster.url}" in done.stdout
+    ((value, _), _) = _results(out)
+    assert (value["records"], value["verdict"]) == (100, "passing")
