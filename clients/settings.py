@@ -233,8 +233,10 @@ def _parse_address(text: str) -> RegistryAddress:
     try:
         parts = urlsplit(text)
         port = parts.port
-    except ValueError as error:
-        raise UsageError(f"the registry's URL cannot be read: {error}") from None
+    except ValueError:  # its text may have a part of a password
+        raise _unreadable_url() from None
+    if "@" in text.removeprefix(f"{parts.scheme}://{parts.netloc}"):
+        raise _unreadable_url()
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UsageError(
             f"a registry's URL starts with http:// or https:// and names a host, unlike `{_without_credentials(text)}`"
@@ -244,6 +246,13 @@ def _parse_address(text: str) -> RegistryAddress:
         urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path.rstrip("/"), "", "")),
         None if parts.username is None else unquote(parts.username),
         None if parts.username is None else unquote(parts.password or ""),
+    )
+
+
+def _unreadable_url() -> UsageError:
+    return UsageError(
+        "the registry's URL cannot be read: host or port is invalid. In a user name or a password, "
+        "`@`, `:`, `/`, `?` and `#` are written as %40, %3A, %2F, %3F and %23"
     )
 
 

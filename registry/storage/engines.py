@@ -35,7 +35,7 @@ USE_POSTGRESQL: Final = (
 )
 
 
-_PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^@]*@")
+_PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^?]*@")
 _PASSWORD_PARAMETER: Final = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
@@ -47,8 +47,10 @@ def parse_url(text: str) -> URL:
     """
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise UsageError("the database URL cannot be read; use sqlite:///FILE or postgresql://…") from None
+    if "@" in (url.host or ""):
+        raise UsageError("the database URL cannot be read: write the `@` in a user name or a password as %40")
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in {"sqlite", "postgresql"}:
         raise UsageError(f"databases of kind `{backend}` are not supported; use sqlite:///FILE or postgresql://…")

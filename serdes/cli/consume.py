@@ -59,7 +59,11 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
     brokers = require_brokers(options)
     with connect(options) as registry, TopicReader(brokers, options.topic) as log:
         printer = _make_printer(options, registry)
-        _print_all(log, printer, options)
+        if options.follow:
+            with Interruption() as interruption:
+                _print_all(log, printer, options, interruption)
+        else:
+            _print_all(log, printer, options)
         printer.end()
     if printer.damaged:
         print_message(f"{count_noun(printer.damaged, 'record')} of {printer.printed:,} could not be decoded")
@@ -86,7 +90,10 @@ def _make_printer(options: Namespace, registry: Registry) -> RecordPrinter:
     return RecordPrinter(registry, options.topic, envelope=options.envelope, as_json=as_json, strategy=options.strategy)
 
 
-def _print_all(log: TopicReader, printer: RecordPrinter, options: Namespace) -> None:
+def _print_all(
+    log: TopicReader, printer: RecordPrinter, options: Namespace, interruption: Interruption | None = None
+) -> None:
+    """Print the records that are there now, and new ones until an interruption, if there is one."""
     partitions = log.partitions if options.partition is None else [options.partition]
     ranges = {partition: log.range(partition) for partition in partitions}
     for partition, (low, end) in ranges.items():
@@ -98,29 +105,36 @@ def _print_all(log: TopicReader, printer: RecordPrinter, options: Namespace) -> 
             if options.offset is not None and printer.printed == 0 and message.offset() != start:
                 print_message(f"offset {start} contains no record (any more); the next one is at {message.offset()}")
             printer.print(message)
-    if options.follow:
+            if interruption is not None and interruption.happened:
+                return
+    if interruption is not None:
         starts = {p: end if options.offset is None else max(end, options.offset) for p, (_, end) in ranges.items()}
-        _follow(log, printer, options, starts)
+        _follow(log, printer, options.limit, starts, interruption)
         return
     is_reported = options.offset is not None and all(options.offset >= end for _, end in ranges.values())
     if not (printer.printed or is_reported or options.limit == 0):
         print_message(_no_records_message(options))
 
 
-def _follow(log: TopicReader, printer: RecordPrinter, options: Namespace, starts: Mapping[int, int]) -> None:
+def _follow(
+    log: TopicReader,
+    printer: RecordPrinter,
+    limit: int | None,
+    starts: Mapping[int, int],
+    interruption: Interruption,
+) -> None:
     """Print new records as soon as they arrive, until an interruption."""
-    with Interruption() as interruption:
 
-        def is_done() -> bool:
-            return interruption.happened or printer.printed == options.limit
+    def is_done() -> bool:
+        return interruption.happened or printer.printed == limit
 
-        printer.flush()
-        for messages in log.follow(starts, is_done):
-            for message in messages:
-                if printer.printed != options.limit:
-                    printer.print(message)
-            if messages:
-                printer.flush()
+    printer.flush()
+    for messages in log.follow(starts, is_done):
+        for message in messages:
+            if printer.printed != limit:
+                printer.print(message)
+        if messages:
+            printer.flush()
 
 
 def _no_records_message(options: Namespace) -> str:

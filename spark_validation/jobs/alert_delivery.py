@@ -63,9 +63,7 @@ def parse_receivers(options: Namespace) -> AlertReceivers:
     if options.webhook is not None and not (
         url.hostname and (url.scheme == "https" or (url.scheme == "http" and options.webhook_private))
     ):
-        raise UsageError(
-            f"--webhook needs an https URL, not `{escape_line(options.webhook)}` (http needs --webhook-private, too)"
-        )
+        raise UsageError("--webhook needs an https URL with a host (http needs --webhook-private, too)")
     secret = os.environ.get(SECRET_VARIABLE, "").encode()
     return AlertReceivers(command, options.webhook or "", options.webhook_private, secret)
 

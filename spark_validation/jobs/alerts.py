@@ -20,11 +20,11 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, verdict_changes
 from contractlog.contracts.audit.report import AuditReport, PartChange
+from contractlog.spark_validation.jobs.result_folder import ALERTS
 from contractlog.spark_validation.report.change_sentences import describe_change
 
-__all__ = ["ALERTS", "Alert", "add_alert", "read_alerts", "remove_alert"]
+__all__ = ["Alert", "add_alert", "read_alerts", "remove_alert"]
 
-ALERTS: Final = "alerts.json"
 FORMAT: Final = "contractlog.alert/1"
 MAX_PENDING: Final = 100  #: alerts; the oldest are dropped
 MAX_PARTS: Final = 1_000  #: of an alert

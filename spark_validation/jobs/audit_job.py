@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, cast
+from typing import cast
 
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
@@ -41,7 +41,7 @@ from contractlog.spark_validation.jobs.increment import (
     write_basis,
 )
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.jobs.result_folder import REPORT, replace_folder
+from contractlog.spark_validation.jobs.result_folder import PAGE, REPORT, STATE, VIOLATIONS, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.profiles.field_profiler import name_listed
 from contractlog.spark_validation.report.formatters import format_plural
@@ -58,9 +58,6 @@ from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensu
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 
-PAGE: Final = "report.html"
-VIOLATIONS: Final = "violations.parquet"
-STATE: Final = "state"
 
 PrintLine = Callable[[str], None]
 
@@ -94,6 +91,7 @@ def audit_to_folder(
     print_line: PrintLine,
     progress: ProgressLine | None = None,
     lineage_progress: ProgressLine | None = None,
+    reports: Collection[Path] = (),
 ) -> AuditReport:
     """Audit and write the results into a folder.
 
@@ -105,7 +103,7 @@ def audit_to_folder(
         Unreachable: the registry or the broker does not respond.
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
-    with replace_folder(out) as folder:
+    with replace_folder(out, reports=reports) as folder:
         result = _audit(request, folder / VIOLATIONS, print_line, progress, None if request.full else out)
         state, expectations = result.state, result.expectations
         before = _count_covered(result.former)

@@ -117,6 +117,7 @@ class _Audits:
             print_line=print_message,
             progress=ProgressLine("auditing", "offsets", sys.stderr),
             lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
+            reports=[path for _, path in self.options.reports],
         )
         self._print_report(report)
         if self.receivers:

@@ -21,6 +21,7 @@ from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRule, QualityRules
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.quality_files import SUFFIX
+from contractlog.spark_validation.jobs.result_folder import STATE
 from contractlog.spark_validation.profiles.field_profiler import name_listed
 from contractlog.spark_validation.report.formatters import format_count, format_plural
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
@@ -29,7 +30,6 @@ from contractlog.spark_validation.state_files import read_state
 
 __all__ = ["InferRequest", "InferredFile", "write_inferred"]
 
-STATE: Final = "state"
 _TOPIC: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 
 

@@ -4,40 +4,53 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
 
-__all__ = ["REPORT", "replace_folder"]
+__all__ = ["ALERTS", "PAGE", "REPORT", "STATE", "VIOLATIONS", "replace_folder"]
 
+ALERTS: Final = "alerts.json"
+PAGE: Final = "report.html"
 REPORT: Final = "report.json"
+STATE: Final = "state"
+VIOLATIONS: Final = "violations.parquet"
+_ENTRIES: Final = frozenset({ALERTS, PAGE, REPORT, STATE, VIOLATIONS})
+_REPORT_START: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"contractlog\.')
+_START_BYTES: Final = 1_000
+_NAMED: Final = 3  #: foreign entries in a message
 _OWNED: Final = ".owned"  #: file in a temporary folder, which its process has locked as long as it runs
 _UNFINISHED: Final = "unfinished"
 _FORMER: Final = "former"
 
 
 @contextmanager
-def replace_folder(out: Path) -> Iterator[Path]:
+def replace_folder(out: Path, *, reports: Collection[Path] = ()) -> Iterator[Path]:
     """Yield a new folder beside ``out``, which replaces it if the block succeeds and is removed if not.
 
     Folders that killed processes have left are removed first. If a process was killed while it replaced ``out``, the
     former results are restored.
 
+    Args:
+        out: the folder of an audit's results, or a new or empty folder.
+        reports: files that will be written afterwards, perhaps into ``out``; former ones may be removed.
+
     Raises:
-        UsageError: ``out`` contains something else than a report, or cannot be written.
+        UsageError: ``out`` contains something else than the results of an audit, or cannot be written.
     """
     target = out.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
-        if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
-            raise UsageError(f"{out} exists and is not an audit report; choose another folder with --out", out=str(out))
+        _require_replaceable(out, reports)
         fresh, lock = _make_folder(target, _UNFINISHED)
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error}", out=str(out)) from error
@@ -49,6 +62,35 @@ def replace_folder(out: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         os.close(lock)
+
+
+def _require_replaceable(out: Path, reports: Collection[Path]) -> None:
+    """Raise ``UsageError`` if a folder has anything that no audit wrote, which would be lost."""
+    if not out.exists():
+        return
+    written = {report.resolve() for report in reports}
+    entries = list(out.iterdir()) if out.is_dir() else [out]
+    entries = [entry for entry in entries if entry.resolve() not in written]
+    foreign = sorted(entry.name for entry in entries if entry.name not in _ENTRIES)
+    if not foreign and entries and not _is_report(out / REPORT) and not (out / STATE).is_dir():
+        foreign = [entry.name for entry in entries]
+    if foreign:
+        named = ", ".join(escape_line(name) for name in foreign[:_NAMED])
+        more = f" and {len(foreign) - _NAMED:,} more" if len(foreign) > _NAMED else ""
+        raise UsageError(
+            f"{escape_line(str(out))} exists and has something else than the results of an audit: {named}{more}; "
+            "choose another folder with --out",
+            out=str(out),
+        )
+
+
+def _is_report(file: Path) -> bool:
+    """Return whether a file begins as a report of an audit does; the rest may be damaged."""
+    try:
+        with file.open("rb") as report:
+            return _REPORT_START.match(report.read(_START_BYTES)) is not None
+    except FileNotFoundError:
+        return False
 
 
 def _swap_folders(target: Path, fresh: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.serdes.wire import encode_frame
 
 from support.command_line import run_verb
 from support.deadlines import WAIT_SECONDS, eventually
@@ -314,6 +315,22 @@ def test_following_prints_what_is_written_later_until_an_interruption(cli: Comma
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=WAIT_SECONDS)
     assert (process.returncode, out, said) == (0, "", "")
+
+
+def test_an_interruption_before_the_end_of_older_records_ends_following_cleanly(
+    cli: CommandLine, registry_url: str
+) -> None:
+    topic, records = cli.kafka.create_topic(), 60_000
+    with Registry(registry_url) as registry:
+        schema_id = int(registry.register(f"{topic}-value", SchemaDraft('"int"')).schema_id)
+    cli.kafka.produce(topic, [{"value": encode_frame(schema_id, b"\x02")}] * records)
+    process = cli.start("consume", topic, "--follow")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "1\n"  # then the command waits, as nobody empties the pipe
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=WAIT_SECONDS)
+    assert (process.returncode, set(out.splitlines()), said) == (0, {"1"}, "")
+    assert out.count("\n") < records - 1
 
 
 def test_following_ends_at_its_limit_and_says_what_could_not_be_read(cli: CommandLine, topic: str) -> None:

@@ -461,7 +461,7 @@ def test_an_interrupted_audit_leaves_nothing_half_written(
     registry.register("slow-value", SchemaDraft(ORDER))
     out = tmp_path / "out" / "audit"
     out.mkdir(parents=True)
-    (out / "report.json").write_text("{}")  # of an earlier audit
+    (out / "report.json").write_text('{"format": "contractlog.audit/1"}')  # of an earlier audit
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
     place = ["--registry", registry_url, "--archive", str(slow_archive), "--out", str(out)]
     with subprocess.Popen(

@@ -27,6 +27,15 @@ def test_credentials_stand_apart_and_stay_out_of_the_repr() -> None:
     assert "cret" not in repr(address)
 
 
+@pytest.mark.parametrize(
+    "url", ["http://me:s3cret/x@host", "http://me:s3cret?x@host", "http://me:123/s3cret@host", "http://[s3cret@host"]
+)
+def test_a_password_that_is_not_encoded_is_no_part_of_the_error(url: str) -> None:
+    with pytest.raises(UsageError, match="%2F") as refused:
+        RegistryAddress.parse(url)
+    assert "s3cret" not in str(refused.value)
+
+
 def test_several_registries_are_separated_by_commas() -> None:
     assert [address.url for address in RegistryAddress.parse("http://a, http://b:1")] == ["http://a", "http://b:1"]
 

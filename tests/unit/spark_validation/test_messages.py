@@ -143,12 +143,16 @@ def test_invalid_shares_are_rejected(text: str) -> None:
         _parse_share(text)
 
 
+FIRST = '{"format": "contractlog.audit/1"}'
+
+
 def test_a_new_folder_takes_the_place_of_an_earlier_report(tmp_path: Path) -> None:
     out = tmp_path / "audit"
-    for content in ("first", "second"):
+    first, second = ('{"format": "contractlog.audit/1", "at": 1}', '{"format": "contractlog.audit/1", "at": 2}')
+    for content in (first, second):
         with replace_folder(out) as folder:
             (folder / "report.json").write_text(content)
-            assert not out.exists() or (out / "report.json").read_text() == "first"
+            assert not out.exists() or (out / "report.json").read_text() == first
         assert (out / "report.json").read_text() == content
     assert list(tmp_path.iterdir()) == [out]
 
@@ -156,7 +160,7 @@ def test_a_new_folder_takes_the_place_of_an_earlier_report(tmp_path: Path) -> No
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "audit"
     with replace_folder(out) as folder:
-        (folder / "report.json").write_text("first")
+        (folder / "report.json").write_text(FIRST)
 
     def interrupted() -> None:
         with replace_folder(out) as folder:
@@ -165,7 +169,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert (out / "report.json").read_text() == "first"
+    assert (out / "report.json").read_text() == FIRST
     assert list(tmp_path.iterdir()) == [out]
 
 
@@ -175,7 +179,7 @@ def test_an_interrupted_replacement_restores_the_previous_folder(
 ) -> None:
     out = tmp_path / "audit"
     with replace_folder(out) as folder:
-        (folder / "report.json").write_text("first")
+        (folder / "report.json").write_text(FIRST)
     rename, renamed = Path.rename, 0
 
     def stopped(path: Path, target: Path) -> Path:
@@ -193,15 +197,18 @@ def test_an_interrupted_replacement_restores_the_previous_folder(
         patch.setattr(Path, "rename", stopped)
         with pytest.raises(KeyboardInterrupt):
             audited()
-    assert (out / "report.json").read_text() == "first"
+    assert (out / "report.json").read_text() == FIRST
     assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_folder_that_is_no_report_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("keep me")
-    with pytest.raises(UsageError, match="is not an audit report"), replace_folder(tmp_path):
+    with pytest.raises(UsageError, match="something else than the results of an audit"), replace_folder(tmp_path):
         pass
-    with pytest.raises(UsageError, match="is not an audit report"), replace_folder(tmp_path / "notes.txt"):
+    with (
+        pytest.raises(UsageError, match="something else than the results of an audit"),
+        replace_folder(tmp_path / "notes.txt"),
+    ):
         pass
     assert (tmp_path / "notes.txt").read_text() == "keep me"
 

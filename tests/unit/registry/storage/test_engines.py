@@ -9,9 +9,10 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, QueuePool
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import create_engines
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.engines import Engines
+from contractlog.registry.storage.engines import Engines, mask_url, parse_url
 
 SERVER: Final = "postgresql://me@db.invalid/registry"
 
@@ -75,3 +76,22 @@ def test_a_call_without_response_has_the_deadlines_of_the_settings() -> None:
     responses = create_engines(settings).responses
     assert responses is not None
     assert (responses.probe_after_seconds, responses.limit, responses.connect_limit) == (0.5, 7.0, 7.0)
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:s3cret@host:x1/db", "postgresql://me:s3@cret@host/db", "no url"])
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(UsageError, match="the database URL cannot be read") as refused:
+        parse_url(url)
+    assert "cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("postgresql://me:s3cret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me:s3@cret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me@host/db?password=s3cret", "postgresql://me@host/db?password=***"),
+    ],
+)
+def test_passwords_are_masked(url: str, masked: str) -> None:
+    assert mask_url(url) == masked

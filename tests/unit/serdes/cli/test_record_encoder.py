@@ -9,7 +9,7 @@ from contractlog.clients import AssociationDraft, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes.cli.input_interruption import Interruption, read_lines
-from contractlog.serdes.cli.record_encoder import RecordEncoder
+from contractlog.serdes.cli.record_encoder import ProducerRecord, RecordEncoder
 from contractlog.serdes.subject_names import SubjectNameStrategyType
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def test_a_tombstone_needs_a_key(registry: Registry, *, envelope: bool) -> None:
     with pytest.raises(UsageError, match=r"line 4: null would be a tombstone.*--envelope"):
         reader.encode_line(4, '{"value": null}' if envelope else "null")
     if envelope:
-        assert reader.encode_line(5, '{"key": "k", "value": null}') == (b"k", None, None, [])
+        assert reader.encode_line(5, '{"key": "k", "value": null}') == ProducerRecord(b"k", None, None, [])
 
 
 def test_a_line_that_is_no_json_has_one_place(registry: Registry) -> None:

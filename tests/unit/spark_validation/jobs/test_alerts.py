@@ -19,7 +19,8 @@ import pytest
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs import alert_delivery
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
-from contractlog.spark_validation.jobs.alerts import ALERTS, MAX_PENDING, add_alert, read_alerts
+from contractlog.spark_validation.jobs.alerts import MAX_PENDING, add_alert, read_alerts
+from contractlog.spark_validation.jobs.result_folder import ALERTS
 
 from support.reports import part, report, violation
 
@@ -210,11 +211,14 @@ def test_options_name_the_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
         {"webhook": "https://"},
         {"webhook": "https://[", "webhook_private": True},
         {"webhook": "https://host:99999999/"},
+        {"webhook": "http://me:s3cret@host/s3cret?token=s3cret"},
+        {"webhook": "https://me:s3cret/@host"},
     ],
 )
 def test_receivers_that_cannot_be_used_are_refused(values: dict[str, object]) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as refused:
         parse_receivers(options(**values))
+    assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

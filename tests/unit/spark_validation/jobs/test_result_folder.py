@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs.result_folder import replace_folder
 
 PROGRAM = """
@@ -23,7 +25,7 @@ def rename_or_die(source, target, rename=Path.rename):
 
 Path.rename = rename_or_die
 with replace_folder(Path(sys.argv[1])) as folder:
-    (folder / "report.json").write_text("new")
+    (folder / "report.json").write_text('{"format": "contractlog.audit/1"}')
     if sys.argv[2] == "write":
         print("written", flush=True)
         time.sleep(600)
@@ -32,7 +34,7 @@ with replace_folder(Path(sys.argv[1])) as folder:
 
 def write_report(folder: Path, text: str) -> None:
     with replace_folder(folder) as fresh:
-        (fresh / "report.json").write_text(text)
+        (fresh / "report.json").write_text(f'{{"format": "contractlog.audit/1", "text": "{text}"}}')
 
 
 def run_killed(out: Path, moment: str) -> None:
@@ -54,7 +56,8 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, momen
     run_killed(out, moment)
     assert len(list(tmp_path.iterdir())) > 1
     with replace_folder(out):
-        assert (out / "report.json").read_text() == ("meanwhile" if moment == "write" else "former")
+        report = json.loads((out / "report.json").read_text())
+        assert report["text"] == ("meanwhile" if moment == "write" else "former")
     write_report(out, "last")
     assert [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*"))] == [
         "audit",
@@ -74,3 +77,46 @@ def test_folders_of_others_are_not_removed(tmp_path: Path) -> None:
     write_report(tmp_path / "audit", "new")
     assert all((folder / "notes.txt").exists() for folder in foreign)
     assert (elsewhere / ".owned").exists()
+
+
+def list_all(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("entries", "named"),
+    [
+        ({"report.json": "not json", "src/main.py": "x"}, "src"),
+        ({"report.json": '{"format": "contractlog.audit/1"}', "notes.txt": "keep me"}, "notes.txt"),
+        ({"report.json": '{"tests": 5}'}, "report.json"),
+        ({"report.json": ""}, "report.json"),
+        ({"report.html": "of another program"}, "report.html"),
+        ({"a": "", "b": "", "c": "", "d": ""}, "a, b, c and 1 more"),
+    ],
+)
+def test_a_folder_with_anything_else_is_refused_and_stays(tmp_path: Path, entries: dict[str, str], named: str) -> None:
+    out = tmp_path / "out"
+    for name, text in entries.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+    before = list_all(tmp_path)
+    with pytest.raises(UsageError, match=f"has something else than the results of an audit: {named};"):
+        write_report(out, "new")
+    assert list_all(tmp_path) == before
+
+
+def test_the_state_tells_a_folder_of_an_audit_whose_report_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "out" / "state").mkdir(parents=True)
+    (tmp_path / "out" / "report.json").write_text("{")
+    write_report(tmp_path / "out", "new")
+    assert list_all(tmp_path) == ["out", "out/report.json"]
+
+
+def test_reports_in_the_folder_do_not_stop_the_next_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    write_report(out, "first")
+    (out / "junit.xml").write_text("<testsuites/>")
+    with replace_folder(out, reports=[Path("out/junit.xml"), Path("elsewhere.md")]) as fresh:
+        (fresh / "report.json").write_text("{}")
+    assert list_all(out) == ["report.json"]
