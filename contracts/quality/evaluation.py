@@ -7,15 +7,22 @@ decided if all numbers in the interval give the same result; otherwise it is not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from contractlog.contracts.audit.field_profiles import PATTERN_PREFIX, FieldProfile, estimate_distinct
+from contractlog.contracts.audit.field_profiles import PATTERN_PREFIX, FieldProfile, FieldProfileKey, estimate_distinct
 from contractlog.contracts.audit.report import KeyStatistics, QualityOutcome, QualityResult, TopicPart
 from contractlog.contracts.quality.measurement import SIGMAS, Measurement, NotMeasurable, measure_exactly
+from contractlog.contracts.quality.orphans import count_orphans, find_target
 from contractlog.contracts.quality.record_metrics import measure_records
-from contractlog.contracts.quality.rules import RECORD_METRICS, QualityRule, QualityRules, write_number
+from contractlog.contracts.quality.rules import (
+    CUSTOM_FIELD_METRICS,
+    RECORD_METRICS,
+    QualityRule,
+    QualityRules,
+    write_number,
+)
 
 __all__ = ["QualityContext", "evaluate_rules", "failed_rules"]
 
@@ -32,6 +39,7 @@ class QualityContext:
     now: datetime
     listed_name: Callable[[str], tuple[str, ...]]  #: names under which a profile may list a value
     keys: KeyStatistics | None = None  #: of the topic; None if unknown
+    all_profiles: Mapping[FieldProfileKey, FieldProfile] = field(default_factory=dict)  #: of all topics of the audit
 
 
 def evaluate_rules(rules: QualityRules, context: QualityContext) -> list[QualityResult]:
@@ -95,6 +103,8 @@ def _in_unit(rule: QualityRule, measured: Measurement) -> Measurement:
 def _measure(rule: QualityRule, context: QualityContext) -> Measurement:
     if rule.metric in RECORD_METRICS:
         return measure_records(rule.metric, context.keys, context.part.get("time_order"), context.part["records"])
+    if rule.metric in CUSTOM_FIELD_METRICS:
+        return _compare_field(rule, context)
     match rule.metric:
         case "rowCount":
             return _count_rows(rule, context.part)
@@ -106,6 +116,14 @@ def _measure(rule: QualityRule, context: QualityContext) -> Measurement:
             return _measure_field(rule, context, _find_profile(rule, context))
 
 
+def _compare_field(rule: QualityRule, context: QualityContext) -> Measurement:
+    """Compare the values of a field with those before, or with those of a field of another topic."""
+    if rule.metric == "drift":
+        return _find_drift(rule, context.part)
+    target = find_target(rule.target, rule.target_part, context.all_profiles)
+    return count_orphans(_find_profile(rule, context), target)
+
+
 def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldProfile) -> Measurement:
     match rule.metric:
         case "nullValues" | "missingValues":
@@ -115,8 +133,6 @@ def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldPro
         case "duplicateValues":
             low, high = _estimate_distinct(profile)
             return Measurement(profile.values - high, profile.values - low, profile.values)
-        case "drift":
-            return _find_drift(rule, context.part)
         case "minimum" | "maximum":
             return measure_exactly(_find_end(rule, profile))
         case _:
@@ -125,9 +141,9 @@ def _measure_field(rule: QualityRule, context: QualityContext, profile: FieldPro
 
 def _find_drift(rule: QualityRule, part: TopicPart) -> Measurement:
     """Return the interval from what is not due to chance to the whole index."""
-    for field in part["fields"]:
-        if field["field"] == rule.field and "drift" in field:
-            return Measurement(field["drift"]["lowest"], field["drift"]["index"])
+    for entry in part["fields"]:
+        if entry["field"] == rule.field and "drift" in entry:
+            return Measurement(entry["drift"]["lowest"], entry["drift"]["index"])
     raise NotMeasurable("the audit has no new values of a distribution to compare with values before")
 
 

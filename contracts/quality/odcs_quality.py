@@ -172,8 +172,9 @@ def _parse_property(
         yield QualityRule(
             f"pattern of {field}", "invalidValues", Bound("mustBe", 0.0), field, pattern=pattern, line=line
         )
-    for rule, path in reader.items(item, "quality", at):
-        yield _parse_rule(reader, rule, path, field)
+    yield from (_parse_rule(reader, rule, path, field) for rule, path in reader.items(item, "quality", at))
+    for relationship, path in reader.items(item, "relationships", at):
+        yield _parse_relationship(reader, relationship, path, field)
     yield from _parse_properties(reader, item, at, field, depth + 1)
     if "items" in item:
         inner = reader.mapping(item["items"], (*at, "items"))
@@ -197,6 +198,9 @@ def _parse_rule(reader: _Reader, value: Mapping[str, Any], path: Path, field: st
     values = _parse_values(reader, arguments, valid if metric == "invalidValues" else "missingValues", path)
     if metric == "invalidValues" and bool(values) == bool(pattern):
         raise reader.fail(path, "needs arguments.validValues or arguments.pattern, one of them")
+    target = reader.text(arguments, "to", (*path, "arguments"))
+    if bool(target) != (metric == "orphanValues"):
+        raise reader.fail(path, "needs arguments.to, such as customers.id, if and only if it is about orphanValues")
     window, at = custom.get("per", ("", path))
     if window not in {"", "hour", "day"} or (window and metric != "rowCount"):
         raise reader.fail(at, "must be hour or day, of a rule on rowCount")
@@ -216,8 +220,22 @@ def _parse_rule(reader: _Reader, value: Mapping[str, Any], path: Path, field: st
         muted_until=_parse_day(reader, *custom.get("mutedUntil", (None, path))),
         values=values,
         pattern=pattern,
+        target=target,
+        target_part=cast("Any", reader.choice(arguments, "part", (*path, "arguments"), ("value", "key"))),
         window=cast("Any", window),
         line=reader.line(path),
+    )
+
+
+def _parse_relationship(reader: _Reader, value: Mapping[str, Any], path: Path, field: str) -> QualityRule:
+    """Return the rule that every value of a field is in the field that it refers to."""
+    reader.choice(value, "type", path, ("foreignKey",))
+    target = reader.text(value, "to", path)
+    if not target:
+        raise reader.fail((*path, "to"), "is missing: it is a topic and a field, such as customers.id")
+    bound = Bound("mustBe", 0.0)
+    return QualityRule(
+        f"{field} refers to {target}", "orphanValues", bound, field, target=target, line=reader.line(path)
     )
 
 

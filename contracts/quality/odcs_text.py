@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from contractlog.contracts.quality.rules import CUSTOM_METRICS, Metric, QualityRule
+from contractlog.contracts.quality.rules import CUSTOM_FIELD_METRICS, CUSTOM_METRICS, Metric, QualityRule
 
 __all__ = ["write_quality"]
 
@@ -71,7 +71,7 @@ def _is_required(rule: QualityRule) -> bool:
 
 def _write_rule(rule: QualityRule, comment: str, indent: str) -> Iterator[str]:
     yield f"{indent}- name: {_quote(rule.name)}  # {comment}"
-    if rule.metric in CUSTOM_METRICS:
+    if rule.metric in {*CUSTOM_METRICS, *CUSTOM_FIELD_METRICS}:
         yield f"{indent}  type: custom"
         yield f"{indent}  engine: contractlog"
         yield f"{indent}  implementation: {rule.metric}"
@@ -79,6 +79,8 @@ def _write_rule(rule: QualityRule, comment: str, indent: str) -> Iterator[str]:
         yield f"{indent}  metric: {rule.metric}"
     if rule.values:
         yield f"{indent}  arguments: {{validValues: [{', '.join(map(_quote, rule.values))}]}}"
+    if rule.target:
+        yield f"{indent}  arguments: {{to: {_quote(rule.target)}, part: {rule.target_part}}}"
     if rule.unit != "rows":
         yield f"{indent}  unit: {rule.unit}"
     yield f"{indent}  {rule.bound.operator}: {_write_number(rule.bound.first)}"

@@ -28,7 +28,7 @@ RuleUnit = Literal["rows", "percent"]
 Metric = Literal[
     "nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount",  # of ODCS
     "conformance", "nullKeys", "duplicateKeys", "movedKeys", "backwardTimestamps",  # of contractlog
-    "drift", "latency", "minimum", "maximum", "minLength", "maxLength",
+    "drift", "orphanValues", "latency", "minimum", "maximum", "minLength", "maxLength",
 ]  # fmt: skip
 METRICS: Final[tuple[Metric, ...]] = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 """Metrics of ODCS's library of quality checks."""
@@ -37,7 +37,7 @@ RECORD_METRICS: Final[tuple[Metric, ...]] = ("nullKeys", "duplicateKeys", "moved
 CUSTOM_METRICS: Final[tuple[Metric, ...]] = ("conformance", *RECORD_METRICS)
 """Metrics of custom rules of contractlog about a topic."""
 
-CUSTOM_FIELD_METRICS: Final[tuple[Metric, ...]] = ("drift",)
+CUSTOM_FIELD_METRICS: Final[tuple[Metric, ...]] = ("drift", "orphanValues")
 """Metrics of custom rules of contractlog about a field."""
 
 OPERATORS: Final[Mapping[str, tuple[str, Callable[[float, float, float], bool]]]] = MappingProxyType(
@@ -85,6 +85,8 @@ class QualityRule:
     muted_until: date | None = None  #: failures before this day are not counted
     values: tuple[str, ...] = ()  #: valid values, or values that count as missing
     pattern: str = ""  #: of valid texts
+    target: str = ""  #: topic and field that has the values, as ``customers.id``
+    target_part: Literal["value", "key"] = "value"
     window: Literal["", "hour", "day"] = ""  #: each window must satisfy a rule on ``rowCount``
     line: int = 0  #: in the file
 

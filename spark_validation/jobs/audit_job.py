@@ -165,7 +165,12 @@ def _evaluate_quality(report: AuditReport, request: AuditRequest, state: AuditSt
                 if key == [part["topic"], part["part"]]
             }
             context = QualityContext(
-                part, profiles if request.evidence.profiles else None, now, name_listed, keys.get(part["topic"])
+                part,
+                profiles if request.evidence.profiles else None,
+                now,
+                name_listed,
+                keys.get(part["topic"]),
+                state.profiles,
             )
             part["quality"] = evaluate_rules(rules, context)
 

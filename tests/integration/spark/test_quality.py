@@ -67,3 +67,24 @@ def test_rules_are_evaluated_by_what_the_audit_reads(
     file.write_text(RULES.replace("[gift, none]", "[gift, none, SECRET]"))
     assert main(["audit", topic, *options]) == 0  # a failing rule of severity warning is no error
     assert "read 0 new offsets; 30 were audited before" in capsys.readouterr().err
+
+
+def test_references_between_topics_are_checked(
+    kafka: Kafka, registry_url: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    orders, customers = (kafka.create_topic() for _ in range(2))
+    with Registry(registry_url) as registry:
+        for topic, totals in ((orders, range(30)), (customers, range(29))):
+            schema_id = int(registry.register(f"{topic}-value", SchemaDraft(ORDER)).schema_id)
+            kafka.produce(topic, [{"value": encode_order(schema_id, total=total)} for total in totals])
+    (rules := tmp_path / f"{orders}.quality.yaml").write_text(
+        f"properties: [{{name: total, relationships: [{{type: foreignKey, to: {customers}.total}}]}}]"
+    )
+    place = ["--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers, "--quality", str(rules)]
+    outcomes = []
+    for topics in ([orders], [orders, customers]):
+        main(["audit", *topics, *place, "--out", str(tmp_path / "audit")])
+        report = json.loads((tmp_path / "audit" / "report.json").read_text())
+        (result,) = [result for entry in report["topics"] for result in entry.get("quality", ())]
+        outcomes.append((result["outcome"], result["actual"]))
+    assert outcomes == [("not evaluated", None), ("failed", 1)]

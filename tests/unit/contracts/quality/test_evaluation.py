@@ -189,3 +189,13 @@ def test_drift_is_decided_if_chance_makes_no_difference(limit: float, outcome: s
 def test_without_values_before_drift_is_not_evaluated() -> None:
     result = evaluate(rule("drift", "mustBeLessThan", 0.25, "channel"))
     assert (result["outcome"], "no new values" in result["reason"]) == ("not evaluated", True)
+
+
+def test_references_are_compared_with_the_fields_of_other_topics() -> None:
+    made = rule("orphanValues", "mustBe", 1, "channel", target="channels.name")
+    names = replace(TEXTS, distinct=(1, 2, 9))
+    context = QualityContext(PART, PROFILES, NOW, lambda value: (value,), None, {("channels", "value", "name"): names})
+    (result,) = evaluate_rules(QualityRules("orders", (made,)), context)
+    assert (result["outcome"], result["actual"]) == ("passed", 1)
+    result = evaluate(made)
+    assert (result["outcome"], "audit its topic" in result["reason"]) == ("not evaluated", True)

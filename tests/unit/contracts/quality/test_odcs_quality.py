@@ -56,6 +56,29 @@ def test_a_rule_has_all_its_members() -> None:
     assert str(rule.bound) == "must be from 0 to 2.5"
 
 
+def test_relationships_and_rules_name_the_field_that_has_the_values() -> None:
+    member = {"type": "custom", "engine": "contractlog", "implementation": "orphanValues", "mustBeLessThan": 1}
+    arguments = {"to": "customers", "part": "key"}
+    strict, tolerant = parse(
+        {
+            "properties": [
+                {
+                    "name": "customer",
+                    "relationships": [{"type": "foreignKey", "to": "customers.id"}],
+                    "quality": [{**member, "unit": "percent", "arguments": arguments}],
+                }
+            ]
+        }
+    )[::-1]
+    assert (strict.name, strict.metric, strict.target) == (
+        "customer refers to customers.id",
+        "orphanValues",
+        "customers.id",
+    )
+    assert (strict.bound, strict.target_part) == (Bound("mustBe", 0), "value")
+    assert (tolerant.target, tolerant.target_part, tolerant.unit) == ("customers", "key", "percent")
+
+
 def test_drift_is_a_custom_rule_of_a_property() -> None:
     member = {"type": "custom", "engine": "contractlog", "implementation": "drift", "mustBeLessThan": 0.25}
     (rule,) = parse({"properties": [{"name": "channel", "quality": [member]}]})
@@ -131,8 +154,15 @@ def field(**members: Any) -> dict[str, Any]:
         (rows(type="custom", engine="contractlog", implementation="drift"), "backwardTimestamps, for the topic"),
         (
             field(type="custom", engine="contractlog", implementation="nullKeys"),
-            "must have engine: contractlog and implementation: drift, for a property",
+            "must have engine: contractlog and implementation: drift or orphanValues, for a property",
         ),
+        (
+            field(type="custom", engine="contractlog", implementation="orphanValues"),
+            "needs arguments.to, such as customers.id",
+        ),
+        (field(metric="nullValues", arguments={"to": "customers.id"}), "if and only if it is about orphanValues"),
+        ({"properties": [{"name": "f", "relationships": [{"type": "foreignKey"}]}]}, "relationships[0].to is missing"),
+        ({"properties": [{"name": "f", "relationships": [{"type": "link", "to": "a.b"}]}]}, "type must be one of"),
         (rows(name=5), "name must be a text"),
         (rows(name="x" * 2_000), "name must be a text"),
         (rows(customProperties=[{"property": "mutedUntil", "value": "soon"}]), "must be a day"),
