@@ -24,6 +24,7 @@ from contractlog.compatibility.avro.types import (
 )
 from contractlog.compatibility.json_text import write_json
 from contractlog.compatibility.level import Direction
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.pair_walk import STEP_LIMIT
 from contractlog.compatibility.step_budget import StepBudget
 from contractlog.compatibility.structural_change import StructuralChange
@@ -32,6 +33,7 @@ __all__ = ["list_changes"]
 
 _Pair = tuple[AvroType, AvroType, str]  #: later and earlier type, and what has them, in words
 _MAX_VALUE: Final = 80  #: characters of a default or of a type
+_MAX_LISTED: Final = 10  #: symbols of an enum
 
 
 def list_changes(later: AvroSchema, earlier: AvroSchema, steps: StepBudget | None = None) -> Iterator[StructuralChange]:
@@ -155,9 +157,8 @@ def _change_enum(after: Enum, before: Enum, name: str) -> Iterator[StructuralCha
 
 
 def _list_symbols(symbols: Sequence[str]) -> str:
-    listed = ", ".join(f"`{symbol}`" for symbol in symbols[:10])
-    more = f" and {len(symbols) - 10:,} more" if len(symbols) > 10 else ""  # noqa: PLR2004 - as listed
-    return f"symbol{'s' if len(symbols) > 1 else ''} {listed}{more}"
+    listed = list_first([f"`{symbol}`" for symbol in symbols], _MAX_LISTED)
+    return f"symbol{'s' if len(symbols) > 1 else ''} {listed}"
 
 
 def _change_record(after: Record, before: Record, of: str, inner: list[_Pair]) -> Iterator[StructuralChange]:

@@ -21,6 +21,7 @@ from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, F
 from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
+from contractlog.compatibility.name_lists import list_first
 
 __all__ = [
     "enum_symbols_missing_finding",
@@ -225,6 +226,4 @@ def _suggest_default(node: AvroType) -> str:
 
 
 def _list_names(noun: str, names: Sequence[str]) -> str:
-    listed = ", ".join(names[:_MAX_LISTED])
-    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-    return f"{noun}{'s' if len(names) > 1 else ''} {listed}{more}"
+    return f"{noun}{'s' if len(names) > 1 else ''} {list_first(names, _MAX_LISTED)}"

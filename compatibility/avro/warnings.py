@@ -36,6 +36,7 @@ from contractlog.compatibility.avro.types import (
 from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded
 from contractlog.compatibility.step_budget import StepBudget
 
@@ -285,9 +286,7 @@ def _enum_default_missing_finding(path: str, reader: Enum, writer: Enum) -> Find
 def _enum_symbols_removed_finding(path: str, reader: Enum, writer: Enum, removed: list[str]) -> Finding:
     """Return the finding that records with removed symbols are read as the default."""
     noun = "symbol" if len(removed) == 1 else "symbols"
-    symbols = ", ".join(map(quote_json, removed[:_MAX_SYMBOLS]))
-    more = len(removed) - _MAX_SYMBOLS
-    symbols += f" and {more:,} more" if more > 0 else ""
+    symbols = list_first([quote_json(symbol) for symbol in removed], _MAX_SYMBOLS)
     return _candidate_finding(
         AVRO_ENUM_SYMBOLS_REMOVED,
         (reader.at, writer.at),

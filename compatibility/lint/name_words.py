@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final
 
+from contractlog.compatibility.name_lists import list_first
+
 __all__ = [
     "deviating_names",
     "find_close_name",
@@ -159,5 +161,4 @@ def join_names(names: Sequence[str]) -> str:
     >>> join_names(["a", "b"])
     '`a`, `b`'
     """
-    listed = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES])
-    return listed if len(names) <= _MAX_NAMES else f"{listed} and {len(names) - _MAX_NAMES:,} more"
+    return list_first([f"`{name}`" for name in names], _MAX_NAMES)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from contractlog.compatibility.name_lists import list_first
 from contractlog.contracts.audit.field_drift import SHIFT, FieldDrift
 from contractlog.contracts.audit.field_entries import list_fields
 from contractlog.contracts.audit.field_profiles import FieldProfile, FieldProfileKey
@@ -185,9 +186,8 @@ def _describe_shifts(drifts: Mapping[str, FieldDrift]) -> list[str]:
     if not shifted:
         return []
     farthest = sorted(shifted, key=lambda name: (-shifted[name], name))
-    named = ", ".join(f"`{name}` ({shifted[name]:.2f})" for name in farthest[:_NAMED])
-    more = f" and {len(shifted) - _NAMED:,} more" if len(shifted) > _NAMED else ""
-    return [f"The distribution of new values has shifted (population stability index): {named}{more}."]
+    named = list_first([f"`{name}` ({shifted[name]:.2f})" for name in farthest], _NAMED)
+    return [f"The distribution of new values has shifted (population stability index): {named}."]
 
 
 def _add_statistics(entry: TopicPart, statistics: RecordStatistics) -> None:

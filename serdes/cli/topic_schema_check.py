@@ -8,6 +8,7 @@ from uuid import UUID
 
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.avro_schema import find_record_name
@@ -175,6 +176,4 @@ def _normalize_subject(subject: str) -> str:
 
 
 def _format_subjects(subjects: Iterable[str]) -> str:
-    names = [f"`{subject}`" for subject in subjects]
-    named = ", ".join(names[:_MAX_LISTED])
-    return named if len(names) <= _MAX_LISTED else f"{named} and {len(names) - _MAX_LISTED:,} more"
+    return list_first([f"`{subject}`" for subject in subjects], _MAX_LISTED)

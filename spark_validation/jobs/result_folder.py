@@ -13,8 +13,10 @@ from tempfile import mkdtemp
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
+from contractlog.spark_validation.state_files import STATE as STATE_FILE
 
 __all__ = ["ALERTS", "PAGE", "REPORT", "STATE", "VIOLATIONS", "replace_folder"]
 
@@ -23,8 +25,10 @@ PAGE: Final = "report.html"
 REPORT: Final = "report.json"
 STATE: Final = "state"
 VIOLATIONS: Final = "violations.parquet"
-_ENTRIES: Final = frozenset({ALERTS, PAGE, REPORT, STATE, VIOLATIONS})
-_REPORT_START: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"contractlog\.')
+_FILES: Final = frozenset({ALERTS, PAGE, REPORT})
+_FOLDERS: Final = frozenset({STATE, VIOLATIONS})
+_SUFFIXES: Final = frozenset({".parquet", ".unfinished"})  #: of files in these folders
+_START: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"contractlog\.')
 _START_BYTES: Final = 1_000
 _NAMED: Final = 3  #: foreign entries in a message
 _OWNED: Final = ".owned"  #: file in a temporary folder, which its process has locked as long as it runs
@@ -69,27 +73,44 @@ def _require_replaceable(out: Path, reports: Collection[Path]) -> None:
     if not out.exists():
         return
     written = {report.resolve() for report in reports}
-    entries = list(out.iterdir()) if out.is_dir() else [out]
-    entries = [entry for entry in entries if entry.resolve() not in written]
-    foreign = sorted(entry.name for entry in entries if entry.name not in _ENTRIES)
-    if not foreign and entries and not _is_report(out / REPORT) and not (out / STATE).is_dir():
-        foreign = [entry.name for entry in entries]
+    entries = [entry for entry in _list_entries(out) if entry.resolve() not in written]
+    foreign = [entry for entry in entries if not _is_named_by_audit(entry.relative_to(out))]
+    if not foreign and not (_has_start(out / REPORT) or _has_start(out / STATE / STATE_FILE)):
+        foreign = entries
     if foreign:
-        named = ", ".join(escape_line(name) for name in foreign[:_NAMED])
-        more = f" and {len(foreign) - _NAMED:,} more" if len(foreign) > _NAMED else ""
+        named = list_first([escape_line(str(entry.relative_to(out))) for entry in foreign], _NAMED)
         raise UsageError(
-            f"{escape_line(str(out))} exists and has something else than the results of an audit: {named}{more}; "
+            f"{escape_line(str(out))} exists and has something else than the results of an audit: {named}; "
             "choose another folder with --out",
             out=str(out),
         )
 
 
-def _is_report(file: Path) -> bool:
-    """Return whether a file begins as a report of an audit does; the rest may be damaged."""
+def _list_entries(out: Path) -> list[Path]:
+    """Return the entries of a folder, and those of its folders with the names of an audit's."""
+    if not out.is_dir():
+        return [out]
+    entries: list[Path] = []
+    for entry in sorted(out.iterdir()):
+        inside = sorted(entry.iterdir()) if entry.name in _FOLDERS and entry.is_dir() else []
+        entries += inside or [entry]
+    return entries
+
+
+def _is_named_by_audit(path: Path) -> bool:
+    """Return whether an audit writes files of this name: ``report.json``, or ``state/counts.parquet``."""
+    folder, name = path.parent.as_posix(), path.name
+    if folder in _FOLDERS:
+        return name == STATE_FILE or path.suffix in _SUFFIXES
+    return name in _FILES or name in _FOLDERS
+
+
+def _has_start(file: Path) -> bool:
+    """Return whether a file begins as a report or state of an audit does; the rest may be damaged."""
     try:
-        with file.open("rb") as report:
-            return _REPORT_START.match(report.read(_START_BYTES)) is not None
-    except FileNotFoundError:
+        with file.open("rb") as content:
+            return _START.match(content.read(_START_BYTES)) is not None
+    except OSError:
         return False
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, PartChange, TopicPart
 from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes
@@ -87,9 +88,8 @@ def format_last_line(report: AuditReport, code: int) -> str:
 def _format_missed(parts: list[TopicPart]) -> str:
     if not parts:
         return "met by all"
-    named = ", ".join(_part_name(part) for part in parts[:TOPICS])
-    more = f" and {len(parts) - TOPICS:,} more" if len(parts) > TOPICS else ""
-    return f"missed by {format_plural(len(parts), 'part')} ({named}{more})"
+    named = list_first([_part_name(part) for part in parts], TOPICS)
+    return f"missed by {format_plural(len(parts), 'part')} ({named})"
 
 
 def _part_name(part: TopicPart | PartChange) -> str:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from contractlog.compatibility.name_lists import list_first
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart, ViolationLine
-from contractlog.spark_validation.report.formatters import format_count, format_plural, format_share
+from contractlog.spark_validation.report.formatters import format_plural, format_share
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -56,8 +57,7 @@ class CausePlace:
         ids = sorted({line["schema_id"] for line in self.lines if line["schema_id"]})
         names = [f"`{name}`" for name in fields] or [str(schema_id) for schema_id in ids]
         noun = ("field" if fields else "schema id") + ("" if len(names) == 1 else "s")
-        more = f" and {format_count(len(names) - MAX_NAMED)} more" if len(names) > MAX_NAMED else ""
-        words = [f"{noun} {', '.join(names[:MAX_NAMED])}{more}"] if names else []
+        words = [f"{noun} {list_first(names, MAX_NAMED)}"] if names else []
         producer = only_producer(self.lines)
         return "; ".join([*words, *([f"producer `{producer}`"] if producer else [])])
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from contractlog.compatibility.name_lists import list_first
 from contractlog.contracts.audit.report import AuditChanges, PartChange, TrendPoint
 from contractlog.spark_validation.report.formatters import format_count, format_plural, format_time
 
@@ -40,16 +41,11 @@ def _list_news(change: PartChange) -> Iterator[str]:
     if more:
         yield f"{format_plural(abs(more), 'violating record')} {'more' if more > 0 else 'fewer'}"
     if change["codes"]:
-        yield f"new {_join(change['codes'])}"
+        yield f"new {list_first(change['codes'], MAX_NAMED)}"
     if change["producers"]:
-        yield f"from {_join([f'`{name}`' for name in change['producers']])}"
+        yield f"from {list_first([f'`{name}`' for name in change['producers']], MAX_NAMED)}"
     if change["versions"]:
-        yield f"first records with {_join(change['versions'])}"
-
-
-def _join(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {format_count(more)} more" if more > 0 else "")
+        yield f"first records with {list_first(change['versions'], MAX_NAMED)}"
 
 
 def describe_trend(trend: Sequence[TrendPoint]) -> str:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from contractlog.compatibility.name_lists import list_first
 from contractlog.contracts.audit.field_drift import SHIFT
 from contractlog.contracts.audit.report import FieldEntry, TopicPart
 from contractlog.spark_validation.report.charts.number_bins import draw_bins
@@ -42,10 +43,9 @@ def describe_fields(part: TopicPart) -> str:
     if not personal:
         return f"{format_plural(len(fields), 'field')}; no text looks like personal data."
     kinds = sorted({entry["pattern"] for field in personal for entry in field["personal_data"]})
-    named = ", ".join(f"`{field['field']}`" for field in personal[:MAX_VALUES])
-    more = f" and {len(personal) - MAX_VALUES:,} more" if len(personal) > MAX_VALUES else ""
+    named = list_first([f"`{field['field']}`" for field in personal], MAX_VALUES)
     count = format_plural(len(fields), "field")
-    return f"{count}; texts that look like personal data ({', '.join(kinds)}): {named}{more}."
+    return f"{count}; texts that look like personal data ({', '.join(kinds)}): {named}."
 
 
 def list_field_rows(part: TopicPart, maximum: int, *, pictured: bool) -> list[FieldRow]:

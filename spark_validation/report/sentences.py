@@ -7,6 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import quote_word
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolatingProducer, ViolationLine
 from contractlog.contracts.audit.summary import newest_audited, newest_in_use
@@ -225,9 +226,7 @@ def describe_selection(report: AuditReport) -> str:
 
 
 def _list_patterns(patterns: Sequence[str]) -> str:
-    names = ", ".join(f"`{pattern}`" for pattern in patterns[:MAX_PATTERNS])
-    more = len(patterns) - MAX_PATTERNS
-    return f"{names} and {more} more" if more > 0 else names
+    return list_first([f"`{pattern}`" for pattern in patterns], MAX_PATTERNS)
 
 
 def describe_strategy(part: TopicPart) -> str:

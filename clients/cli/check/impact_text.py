@@ -9,6 +9,7 @@ from typing import Final
 from contractlog.clients.cli.check.impact import Consumer, Impact, TopicImpact
 from contractlog.clients.cli.check.recorded_usage import USAGE_DAYS
 from contractlog.clients.cli.output import count_noun
+from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_share
 
@@ -57,13 +58,12 @@ def describe_affected(impact: Impact, subject: str) -> str:
     clients = _list_affected(impact.consumers or ())
     if not clients:
         return ""
-    named = ", ".join(client.describe() for client in clients[:_MAX_NAMED])
-    more = f", and {len(clients) - _MAX_NAMED:,} more" if len(clients) > _MAX_NAMED else ""
+    named = list_first([client.describe() for client in clients], _MAX_NAMED)
     fetched = f"that fetched `{subject}` in the last {USAGE_DAYS} days"
     verb = "reads" if len(clients) == 1 else "read"
     versions = "versions" if len({version for client in clients for version in client.versions}) > 1 else "a version"
     number = f"{len(clients):,} of {count_noun(impact.client_count, 'client')}"
-    return f"{number} {fetched} {verb} {versions} that it breaks: {named}{more}"
+    return f"{number} {fetched} {verb} {versions} that it breaks: {named}"
 
 
 def _list_affected(consumers: Sequence[Consumer]) -> list[_Client]:

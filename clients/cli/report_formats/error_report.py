@@ -17,6 +17,7 @@ from contractlog.clients.cli.report_formats.report import (
 )
 from contractlog.clients.file_errors import ControlFile, FileError, list_file_errors
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.name_lists import list_first
 
 __all__ = [
     "ERROR_RULES",
@@ -141,13 +142,8 @@ def failed_step(
 ) -> ReportedFinding:
     """Return the error that ended a command midway, with what was done and what was not."""
     parts = (("done before it", done), ("not reached", not_reached))
-    details = tuple(f"{title}: {_join_names(names)}" for title, names in parts if names)
+    details = tuple(f"{title}: {list_first(names, _MAX_NAMES)}" for title, names in parts if names)
     return ReportedFinding(path, None, None, STEP_FAILED.id, "error", message, details, identity=identity)
-
-
-def _join_names(names: Sequence[str]) -> str:
-    more = f", and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def report_unreadable_files(problems: Iterable[tuple[Path, Exception]], root: Path) -> list[ReportedFile]:

@@ -25,6 +25,7 @@ from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.lock_file import LOCK_FORMATS, file_digests
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_schema.vocabulary import is_meta_schema_uri
+from contractlog.compatibility.name_lists import list_first
 
 __all__ = ["DiscoveredFiles", "discover_files"]
 
@@ -60,12 +61,11 @@ class DiscoveredFiles:
                 yield FolderWarning(FolderRule.AVRO_IDL, path, message)
         ignored = [path for path in self.others if path.suffix != _AVRO_IDL]
         if ignored:
-            names = ", ".join(str(path) for path in ignored[:_MAX_NAMED])
-            more = f" and {len(ignored) - _MAX_NAMED:,} more" if len(ignored) > _MAX_NAMED else ""
+            names = list_first([str(path) for path in ignored], _MAX_NAMED)
             are = "1 file is not a schema file" if len(ignored) == 1 else f"{len(ignored):,} files are not schema files"
             was, it = ("was", "it") if len(ignored) == 1 else ("were", "them")
             message = (
-                f"{are} (`.avsc`, `.schema.json`, `.json` with `$schema`) and {was} left out: {names}{more}; "
+                f"{are} (`.avsc`, `.schema.json`, `.json` with `$schema`) and {was} left out: {names}; "
                 f"list {it} in `{self.ignore_file}`"
             )
             yield FolderWarning(FolderRule.FILES_LEFT_OUT, self.folder, message)

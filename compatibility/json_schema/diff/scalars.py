@@ -9,6 +9,7 @@ from typing import Final
 from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, PairWalk, Rule
 from contractlog.compatibility.json_schema.nodes import ConstNode, EnumNode, NumericNode, StringNode, Tokens
 from contractlog.compatibility.json_text import format_decimal
+from contractlog.compatibility.name_lists import list_first
 
 __all__ = [
     "compare_consts",
@@ -130,7 +131,9 @@ def compare_enums(pairs: PairWalk, original: EnumNode, update: EnumNode) -> Rule
     change = "EXTENDED" if before < after else "NARROWED" if before > after else "CHANGED"
     removed = [value for value in original.values if value not in after]
     added = [value for value in update.values if value not in before]
-    yield KeywordDifference(f"ENUM_ARRAY_{change}", path, path, path, _abbreviate(removed), _abbreviate(added))
+    yield KeywordDifference(
+        f"ENUM_ARRAY_{change}", path, path, path, list_first(removed, _MAX_LISTED), list_first(added, _MAX_LISTED)
+    )
 
 
 def compare_consts(original: ConstNode, update: ConstNode) -> Rule:
@@ -138,11 +141,6 @@ def compare_consts(original: ConstNode, update: ConstNode) -> Rule:
     if original.value != update.value:
         path: Tokens = ("const",)
         yield KeywordDifference("ENUM_ARRAY_CHANGED", path, path, path, original.value, update.value)
-
-
-def _abbreviate(values: list[str]) -> str:
-    omitted = len(values) - _MAX_LISTED
-    return ", ".join(values[:_MAX_LISTED]) + (f" and {omitted} more" if omitted > 0 else "")
 
 
 def _number_type(node: NumericNode) -> str:

@@ -91,6 +91,14 @@ def list_all(folder: Path) -> list[str]:
         ({"report.json": '{"tests": 5}'}, "report.json"),
         ({"report.json": ""}, "report.json"),
         ({"report.html": "of another program"}, "report.html"),
+        ({"alerts.json": "[]"}, "alerts.json"),
+        ({"state/terraform.tfstate": "x"}, "state/terraform.tfstate"),
+        ({"report.json": '{"format": "contractlog.audit/1"}', "state/src/main.py": "x"}, "state/src"),
+        ({"violations.parquet/table.parquet": "of another program"}, "violations.parquet/table.parquet"),
+        (
+            {"state/state.json": '{"format": "other"}', "state/counts.parquet": "x"},
+            "state/counts.parquet, state/state.json",
+        ),
         ({"a": "", "b": "", "c": "", "d": ""}, "a, b, c and 1 more"),
     ],
 )
@@ -107,6 +115,8 @@ def test_a_folder_with_anything_else_is_refused_and_stays(tmp_path: Path, entrie
 
 def test_the_state_tells_a_folder_of_an_audit_whose_report_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "out" / "state").mkdir(parents=True)
+    (tmp_path / "out" / "state" / "state.json").write_text('{"format": "contractlog.state/4"')
+    (tmp_path / "out" / "state" / "counts.parquet").touch()
     (tmp_path / "out" / "report.json").write_text("{")
     write_report(tmp_path / "out", "new")
     assert list_all(tmp_path) == ["out", "out/report.json"]

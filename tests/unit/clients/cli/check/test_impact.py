@@ -347,7 +347,7 @@ def test_many_clients_are_bounded_and_hostile_names_break_no_line() -> None:
                  Consumer("fine", 2, "2026-11-20", ()))  # fmt: skip
     (sentence,) = describe_impact(Impact(consumers, 18, (), ()), SUBJECT)
     assert sentence.startswith("17 of 18 clients that fetched `orders-value` in the last 30 days read a version that")
-    assert sentence.endswith("`c3` reads version 1 (last on 2026-11-20), and 12 more")
+    assert sentence.endswith("`c3` reads version 1 (last on 2026-11-20) and 12 more")
     assert sentence.isprintable()
     assert len(sentence.splitlines()) == 1
 
