@@ -108,7 +108,7 @@ def test_a_folder_with_anything_else_is_refused_and_stays(tmp_path: Path, entrie
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text)
     before = list_all(tmp_path)
-    with pytest.raises(UsageError, match=f"has something else than the results of an audit: {named};"):
+    with pytest.raises(UsageError, match=f"has something else than the results of an audit: {named}"):
         write_report(out, "new")
     assert list_all(tmp_path) == before
 
