@@ -120,7 +120,7 @@ def test_a_failure_in_one_test_leaves_the_next_one_an_empty_registry(pytester: p
             schema_registry.register("a", SchemaDraft('"string"'))
             assert time == 2
     """)
-    pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider").assert_outcomes(passed=1, failed=2)
+    pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider").assert_outcomes(passed=1, failed=2)
 
 
 def test_without_the_service_it_is_harmless_and_says_what_is_missing(pytester: pytest.Pytester) -> None:
@@ -347,14 +347,14 @@ def test_event_classes_are_checked_in_each_of_their_alternatives(
 ) -> None:
     monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
     pytester.makepyfile(CLASS_SUITE)
-    result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-q", "-W", "error", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=8)
 
 
 def test_schemas_and_events_are_checked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTRACTLOG_REGISTRY_URL", raising=False)
     pytester.makepyfile(GATE_SUITE)
-    result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-q", "-W", "error", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=10)
 
 

@@ -116,7 +116,7 @@ def test_responses_read_before_an_invalidation_are_not_cached() -> None:
 @pytest.mark.parametrize("length", [250, 960, 10_000])
 @pytest.mark.parametrize("form", ["", "orders-value"])
 def test_an_answer_takes_at_most_a_quarter_more_than_its_length_and_200_bytes(length: int, form: str) -> None:
-    count = 20_000_000 // length // 10
+    count = 8_000_000 // length // 10
     cache = ByteCache(10 * count * (length + 500), seconds=60)
     gc.collect()
     tracemalloc.start()
