@@ -79,6 +79,8 @@ class _Reader:
         text = value.get(name, default)
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise self.fail((*path, name), f"must be a text of at most {MAX_TEXT:,} characters")
+        if not _is_encodable(text):
+            raise self.fail((*path, name), "has half of a surrogate pair")
         return text
 
     def choice(self, value: Mapping[str, Any], name: str, path: Path, choices: Sequence[str]) -> str:
@@ -306,3 +308,12 @@ def _parse_latency(reader: _Reader, value: Mapping[str, Any], path: Path) -> Qua
         raise reader.fail((*path, "unit"), "must be s, min, h, d or w")
     limit = reader.number(value.get("value"), (*path, "value")) * seconds
     return QualityRule("latency", "latency", Bound("mustBeLessOrEqualTo", limit), line=reader.line(path))
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether a text can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

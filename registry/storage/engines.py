@@ -35,7 +35,7 @@ USE_POSTGRESQL: Final = (
 )
 
 
-_PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^?]*@")
+_PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:).*@")
 _PASSWORD_PARAMETER: Final = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 

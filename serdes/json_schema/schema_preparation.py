@@ -16,6 +16,12 @@ from contractlog.compatibility.json_text import join_pointer, parse_json, to_pla
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.json_schema.branch_cost import (
+    MAX_BRANCHES,
+    MIN_REFERENCES,
+    count_references,
+    has_too_many_branches,
+)
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts
 from contractlog.serdes.json_schema.violation_finder import NOT_VALID, ViolationFinder
 
@@ -76,6 +82,10 @@ def prepare_schema(
     """
     kind, number = _VALIDATORS[schema.draft.name]
     base, contents, resources = collect_documents(schema, referenced)
+    if count_references(contents, *resources.values()) >= MIN_REFERENCES and has_too_many_branches(
+        SchemaTexts(base, contents, resources)
+    ):
+        raise _unusable_schema(f"for one value, more than {MAX_BRANCHES:,} branches would have to be evaluated")
     try:
         registry = jsonschema_rs.Registry([(base, contents), *resources.items()], draft=number)
         options: dict[str, Any] = {

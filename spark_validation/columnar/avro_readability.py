@@ -125,11 +125,14 @@ class AvroReadability:
             unreadable.add(row, UnreadableCause.of(code, error.field), error.reason)
 
     def locate(self, body: bytes) -> str:
-        """Return the path of the first value that cannot be read."""
+        """Return the path of the first value that cannot be read.
+
+        It has positions, unless it leads through a map, whose keys are data.
+        """
         try:
             self._interpreter.decode(body)
         except SerializationError as error:
-            return error.where
+            return error.where if "{" not in error.where else error.field
         return ""
 
 

@@ -271,12 +271,17 @@ class JsonValidator:
         return RecordOutcomes(codes, path_indexes, list(numbers), details, list(flattening.pieces()))
 
     def locate(self, body: bytes) -> str:
-        """Return the path, with positions, of the first violation of a document; empty if it is not JSON."""
+        """Return the path, with positions, of the first violation of a document; empty if it is not JSON.
+
+        Names that the schema lacks are data; the path has their length.
+        """
         try:
             violation = self._faults.find_violation(read_document(body), deepest=True)
         except orjson.JSONDecodeError:
             return ""
-        return format_path(violation.instance_path[: self._limits.depth], exact=True)
+        steps = violation.instance_path[: self._limits.depth]
+        masked = [step if isinstance(step, int) or step in self._names else f"name({len(step)})" for step in steps]
+        return format_path(masked, exact=True)
 
     def render(self, body: bytes, *, show: bool) -> RenderedBody:
         """Return the text of a document; without ``show``, with masked values and names that the schema lacks."""

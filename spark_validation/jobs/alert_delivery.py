@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -28,8 +28,11 @@ SECRET_VARIABLE: Final = "CONTRACTLOG_WEBHOOK_SECRET"  # noqa: S105 - the name o
 ATTEMPTS: Final = 3
 SECONDS: Final = 10.0  #: time limit of a request
 COMMAND_SECONDS: Final = 60.0
+MAX_URL: Final = 2_000  #: characters
 _STDERR: Final = 2
 _NAT64: Final = IPv6Network("64:ff9b::/96")
+_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
+_RESERVED: Final = (IPv6Network("3fff::/20"), IPv4Network("192.0.0.0/24"))  #: unknown to earlier releases of Python
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -61,9 +64,15 @@ def parse_receivers(options: Namespace) -> AlertReceivers:
         raise UsageError("--on-change names no command")
     url = _split_url(options.webhook or "")
     if options.webhook is not None and not (
-        url.hostname and (url.scheme == "https" or (url.scheme == "http" and options.webhook_private))
+        url.hostname
+        and url.username is None
+        and len(options.webhook) <= MAX_URL
+        and (url.scheme == "https" or (url.scheme == "http" and options.webhook_private))
     ):
-        raise UsageError("--webhook needs an https URL with a host (http needs --webhook-private, too)")
+        raise UsageError(
+            f"--webhook needs an https URL with a host, without a user, of at most {MAX_URL:,} characters "
+            "(http needs --webhook-private, too)"
+        )
     secret = os.environ.get(SECRET_VARIABLE, "").encode()
     return AlertReceivers(command, options.webhook or "", options.webhook_private, secret)
 
@@ -175,8 +184,10 @@ def _is_public(address: str) -> bool:
         if ip in _NAT64:
             embedded = IPv4Address(ip.packed[-4:])
         if embedded is not None:
-            return embedded.is_global
-    return ip.is_global
+            return embedded.is_global and not embedded.is_multicast
+        if ip not in _GLOBAL_UNICAST:
+            return False
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _RESERVED)
 
 
 def _split_url(text: str) -> SplitResult:

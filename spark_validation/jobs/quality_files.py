@@ -22,6 +22,8 @@ SUFFIX: Final = ".quality.yaml"
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_FILES: Final = 10_000
+MAX_NUMBER: Final = 400  #: characters
+_NUMBER_TAGS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _COLLECTION_TAGS: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 DocumentPath = tuple[str | int, ...]
 
@@ -116,10 +118,12 @@ def _construct(node: yaml.Node) -> Any:
     """Return a scalar with the types of YAML's safe schema."""
     if not isinstance(node, yaml.ScalarNode):
         return None
+    if node.tag in _NUMBER_TAGS and len(node.value) > MAX_NUMBER:
+        raise ValueError(f"line {node.start_mark.line + 1}: a number has at most {MAX_NUMBER} characters")
     constructor = yaml.SafeLoader("")
     try:
         return constructor.construct_object(node)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise ValueError(f"line {node.start_mark.line + 1}: {str(error).splitlines()[0]}") from None
 
 

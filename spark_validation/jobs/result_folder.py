@@ -45,7 +45,7 @@ def replace_folder(out: Path, *, reports: Collection[Path] = ()) -> Iterator[Pat
 
     Args:
         out: the folder of an audit's results, or a new or empty folder.
-        reports: files that will be written afterwards, perhaps into ``out``; former ones may be removed.
+        reports: files that will be written afterwards, perhaps into ``out``.
 
     Raises:
         UsageError: ``out`` contains something else than the results of an audit, or cannot be written.
@@ -62,6 +62,7 @@ def replace_folder(out: Path, *, reports: Collection[Path] = ()) -> Iterator[Pat
         with interrupt_on_sigterm():
             yield fresh
             fresh.chmod(0o755)
+            _keep_foreign_entries(target, fresh)
             _swap_folders(target, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -95,6 +96,16 @@ def _list_entries(out: Path) -> list[Path]:
         inside = sorted(entry.iterdir()) if entry.name in _FOLDERS and entry.is_dir() else []
         entries += inside or [entry]
     return entries
+
+
+def _keep_foreign_entries(out: Path, fresh: Path) -> None:
+    """Move what was put into a folder while the audit ran into the new one."""
+    if out.is_dir():
+        for entry in _list_entries(out):
+            name = entry.relative_to(out)
+            if not _is_named_by_audit(name):
+                (fresh / name.parent).mkdir(exist_ok=True)
+                entry.rename(fresh / name)
 
 
 def _is_named_by_audit(path: Path) -> bool:

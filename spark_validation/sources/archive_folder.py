@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ __all__ = ["SCHEMES", "ArchiveFolder", "Location", "hide_parameters", "open_arch
 
 SCHEMES: Final = ("s3", "gs", "abfs", "abfss", "hdfs")  #: of the addresses of object stores
 _AZURE: Final = ("abfs", "abfss")
+_SECRET: Final = re.compile("[^/@]*:[^@]*@")  #: a name, a secret and what they are for
 Location = Path | str
 """A local folder, or the address of one in an object store."""
 
@@ -48,7 +50,8 @@ def parse_location(text: str) -> Location:
         schemes = ", ".join(f"{each}://" for each in SCHEMES)
         raise UsageError(f"{escape_line(scheme)}:// is not an address of an archive: use a folder, or {schemes}")
     user = rest.partition("/")[0].rpartition("@")[0]
-    if user and (":" in user or scheme not in _AZURE):  # of Azure, the name before the host is the container
+    # Of Azure, the name before the host is the container. A secret may have a slash.
+    if (user and (":" in user or scheme not in _AZURE)) or _SECRET.match(rest):
         raise UsageError(
             f"the address {scheme}://… has credentials, which others could read on the command line: set them in the "
             "environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"

@@ -90,6 +90,7 @@ def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> 
     [
         ("postgresql://me:s3cret@host/db", "postgresql://me:***@host/db"),
         ("postgresql://me:s3@cret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me:s3?cr/et@host/db", "postgresql://me:***@host/db"),
         ("postgresql://me@host/db?password=s3cret", "postgresql://me@host/db?password=***"),
     ],
 )

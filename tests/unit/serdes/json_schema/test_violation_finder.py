@@ -40,8 +40,8 @@ TREE: dict[str, Any] = {
     "allOf": [{"type": ["object", "integer"]}, {"$ref": "#/definitions/n"}],
 }
 BRANCHING: dict[str, Any] = {
-    "definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(25)}
-    | {"d25": {"type": "integer"}},
+    "definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(12)}
+    | {"d12": {"type": "integer"}},
     "$ref": "#/definitions/d0",
 }
 NAMED = {

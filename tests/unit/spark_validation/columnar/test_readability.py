@@ -191,3 +191,12 @@ def test_documents_are_validated_against_the_new_schema(*, conforming: bool) -> 
         "/properties/lines/items/required",
     ]
     assert (pair.locate(bodies[2]), pair.locate(b"no JSON")) == ("lines[1]", "")
+
+
+def test_the_path_of_an_example_has_no_keys_of_maps_and_no_names_that_a_schema_lacks() -> None:
+    writer, reader = (record(("m", {"type": "map", "values": kind})) for kind in ("string", "int"))
+    pair = make_readability(parse(writer), parse(reader), {})
+    assert pair.locate(encode(writer, {"m": {"SECRET": "a"}})) == "m{}"
+    new = {"properties": {"open": {"additionalProperties": {"type": "integer"}}}}
+    written, proposed = (parse_schema(SchemaDraft(json.dumps(each), SchemaType.JSON)) for each in ({}, new))
+    assert make_readability(written, proposed, {}).locate(b'{"open": {"SECRET": "x"}}') == "open.name(6)"

@@ -213,6 +213,8 @@ def test_options_name_the_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
         {"webhook": "https://host:99999999/"},
         {"webhook": "http://me:s3cret@host/s3cret?token=s3cret"},
         {"webhook": "https://me:s3cret/@host"},
+        {"webhook": "https://me:s3cret@host/"},
+        {"webhook": f"https://host/{'x' * 2_000}"},
     ],
 )
 def test_receivers_that_cannot_be_used_are_refused(values: dict[str, object]) -> None:
@@ -233,6 +235,14 @@ def test_receivers_that_cannot_be_used_are_refused(values: dict[str, object]) ->
         ("::ffff:10.0.0.1", False),
         ("10.0.0.1", False),
         ("::1", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("64:ff9b:1::1", False),
+        ("fec0::1", False),
+        ("ff02::1", False),
+        ("224.0.0.1", False),
+        ("3fff::1", False),
+        ("192.0.0.8", False),
     ],
 )
 def test_an_address_is_public_if_what_it_embeds_is(address: str, *, public: bool) -> None:

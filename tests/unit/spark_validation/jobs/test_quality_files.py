@@ -62,6 +62,11 @@ def test_a_folder_has_a_file_for_each_topic(tmp_path: Path) -> None:
         ("quality:\n  - metric: rowCount\n    mustBe: x", r"orders\.quality\.yaml:3: quality\[0\]\.mustBe"),
         ("properties:\n  - name: f\n    logicalTypeOptions: {pattern: '('}", r":3: the pattern is not valid"),
         ("quality: \x00", "YAML|special characters"),
+        (
+            f"quality: [{{metric: rowCount, mustBe: {':'.join(['59'] * 200_000)}}}]",
+            "a number has at most 400 characters",
+        ),
+        ('properties: [{name: "f\\ud800", required: true}]', "half of a surrogate pair"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_line(tmp_path: Path, text: str, problem: str) -> None:

@@ -113,6 +113,17 @@ def test_a_folder_with_anything_else_is_refused_and_stays(tmp_path: Path, entrie
     assert list_all(tmp_path) == before
 
 
+def test_what_is_put_into_the_folder_meanwhile_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_report(out, "first")
+    with replace_folder(out) as fresh:
+        (fresh / "report.json").write_text("{}")
+        (out / "thesis.txt").write_text("keep me")
+        (out / "state").mkdir()
+        (out / "state" / "notes.txt").write_text("keep me, too")
+    assert list_all(out) == ["report.json", "state", "state/notes.txt", "thesis.txt"]
+
+
 def test_the_state_tells_a_folder_of_an_audit_whose_report_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "out" / "state").mkdir(parents=True)
     (tmp_path / "out" / "state" / "state.json").write_text('{"format": "contractlog.state/4"')
@@ -129,4 +140,4 @@ def test_reports_in_the_folder_do_not_stop_the_next_audit(tmp_path: Path, monkey
     (out / "junit.xml").write_text("<testsuites/>")
     with replace_folder(out, reports=[Path("out/junit.xml"), Path("elsewhere.md")]) as fresh:
         (fresh / "report.json").write_text("{}")
-    assert list_all(out) == ["report.json"]
+    assert list_all(out) == ["junit.xml", "report.json"]

@@ -1,0 +1,97 @@
+"""Bound on the work that the branches of a JSON schema cause for a single value.
+
+Validators evaluate every branch of ``anyOf`` and the like, and every ``$ref``, each time that they reach it. Forty
+definitions that each refer twice to the next one are evaluated 2^40 times. Only branches for the same value are
+counted: members and items are other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subschema
+
+__all__ = ["MAX_BRANCHES", "MIN_REFERENCES", "count_references", "has_too_many_branches"]
+
+MAX_BRANCHES: Final = 100_000  #: evaluations of subschemas for one value
+MIN_REFERENCES: Final = 32  #: fewer cannot multiply to so many: 3^(32 / 3) is less than 127,000
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("not", "if", "then", "else")
+_BY_NAME: Final = ("dependentSchemas", "dependencies")
+_Key = tuple[str, tuple[str | int, ...]]
+
+
+def count_references(*texts: Any) -> int:
+    """Return how many ``$ref`` schema texts have, at most ``MIN_REFERENCES``."""
+    waiting, references = list(texts), 0
+    while waiting and references < MIN_REFERENCES:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            references += "$ref" in node
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return references
+
+
+def has_too_many_branches(texts: SchemaTexts) -> bool:
+    """Return whether some value could make a validator evaluate more than ``MAX_BRANCHES`` subschemas."""
+    totals: dict[_Key, int] = {}
+    waiting = list(_list_subschemas(texts))
+    while waiting:
+        at = waiting[-1]
+        key = _key(at)
+        if totals.get(key):
+            waiting.pop()
+            continue
+        branches = list(_list_branches(texts, at))
+        missing = [] if key in totals else [each for each in branches if _key(each) not in totals]
+        if missing:
+            totals[key] = 0  # being counted: a branch that leads back here counts as nothing
+            waiting += missing
+            continue
+        total = 1 + sum(totals[_key(each)] for each in branches)
+        if total > MAX_BRANCHES:
+            return True
+        totals[key] = total
+        waiting.pop()
+    return False
+
+
+def _key(at: Subschema) -> _Key:
+    return at.uri, at.steps
+
+
+def _list_subschemas(texts: SchemaTexts) -> Iterator[Subschema]:
+    """Yield every object of the texts, as any may be a subschema."""
+    waiting = [texts.root, *(Subschema(uri, (), uri, text) for uri, text in texts.contents.items())]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at.node, dict):
+            yield at
+        inner = (
+            at.node.items() if isinstance(at.node, dict) else enumerate(at.node if isinstance(at.node, list) else ())
+        )
+        waiting += [at.child(step) for step, node in inner if isinstance(node, dict | list)]
+
+
+def _list_branches(texts: SchemaTexts, at: Subschema) -> Iterator[Subschema]:
+    """Yield the subschemas that are evaluated for the same value as a subschema."""
+    node = at.node
+    steps: list[tuple[str | int, ...]] = [(keyword,) for keyword in _SINGLE]
+    steps += [
+        (keyword, index)
+        for keyword in _LISTS
+        if isinstance(node.get(keyword), list)
+        for index in range(len(node[keyword]))
+    ]
+    steps += [(keyword, name) for keyword in _BY_NAME if isinstance(node.get(keyword), dict) for name in node[keyword]]
+    for path in steps:
+        if path[0] in node:
+            branch = at.child(*path)
+            if isinstance(branch.node, dict):
+                yield branch
+    target = texts.resolve_reference(at)
+    if target is not None and isinstance(target.node, dict):
+        yield target
