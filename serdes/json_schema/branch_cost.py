@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subschema
+from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subschema, list_subschemas
 
 __all__ = ["MAX_BRANCHES", "MIN_REFERENCES", "count_references", "has_too_many_branches"]
 
@@ -19,7 +19,6 @@ MIN_REFERENCES: Final = 32  #: fewer cannot multiply to so many: 3^(32 / 3) is l
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("not", "if", "then", "else")
 _BY_NAME: Final = ("dependentSchemas", "dependencies")
-_Key = tuple[str, tuple[str | int, ...]]
 
 
 def count_references(*texts: Any) -> int:
@@ -37,43 +36,34 @@ def count_references(*texts: Any) -> int:
 
 def has_too_many_branches(texts: SchemaTexts) -> bool:
     """Return whether some value could make a validator evaluate more than ``MAX_BRANCHES`` subschemas."""
-    totals: dict[_Key, int] = {}
-    waiting = list(_list_subschemas(texts))
+    totals: dict[int, int] = {}  # by identity of the object, as paths may be long
+    return any(
+        _count_branches(texts, at, totals) > MAX_BRANCHES
+        for uri, text in texts.contents.items()
+        for at in list_subschemas(uri, text)
+    )
+
+
+def _count_branches(texts: SchemaTexts, start: Subschema, totals: dict[int, int]) -> int:
+    """Return how many subschemas are evaluated for one value, this one included; stop soon after the limit."""
+    waiting = [start]
     while waiting:
         at = waiting[-1]
-        key = _key(at)
+        key = id(at.node)
         if totals.get(key):
             waiting.pop()
             continue
         branches = list(_list_branches(texts, at))
-        missing = [] if key in totals else [each for each in branches if _key(each) not in totals]
+        missing = [] if key in totals else [each for each in branches if id(each.node) not in totals]
         if missing:
             totals[key] = 0  # being counted: a branch that leads back here counts as nothing
             waiting += missing
             continue
-        total = 1 + sum(totals[_key(each)] for each in branches)
-        if total > MAX_BRANCHES:
-            return True
-        totals[key] = total
+        totals[key] = 1 + sum(totals[id(each.node)] for each in branches)
+        if totals[key] > MAX_BRANCHES:
+            return totals[key]
         waiting.pop()
-    return False
-
-
-def _key(at: Subschema) -> _Key:
-    return at.uri, at.steps
-
-
-def _list_subschemas(texts: SchemaTexts) -> Iterator[Subschema]:
-    """Yield every object of the texts, as any may be a subschema."""
-    waiting = [texts.root, *(Subschema(uri, (), uri, text) for uri, text in texts.contents.items())]
-    while waiting:
-        at = waiting.pop()
-        if isinstance(at.node, dict):
-            yield at
-        inner = (
-            at.node.items() if isinstance(at.node, dict) else enumerate(at.node if isinstance(at.node, list) else ())
-        )
-        waiting += [at.child(step) for step, node in inner if isinstance(node, dict | list)]
+    return totals[id(start.node)]
 
 
 def _list_branches(texts: SchemaTexts, at: Subschema) -> Iterator[Subschema]:

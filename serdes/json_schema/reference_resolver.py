@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from contractlog.compatibility.json_schema.urls import urljoin
 from contractlog.compatibility.json_text import join_pointer, parse_pointer
 
-__all__ = ["SchemaTexts", "Subschema"]
+__all__ = ["SchemaTexts", "Subschema", "list_subschemas"]
 
 _MAX_WEIGHT: Final = 300_000  #: largest weight of texts that are searched for names
 _ANCHOR_KEYWORDS: Final = ("$anchor", "$dynamicAnchor")
@@ -49,7 +49,7 @@ class SchemaTexts:
         self.has_nested_ids = False
         self.weight = 0  #: parts, each with its depth; counting stops soon after the limit
         for uri, text in self.contents.items():
-            for at in _subschemas(uri, text):
+            for at in list_subschemas(uri, text):
                 self.weight += 1 + len(at.steps)
                 if self.weight > _MAX_WEIGHT:
                     return
@@ -87,7 +87,7 @@ class SchemaTexts:
             self._subschemas_by_name.setdefault(f"{at.base}#{name}", at)
 
 
-def _subschemas(uri: str, text: Any) -> Iterator[Subschema]:
+def list_subschemas(uri: str, text: Any) -> Iterator[Subschema]:
     """Yield all objects of a schema text, in its order."""
     waiting = [Subschema(uri, (), _base_uri(uri, text), text)]
     while waiting:
