@@ -45,7 +45,7 @@ def has_too_many_branches(texts: SchemaTexts) -> bool:
 
 
 def _count_branches(texts: SchemaTexts, start: Subschema, totals: dict[int, int]) -> int:
-    """Return how many subschemas are evaluated for one value, this one included; stop soon after the limit."""
+    """Return how many subschemas are evaluated for one value, or any number beyond the limit."""
     waiting = [start]
     while waiting:
         at = waiting[-1]
