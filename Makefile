@@ -50,7 +50,7 @@ check: setup ## lint, types, import layers, docstrings, locked versions, generat
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check
 
-test: setup ## run the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
+test: setup ## run the tests: unit, contract, integration, e2e (about ten minutes on two cores)
 	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, third-party clients"
 	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) $(LEAVE_OUT) tests/unit tests/contract
 	$(BIN)/pytest --quiet -m "not slow" $(WAITING) tests/integration tests/e2e tests/foreign

@@ -218,6 +218,8 @@ def test_an_archive_of_a_topic_gives_the_same_audit(
     first, second = report_in(tmp_path / "live"), report_in(tmp_path / "archived")
     for entry in (*first["topics"], *second["topics"]):
         del entry["trend"]  # has the time of the audit
+        # An archive does not know why offsets have no record.
+        entry["notes"] = [note for note in entry["notes"] if "without a record" not in note]
     assert first["topics"] == second["topics"]
     left, right = read_state(tmp_path / "live" / "state"), read_state(tmp_path / "archived" / "state")
     assert (left.cells, left.violations, left.samples) == (right.cells, right.violations, right.samples)
