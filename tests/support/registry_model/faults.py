@@ -57,8 +57,8 @@ def _select_newest_only(real: Any, *of: Any) -> Any:
     return real(*of)[-1:]
 
 
-def _use_latest(real: Any, service: Any, named: Any, _number: Any) -> Any:
-    return real(service, named, None)
+def _use_latest(real: Any, service: Any, named: Any, _number: Any, permissions: Any) -> Any:
+    return real(service, named, None, permissions)
 
 
 #: What is wrong, and how it comes about.
