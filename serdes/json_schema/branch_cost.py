@@ -15,7 +15,7 @@ from contractlog.serdes.json_schema.reference_resolver import SchemaTexts, Subsc
 __all__ = ["MAX_BRANCHES", "MIN_REFERENCES", "count_references", "has_too_many_branches"]
 
 MAX_BRANCHES: Final = 100_000  #: evaluations of subschemas for one value
-MIN_REFERENCES: Final = 32  #: fewer cannot multiply to so many: 3^(32 / 3) is less than 127,000
+MIN_REFERENCES: Final = 8  #: fewer multiply the branches that a text has by at most 13
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("not", "if", "then", "else")
 _BY_NAME: Final = ("dependentSchemas", "dependencies")
