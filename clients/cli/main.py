@@ -81,6 +81,9 @@ def _dispatch(arguments: list[str]) -> int:
             written = ascii(argument)[1:-1].replace("\\udc", "\\x")  # the bytes as they were passed
             message = f"the argument `{written}` is not UTF-8: rename the file, or correct the encoding of the shell"
             return _report_failure(exit_codes.USAGE, message)
+    for name, value in os.environ.items():
+        if name.startswith("CONTRACTLOG_") and not _is_utf8(name + value):  # the value may be a password
+            return _report_failure(exit_codes.USAGE, f"the variable {ascii(name)[1:-1]} is not UTF-8: set it again")
     if arguments[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version  # noqa: PLC0415 - takes as long as the rest of the start
 
@@ -97,10 +100,10 @@ def _dispatch(arguments: list[str]) -> int:
     return _run_verb(name, verb, rest)
 
 
-def _is_utf8(argument: str) -> bool:
-    """Return whether an argument is text; of others, each invalid byte is a surrogate."""
+def _is_utf8(text: str) -> bool:
+    """Return whether an argument or a variable is UTF-8; of others, each invalid byte is a surrogate."""
     try:
-        argument.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -54,6 +54,15 @@ def parse_url(text: str) -> URL:
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in {"sqlite", "postgresql"}:
         raise UsageError(f"databases of kind `{backend}` are not supported; use sqlite:///FILE or postgresql://…")
+    if backend == "sqlite" and url.host:
+        raise UsageError("a database URL of SQLite has a file and no host: sqlite:///FILE or sqlite:////absolute/FILE")
+    for host in (url.host or "").split(","):
+        try:
+            host.encode("idna")
+        except UnicodeError:
+            raise UsageError(
+                "the host name in the database URL is not valid: each of its labels has at most 63 characters"
+            ) from None
     return url.set(drivername="sqlite" if backend == "sqlite" else "postgresql+psycopg")
 
 

@@ -322,11 +322,17 @@ class FileSource:
             raise UsageError(message + ("" if self.path == "-" else _database_hint(self.path))) from None
         except OSError as error:
             live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
-            raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None
+            raise UsageError(f"`{_hide_password(self.path)}` cannot be read: {error.strerror}{live}") from None
 
     def poll(self, _report: TransferReport) -> RegistryContents | None:
         """Raise ``UsageError``: files do not change."""
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
+
+
+def _hide_password(path: str) -> str:
+    """Return a path for messages: of a mistyped URL, without its user and password."""
+    user, at, rest = path.rpartition("@")
+    return f"…@{rest}" if at and ":" in user else path
 
 
 def _database_hint(path: str) -> str:

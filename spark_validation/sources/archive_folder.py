@@ -45,6 +45,9 @@ def parse_location(text: str) -> Location:
     """
     scheme, separator, rest = text.partition("://")
     if not separator:
+        scheme, colon, rest = text.partition(":/")
+        if colon and scheme in SCHEMES:
+            raise UsageError(f"{scheme}:/… is not an address of an archive: write {scheme}://BUCKET/FOLDER")
         return Path(text)
     if scheme not in SCHEMES:
         schemes = ", ".join(f"{each}://" for each in SCHEMES)

@@ -70,6 +70,17 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (("import", "--topic", "t"), 2, "name the broker: --bootstrap-servers HOST:PORT"),
     (("import", "none.ndjson"), 2, "`none.ndjson` cannot be read: No such file or directory"),
     (("import", "localhost:8081"), 2, "the URL of a live registry begins with http://"),
+    (
+        ("import", "htp://me:s3cret@host/x"),
+        2,
+        "`…@host/x` cannot be read: No such file or directory; the URL of a live",
+    ),
+    (("export", "--database-url", "sqlite://me:s3cret@host/x"), 2, "a database URL of SQLite has a file and no host"),
+    (
+        ("export", "--database-url", f"postgresql://me:s3cret@{'a' * 64}.example/x"),
+        2,
+        "the host name in the database URL is not valid",
+    ),
     (("import", "text"), 2, "this is not a file of `contractlog export`: its first line is not JSON"),
     (("import", "other.json"), 2, "the first line does not have `contractlog.export/1`"),
     (("import", "binary"), 2, "`binary` is not UTF-8 text, so it is not a file of `contractlog export`"),
@@ -125,7 +136,7 @@ def test_impossible_requests_have_a_helpful_message(
         assert part in err
     assert err.startswith("contractlog: ")
     assert out == ""
-    assert not re.search(r"Errno|Traceback|Error\(|mistake in contractlog", err)
+    assert not re.search(r"Errno|Traceback|Error\(|internal error|s3cret", err)
     assert {path for path in Path().iterdir() if not path.name.endswith(("-wal", "-shm", "text-lock"))} <= before
 
 

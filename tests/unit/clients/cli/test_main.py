@@ -193,6 +193,17 @@ def test_an_argument_that_is_not_utf8_is_a_wrong_argument(
     assert "xff" in capsys.readouterr().err.partition(" is not UTF-8: rename the file")[0]
 
 
+def test_a_variable_that_is_not_utf8_is_a_wrong_argument_and_its_value_stays_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONTRACTLOG_REGISTRY_PASSWORD", "s3cret\udcff")
+    assert main(["subjects", "--registry", "http://127.0.0.1:1"]) == exit_codes.USAGE
+    assert (
+        capsys.readouterr().err
+        == "contractlog: the variable CONTRACTLOG_REGISTRY_PASSWORD is not UTF-8: set it again\n"
+    )
+
+
 def test_a_path_that_no_registry_has_is_no_registry() -> None:
     assert exit_code_of(errors.NotFound(url="http://registry/wrong")) == exit_codes.UNREACHABLE
     assert exit_code_of(errors.SubjectNotFound(url="http://registry", subject="s")) == exit_codes.USAGE

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.field_entries import describe_field
-from contractlog.contracts.audit.field_profiles import FieldProfile, ValueRange
+from contractlog.contracts.audit.field_profiles import MAX_FIELDS_PER_PART, FieldProfile, ValueRange
 from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.report import SeriesPoint, TopicPart
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
@@ -97,6 +97,14 @@ def test_values_that_are_hidden_or_too_many_are_no_valid_values() -> None:
         names = [name for name, _ in _describe(infer_rules(_audit({"c": profile}), {"c": profile}, min_records=1))]
         assert "known values of c" not in names
         assert "maxLength of c" in names
+
+
+def test_the_rules_of_as_many_fields_as_an_audit_profiles_can_be_read() -> None:
+    profiles = {f"f{number}": NUMBER for number in range(MAX_FIELDS_PER_PART)}
+    inferred = infer_rules(_audit(profiles), profiles)
+    assert len(inferred) > 3 * MAX_FIELDS_PER_PART
+    text = write_quality("orders", [(rule.rule, "a comment") for rule in inferred], ["a header"])
+    assert len(parse_quality("orders", yaml.safe_load(text), "orders.quality.yaml", {}).rules) == len(inferred)
 
 
 NAMES = st.text(min_size=1, max_size=12)

@@ -175,7 +175,7 @@ def field(**members: Any) -> dict[str, Any]:
         ({"properties": [{"name": "f", "required": 1}]}, "must be true or false"),
         ({"slaProperties": [{"property": "retention", "value": 1}]}, "must be latency"),
         ({"slaProperties": [{"property": "latency", "value": 1, "unit": "fortnight"}]}, "unit must be"),
-        ({"quality": [{"metric": "rowCount", "mustBe": 1}] * (MAX_RULES + 1)}, "more than 1,000"),
+        ({"quality": [{"metric": "rowCount", "mustBe": 1}] * (MAX_RULES + 1)}, "more than 10,000"),
     ],
 )
 def test_a_wrong_member_is_named(document: Any, problem: str) -> None:

@@ -53,6 +53,11 @@ def test_another_kind_of_address_is_an_error() -> None:
         parse_location("http://lake/archive")
 
 
+def test_an_address_with_one_slash_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"s3:/… is not an address of an archive: write s3://BUCKET/FOLDER"):
+        parse_location("s3:/lake/archive")
+
+
 def test_a_parameter_that_is_unknown_is_named() -> None:
     with pytest.raises(UsageError, match=r"s3://lake/a cannot be opened: .*'what'"):
         open_archive("s3://lake/a?what=1")
