@@ -176,7 +176,7 @@ def join(random: Random, domain: Domain, source: Topic) -> Draft | None:
     if source is not first or key is None or domain.ids.get(second.name) != key:
         return None
     left = first.frame[_some_columns(random, first, key)].assign(_left=first.times)
-    right = second.frame.assign(_right=second.times)
+    right = second.frame[[name for name in second.frame if name == key or name not in left]].assign(_right=second.times)
     joined = left.merge(right, on=key)
     times = joined[["_left", "_right"]].max(axis=1).to_numpy(np.int64)
     values = joined.drop(columns=["_left", "_right"])

@@ -1,7 +1,8 @@
 """Precision and recall of inferred edges against true ones.
 
 An edge without direction is found where the true edge has none; elsewhere it is half a hit and half a false edge. A
-topic and its mirror cannot be told apart, so an edge of one is an edge of the other.
+topic and its mirrors cannot be told apart: an edge of one is an edge of all, and among themselves they need one edge less
+than there are topics.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ def score_fields(inferred: Iterable[LineageEdge], true: Sequence[TrueEdge]) -> S
 
     def canonical(source: tuple[str, str], target: tuple[str, str]) -> Pair:
         first, second = originals.get(source[0], source[0]), originals.get(target[0], target[0])
-        return (source, target) if first == second else ((first, source[1]), (second, target[1]))
+        if first == second:
+            source, target = (source, target) if target[0] != first else (target, source)
+            return (first, source[1]), target
+        return (first, source[1]), (second, target[1])
 
     given: dict[Pair, bool] = {}
     for edge in inferred:
@@ -68,7 +72,9 @@ def score_topics(inferred: Iterable[LineageEdge], true: Sequence[TrueEdge]) -> S
 
     def canonical(source: str, target: str) -> Pair:
         first, second = originals.get(source, source), originals.get(target, target)
-        return (source, target) if first == second else (first, second)
+        if first == second:
+            return first, target if target != first else source
+        return first, second
 
     given: dict[Pair, bool] = {}
     for edge in inferred:

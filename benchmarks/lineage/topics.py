@@ -308,12 +308,12 @@ def make_distractors(random: Random, domain: Domain) -> list[Topic]:
             pd.DataFrame(
                 {
                     "host": np.tile([f"host{number}" for number in range(10)], 300),
-                    "beat": np.repeat(np.arange(300), 10),
+                    "beat": np.repeat(np.arange(300), 10) + random.integers(0, 50),
                     "version": "1.4.2",
                     "healthy": True,
                 }
             ),
-            START_MS + np.repeat(np.arange(300), 10) * 60_000 + np.tile(np.arange(10), 300) * 7,
+            START_MS + np.repeat(np.arange(300), 10) * 60_000 + np.sort(random.integers(0, 900, (300, 10))).ravel(),
         ),
     ]
 

@@ -22,6 +22,7 @@ __all__ = [
     "AuditVerdict",
     "AuditedPart",
     "Counts",
+    "Direction",
     "FieldEntry",
     "FieldValue",
     "FrequentKey",
@@ -357,11 +358,14 @@ class LineageField(TypedDict):
 
 
 # "from" is a keyword, hence the functional syntax.
+Direction = Literal["known", "unknown"]
+
 LineageEdge = TypedDict(
     "LineageEdge",
     {
         "from": LineageField,
         "to": LineageField,
+        "direction": Direction,  # unknown: either of both may have been made from the other
         "method": str,
         "score": float,
         "support": int,

@@ -110,7 +110,7 @@ def _run(options: Namespace, state: AuditState) -> int:
     explained = {name for names in requested.values() for name in names}
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
     every = infer_edges(state, progress=progress) if state.samples else []
-    edges = [edge for edge in every if not options.topics or edge["to"]["topic"] in explained]
+    edges = [edge for edge in every if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
     written = _format_edges(edges, state, options)
@@ -120,6 +120,11 @@ def _run(options: Namespace, state: AuditState) -> int:
         _write_file(options.out, written)
         print_message(f"{len(edges)} edges are in {options.out}")
     return CLEAN
+
+
+def _explained_topics(edge: LineageEdge) -> set[str]:
+    """Return the topics whose origin an edge explains: without direction, both."""
+    return {edge["to"]["topic"]} | ({edge["from"]["topic"]} if edge["direction"] == "unknown" else set())
 
 
 def _topics(state: AuditState) -> set[str]:

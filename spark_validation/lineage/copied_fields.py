@@ -23,6 +23,8 @@ __all__ = ["CopiedField", "TopicCopy", "candidate_pairs", "find_copy", "find_pro
 MAX_PROOF_ROWS: Final = 256  #: number of pairs of rows that suffices for a proof
 MIN_BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
 MIN_ROWS: Final = 20
+MIN_UNIQUE_ROWS: Final = 8  #: if the aligning field identifies the rows of both topics
+MIN_FIELD_ROWS: Final = 6  #: minimum number of equal rows of each copied field
 MIN_VALUES: Final = 3
 MIN_USED_ONCE: Final = 0.7
 MIN_FOUND: Final = 0.2
@@ -59,10 +61,12 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     proven: list[tuple[float, Alignment, float]] = []
     for anchor, target_field in candidate_pairs(source, target):
         alignment = align_rows(source.fields[anchor], target.fields[target_field])
-        if len(alignment.targets) < MIN_ROWS or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
+        unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
+        fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
+        if len(alignment.targets) < fewest or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
-        proof = float(agreement.share[find_proofs(source, target, (anchor, target_field), agreement)].sum())
+        proof = float(agreement.share[find_proofs(source, target, (anchor, target_field), agreement, fewest)].sum())
         if proof:
             proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[target_field])))
     if not proven:
@@ -134,7 +138,7 @@ def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignm
         named_alike = _last_name(source.fields[f].name) == _last_name(target_field.name)
         if (
             share < MIN_AGREEMENT
-            or agreement.equal[f, g] < MIN_ROWS / 2
+            or agreement.equal[f, g] < MIN_FIELD_ROWS
             or not (named_alike or beyond >= MIN_BEYOND_CHANCE)
         ):
             continue

@@ -25,6 +25,10 @@ _METHOD_LABELS: Final = {
     "copy": "copied row by row",
     "lookup": "looked up by a shared key",
 }
+_HEADINGS: Final = {
+    "known": "was made from",
+    "unknown": "has the same rows at the same times as (direction unknown)",
+}
 LIMITS_NOTE: Final = (
     "Lineage covers fields of values that were copied row by row or looked up by a key.\n"
     "Aggregates, arithmetic, masking and record keys are not covered yet."
@@ -74,6 +78,8 @@ def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
     description = (
         f"found in values: {_METHOD_LABELS[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
     )
+    if edge["direction"] == "unknown":
+        description += ", direction unknown: both topics have the same rows at the same times"
     return {
         "namespace": namespace,
         "name": edge["from"]["topic"],
@@ -87,10 +93,12 @@ def format_edges(edges: Sequence[LineageEdge]) -> str:
     """Return the edges, which are sorted by target topic, as lines with aligned columns."""
     blocks = []
     for topic, group in groupby(edges, key=lambda edge: edge["to"]["topic"]):
-        lines = [_format_edge(edge) for edge in group]
+        edges_of_topic = list(group)
+        lines = [_format_edge(edge) for edge in edges_of_topic]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        blocks.append("\n".join([f"{escape_line(topic)} was made from", *(f"  {row}".rstrip() for row in rows)]))
+        heading = _HEADINGS[edges_of_topic[0]["direction"]]
+        blocks.append("\n".join([f"{escape_line(topic)} {heading}", *(f"  {row}".rstrip() for row in rows)]))
     return "\n\n".join(blocks)
 
 
@@ -99,9 +107,9 @@ def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
     lag = "" if edge["lag_ms"] is None else f"lag {format_duration(edge['lag_ms'])}"
     return (
         escape_line(edge["to"]["field"]),
-        escape_line(f"<- {source}"),
+        escape_line(f"{'<-' if edge['direction'] == 'known' else '<->'} {source}"),
         edge["method"],
         f"score {edge['score']:.4f}",
         f"support {edge['support']}",
-        lag,
+        lag if edge["direction"] == "known" else "",
     )

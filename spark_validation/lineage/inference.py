@@ -1,26 +1,27 @@
 """Inference of lineage edges from samples: the source of each field of each topic.
 
 This is a first slice of lineage: it finds fields copied row by row and fields looked up by a key, but not aggregates,
-arithmetic, masking or fields of record keys. If values alone cannot determine which of two topics came first, no edge
-is reported.
+arithmetic, masking or fields of record keys. Two topics with the same rows at the same times are mirrors: the edge
+between them has no known direction, and other edges name the one with the lowest name. If values cannot determine in
+another way which of two topics came first, no edge is reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.lineage.copied_fields import TopicCopy, find_copy
+from contractlog.contracts.audit.report import Direction, LineageEdge
+from contractlog.spark_validation.lineage.copied_fields import CopiedField, TopicCopy, find_copy
+from contractlog.spark_validation.lineage.nearest_source import Copies, nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
 
 __all__ = ["ProgressDisplay", "infer_edges"]
 
 CLEAR_DIFFERENCE: Final = 0.1  #: a difference in shares of rows above this is significant
-
-Copies = dict[tuple[str, str], TopicCopy]
+MAX_MIRROR_LOSS: Final = 0.01  #: maximum share of rows that one of two mirrors lacks
 
 
 class ProgressDisplay(Protocol):
@@ -62,26 +63,62 @@ def infer_edges(state: AuditState, *, progress: ProgressDisplay | None = None) -
 
 
 def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[LineageEdge]:
-    found_copies: Copies = {}
+    pairs: dict[tuple[str, str], TopicCopy] = {}
     for a in topics:
         for b in topics:
             if a is not b:
                 copy = find_copy(a, b)
                 if copy:
-                    found_copies[a.name, b.name] = copy
+                    pairs[a.name, b.name] = copy
                 step()
-    copies = _drop_ambiguous(found_copies)
+    originals = _find_mirrors(pairs)
+    copies = _drop_ambiguous(pairs, originals)
+    by_name = {topic.name: topic for topic in topics}
     edges = []
     for target in topics:
-        explained = _copy_edges(target, copies)
+        original = originals.get(target.name)
+        if original is not None:
+            edges += _mirror_edges(original, target.name, pairs[original, target.name])
+            continue
+        explained = _copy_edges(target, by_name, copies)
         edges += explained
         names = {edge["to"]["field"] for edge in explained}
         edges += _lookup_edges(target, topics, {field.name for field in target.fields} - names, copies, step)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
 
 
-def _drop_ambiguous(copies: Copies) -> Copies:
-    """Return the copies with a definite direction.
+def _find_mirrors(pairs: Copies) -> dict[str, str]:
+    """Return, by topic, the topic by the lowest name that has the same rows at the same times."""
+    originals: dict[str, str] = {}
+    for (a, b), copy in sorted(pairs.items()):
+        if a < b and (b, a) in pairs and _is_mirror(copy) and _is_mirror(pairs[b, a]):
+            originals.setdefault(b, originals.get(a, a))
+    return originals
+
+
+def _is_mirror(copy: TopicCopy) -> bool:
+    same_time = all(field.lag_ms == 0 for field in copy.fields.values())
+    return same_time and min(copy.matched, copy.row_ratio) > 1 - MAX_MIRROR_LOSS
+
+
+def _mirror_edges(original: str, mirror: str, copy: TopicCopy) -> list[LineageEdge]:
+    return [_copy_edge(original, mirror, field, copied, "unknown") for field, copied in sorted(copy.fields.items())]
+
+
+def _copy_edge(source: str, target: str, field: str, copied: CopiedField, direction: Direction) -> LineageEdge:
+    return {
+        "from": {"topic": source, "field": copied.source},
+        "to": {"topic": target, "field": field},
+        "direction": direction,
+        "method": "copy",
+        "score": copied.score,
+        "support": copied.support,
+        "lag_ms": copied.lag_ms,
+    }
+
+
+def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[str, str], TopicCopy]:
+    """Return the copies with a definite direction, without those of mirrors.
 
     Two topics can each appear to be copied from the other if copied records retain their timestamps. Then only a
     direction in which nearly all target rows have a counterpart, and clearly more than in reverse, is retained: the
@@ -90,33 +127,42 @@ def _drop_ambiguous(copies: Copies) -> Copies:
     """
     return {
         (a, b): copy
-        for (a, b), copy in copies.items()
-        if (b, a) not in copies
-        or (copy.matched >= 1 - CLEAR_DIFFERENCE and copy.matched - copies[b, a].matched > CLEAR_DIFFERENCE)
+        for (a, b), copy in pairs.items()
+        if a not in originals
+        and b not in originals
+        and (
+            (b, a) not in pairs
+            or (copy.matched >= 1 - CLEAR_DIFFERENCE and copy.matched - pairs[b, a].matched > CLEAR_DIFFERENCE)
+        )
     }
 
 
-def _copy_edges(target: SampledTopic, copies: Copies) -> list[LineageEdge]:
-    edges: list[LineageEdge] = []
+def _copy_edges(target: SampledTopic, topics: Mapping[str, SampledTopic], copies: Copies) -> list[LineageEdge]:
+    candidates = sorted(a for a, b in copies if b == target.name)
+    sources: dict[str, str] = {}
     for field in target.fields:
-        sources = [a for (a, b), copy in copies.items() if b == target.name and field.name in copy.fields]
-        source = _nearest_source(sources, target.name, copies)
+        with_field = [name for name in candidates if field.name in copies[name, target.name].fields]
+        nearest = nearest_sources(target, with_field, topics, copies)
+        source = _clearest_source(nearest, target.name, copies)
         if source is not None:
-            copy = copies[source, target.name].fields[field.name]
-            edges.append(
-                {
-                    "from": {"topic": source, "field": copy.source},
-                    "to": {"topic": target.name, "field": field.name},
-                    "method": "copy",
-                    "score": copy.score,
-                    "support": copy.support,
-                    "lag_ms": copy.lag_ms,
-                }
-            )
+            sources[field.name] = source
+    edges: list[LineageEdge] = []
+    for field_name, source in sources.items():
+        for joined in sorted({source, *_joined_sources(field_name, source, target.name, sources, copies)}):
+            copied = copies[joined, target.name].fields[field_name]
+            edges.append(_copy_edge(joined, target.name, field_name, copied, "known"))
     return edges
 
 
-def _nearest_source(sources: list[str], target: str, copies: Copies) -> str | None:
+def _joined_sources(field: str, source: str, target: str, sources: Mapping[str, str], copies: Copies) -> Iterator[str]:
+    """Yield unrelated sources of the target that have the field too: streams joined by it."""
+    for other in set(sources.values()) - {source}:
+        related = (source, other) in copies or (other, source) in copies
+        if not related and field in copies[other, target].fields:
+            yield other
+
+
+def _clearest_source(sources: list[str], target: str, copies: Copies) -> str | None:
     """Return the topic that a field comes from, among those that contain its values.
 
     A source with clearly more of the target's rows wins. Of the others, a topic that was itself made from another is
@@ -149,6 +195,7 @@ def _lookup_edges(
             edge: LineageEdge = {
                 "from": {"topic": table.name, "field": source.source},
                 "to": {"topic": target.name, "field": field},
+                "direction": "known",
                 "method": "lookup",
                 "score": source.score,
                 "support": source.support,

@@ -16,6 +16,8 @@ __all__ = ["SampledField", "SampledTopic", "group_by_topic"]
 
 Integers = npt.NDArray[np.int64]
 
+MIN_UNIQUE: Final = 0.9  #: distinct values per sampled occurrence of a field that identifies rows
+
 _NO_LIMIT: Final = (1 << 64) - 1
 _CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
 
@@ -35,6 +37,11 @@ class SampledField:
     whole: npt.NDArray[np.bool_]  #: true if every occurrence of the value in the topic was sampled
     highest: int  #: all values up to this hash are sampled
     deepest: int  #: all values below this hash are sampled in depth
+
+    @property
+    def identifies_rows(self) -> bool:
+        """Return whether nearly every row has a value of its own."""
+        return len(self.distinct) >= MIN_UNIQUE * len(self.hashes)
 
     @property
     def days(self) -> Integers:

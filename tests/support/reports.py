@@ -145,6 +145,7 @@ def edge(source: str, target: str, field: str, method: str = "copy") -> LineageE
     return {
         "from": {"topic": source, "field": field},
         "to": {"topic": target, "field": field},
+        "direction": "known",
         "method": method,
         "score": 0.98,
         "support": 812,

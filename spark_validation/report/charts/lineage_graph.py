@@ -80,14 +80,16 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
     middle = (x1 + x2) / 2
     support = max(edge["support"] for edge in edges)
     width = 1.5 + log10(max(support, 1))
+    direction = "" if any(edge.get("direction") != "unknown" for edge in edges) else ", direction unknown"
     return element(
         "g",
-        element("title", f"{format_plural(len(edges), 'field')}, support up to {support:,}"),
+        element("title", f"{format_plural(len(edges), 'field')}, support up to {support:,}{direction}"),
         element(
             "path",
             class_="edge",
             d=f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2:.0f} {y2:.0f}",
             stroke_width=width,
+            **({"stroke_dasharray": "6 4"} if direction else {}),
         ),
         text(format_plural(len(edges), "field"), x=middle, y=(y1 + y2) / 2 - 7, class_="note", anchor="middle"),
     )

@@ -52,7 +52,7 @@ def test_the_folder_of_an_audit_will_do_as_well_as_its_state(audited: Path, caps
     assert main(["lineage", "--state", str(audited), "--format", "json"]) == 0
     edges = json.loads(capsys.readouterr().out)["lineage"]
     assert [edge["to"] for edge in edges] == [{"topic": "late", "field": "order"}, {"topic": "late", "field": "total"}]
-    assert all(edge.keys() == {"from", "to", "method", "score", "support", "lag_ms"} for edge in edges)
+    assert all(edge.keys() == {"from", "to", "direction", "method", "score", "support", "lag_ms"} for edge in edges)
 
 
 def test_topics_that_are_named_are_those_whose_sources_are_asked_for(

@@ -24,6 +24,7 @@ def edge(source: str, target: str, method: str = "copy", lag_ms: float | None = 
     return {
         "from": {"topic": from_topic, "field": from_field},
         "to": {"topic": to_topic, "field": to_field},
+        "direction": "known",
         "method": method,
         "score": 0.99,
         "support": 321,
@@ -93,6 +94,17 @@ def test_text_tells_one_field_a_line_under_its_topic() -> None:
         "mirror was made from",
         "  origin  <- departed.origin  copy  score 0.9900  support 321  lag 1.5 s",
     ]
+
+
+def test_edges_of_a_mirror_have_no_direction() -> None:
+    mirror: LineageEdge = {**edge("a/x", "b/x", lag_ms=0.0), "direction": "unknown"}
+    assert format_edges([mirror]).splitlines() == [
+        "b has the same rows at the same times as (direction unknown)",
+        "  x  <-> a.x  copy  score 0.9900  support 321",
+    ]
+    (event,) = build_events([mirror], "kafka://broker:9092", NOW)
+    (source,) = event["dataset"]["facets"]["lineage"]["fields"]["x"]["inputs"]
+    assert "direction unknown" in source["transformations"][0]["description"]
 
 
 @pytest.mark.parametrize(
