@@ -1,8 +1,8 @@
 """Precision and recall of inferred edges against true ones.
 
 An edge without direction is found where the true edge has none; elsewhere it is half a hit and half a false edge. A
-topic and its mirrors cannot be told apart: an edge of one is an edge of all, and among themselves they need one edge less
-than there are topics.
+topic and its mirrors cannot be told apart: an edge of one is an edge of all, and among themselves they need one edge
+less than there are topics.
 """
 
 from __future__ import annotations
