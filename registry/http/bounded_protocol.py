@@ -15,6 +15,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
+from contractlog.registry.http.request_parser import CONNECT, RequestParser
 
 __all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "BoundedProtocol"]
 
@@ -53,6 +54,7 @@ class BoundedProtocol(HttpToolsProtocol):
     time of a body, too. So does a client that receives nothing of a response: then its connection is reset.
     """
 
+    parser: Any  # a RequestParser
     _head = 0  # bytes received of an incomplete head
     _may_be_too_long = False  # whether the bytes received together may contain a head that is too long
     _beside_body = 0  # bytes received since the last part of a body: chunk sizes, their extensions and trailer fields
@@ -64,6 +66,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.parser = RequestParser(self)
         self.seconds = seconds  #: for a head, from the start of the connection or the end of the previous response
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -115,6 +118,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.url.startswith(b"/"):
             self._use_host_of_target()
         super().on_headers_complete()
+        if self.parser.get_method() == CONNECT:
+            self.cycle.keep_alive = False
         self.headers = _Trailers()
         self._beside_body = 0
 
@@ -154,6 +159,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Stop the timer of a body that is complete."""
         self._beside_body = 0
+        if self.parser.has_unread_body:
+            return
         if self._body_timer is not None:
             self._body_timer.cancel()
             self._body_timer = None

@@ -320,6 +320,27 @@ def test_many_small_chunks_are_no_more_than_their_body(url: str) -> None:
 PIPELINED = b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
+@pytest.mark.parametrize("upgrade", ["websocket", "h2c"])
+@pytest.mark.parametrize("pause", [0.0, 0.3])
+def test_the_body_of_a_request_with_upgrade_is_read_and_never_run_as_a_request(
+    url: str, upgrade: str, pause: float
+) -> None:
+    smuggled = b"DELETE /subjects/s HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    headers = f"Upgrade: {upgrade}\r\nConnection: Upgrade, HTTP2-Settings\r\n\r\n".encode()
+    with opened(url) as connection:
+        for body, last in ((BODY, False), (smuggled, False), (BODY, True)):
+            connection.sendall(head(len(body))[:-2] + headers)
+            time.sleep(pause)
+            connection.sendall(body)
+            if last:
+                connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"200", b"400", b"200", b"200"]
+    assert b'"s"' in received.rpartition(b"\r\n\r\n")[2]
+
+
 def test_pipelined_requests_are_answered_in_order(url: str) -> None:
     with opened(url) as connection:
         connection.sendall(PIPELINED * MAX_PIPELINED)
