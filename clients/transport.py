@@ -264,7 +264,7 @@ class Transport(HttpTransportBase):
 
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
-        from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+        from contractlog.clients.blocking_deadline import TimeLimit  # noqa: PLC0415 - needs httpx2
 
         transport = None
         if self.app is not None:

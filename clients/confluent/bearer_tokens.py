@@ -242,7 +242,7 @@ class _FetchingTokenSource(TokenSource):
     def _fetch_once(self, deadline: float) -> _CachedToken:
         import httpx2  # noqa: PLC0415 - the transport has imported it already
 
-        from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+        from contractlog.clients.blocking_deadline import TimeLimit  # noqa: PLC0415 - needs httpx2
 
         started = self._clock()
         seconds = max(deadline - started, 0.001)

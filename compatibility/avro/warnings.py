@@ -1,7 +1,7 @@
-"""Checks for risky changes that are readable all the same; contractlog's own, off by default.
+"""Checks for risky changes: the reader can read the data, but perhaps not as intended. Off by default.
 
-Types are matched as in reading: fields by name or alias, branches by name or kind. Most checks compare the candidate
-with the previous version, so the reader should be the candidate.
+The reference has no such checks. Types are matched as in reading: fields by name or alias, branches by name or kind.
+Most checks compare the candidate with the previous version, so the reader should be the candidate.
 """
 
 from __future__ import annotations
@@ -10,14 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from contractlog.compatibility.avro.canonical_form import format_java_number
-from contractlog.compatibility.avro.check_catalogue import (
-    AVRO_DEFAULT_CHANGED,
-    AVRO_DOC_LOST,
-    AVRO_ENUM_DEFAULT_MISSING,
-    AVRO_ENUM_SYMBOLS_REMOVED,
-    AVRO_FIELD_RENAMED,
-    AVRO_LOGICAL_TYPE_CHANGED,
-)
 from contractlog.compatibility.avro.logical_types import describe_logical_type
 from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES
 from contractlog.compatibility.avro.types import (
@@ -33,10 +25,17 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.check_description import CheckDescription
+from contractlog.compatibility.avro.warning_findings import (
+    default_changed_finding,
+    doc_lost_finding,
+    enum_default_changed_finding,
+    enum_default_missing_finding,
+    enum_symbols_removed_finding,
+    field_renamed_finding,
+    logical_type_changed_finding,
+)
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_text import join_pointer, quote_json, write_json
-from contractlog.compatibility.name_lists import list_first
+from contractlog.compatibility.json_text import join_pointer, write_json
 from contractlog.compatibility.pair_walk import STEP_LIMIT, work_limit_exceeded
 from contractlog.compatibility.step_budget import StepBudget
 
@@ -45,7 +44,6 @@ __all__ = ["find_warnings"]
 Pair = tuple[AvroType, AvroType, str]  #: reader, writer, path
 
 _NO_NAME: Final = ""
-_MAX_SYMBOLS: Final = 10  #: that a finding names
 
 
 def find_warnings(reader: AvroSchema, writer: AvroSchema, steps: StepBudget | None = None) -> Iterator[Finding]:
@@ -78,11 +76,11 @@ def _check_pair(reader: AvroType, writer: AvroType, path: str) -> Iterator[Findi
         and not isinstance(reader, Union)
         and not isinstance(writer, Union)
     ):
-        yield _logical_type_changed_finding(
+        yield logical_type_changed_finding(
             path, reader, writer, describe_logical_type(reader), describe_logical_type(writer)
         )
     if isinstance(reader, NamedType) and isinstance(writer, NamedType) and writer.doc and not reader.doc:
-        yield _doc_lost_finding(path, reader, writer)
+        yield doc_lost_finding(path, reader, writer)
     match reader, writer:
         case Enum(), Enum():
             yield from _check_enum(reader, writer, path)
@@ -95,12 +93,12 @@ def _check_pair(reader: AvroType, writer: AvroType, path: str) -> Iterator[Findi
 def _check_enum(reader: Enum, writer: Enum, path: str) -> Iterator[Finding]:
     symbols = set(reader.symbols)
     if reader.default is None and symbols != set(writer.symbols):
-        yield _enum_default_missing_finding(path, reader, writer)
+        yield enum_default_missing_finding(path, reader, writer)
     removed = [symbol for symbol in writer.symbols if symbol not in symbols]
     if reader.default is not None and removed:
-        yield _enum_symbols_removed_finding(path, reader, writer, removed)
+        yield enum_symbols_removed_finding(path, reader, writer, removed)
     if writer.default is not None and reader.default is not None and writer.default != reader.default:
-        yield _enum_default_changed_finding(path, reader, writer)
+        yield enum_default_changed_finding(path, reader, writer)
 
 
 def _check_record(reader: Record, writer: Record, path: str) -> Iterator[Finding]:
@@ -109,11 +107,11 @@ def _check_record(reader: Record, writer: Record, path: str) -> Iterator[Finding
         if match is None:
             continue
         if match.doc and not field.doc:
-            yield _doc_lost_finding(field_path, field, match)
+            yield doc_lost_finding(field_path, field, match)
         if match.has_default and _write_default(field) != _write_default(match):
-            yield _default_changed_finding(field_path, field, match, _write_default(field), _write_default(match))
+            yield default_changed_finding(field_path, field, match, _write_default(field), _write_default(match))
     for field, match in _find_renamed_fields(reader, writer):
-        yield _field_renamed_finding(f"{path}/fields/{reader.fields.index(field)}", field, match)
+        yield field_renamed_finding(f"{path}/fields/{reader.fields.index(field)}", field, match)
 
 
 def _match_fields(reader: Record, writer: Record) -> list[Field | None]:
@@ -219,110 +217,3 @@ def _branch_keys(branch: AvroType) -> Iterator[tuple[str, str]]:
 
 def _write_default(field: Field) -> str:
     return write_json(field.default, format_java_number) if field.has_default else _NO_NAME
-
-
-def _logical_type_changed_finding(path: str, reader: AvroType, writer: AvroType, read: str, written: str) -> Finding:
-    """Return the finding that the same bytes have a different meaning."""
-    return _finding(
-        AVRO_LOGICAL_TYPE_CHANGED,
-        (reader.at, writer.at),
-        f"what was written as {_describe_logical_type(written)} is read as {_describe_logical_type(read)}: "
-        "the same digits, another value",
-        (path or "/", f"reader: {_describe_logical_type(read)}, writer: {_describe_logical_type(written)}"),
-        f"set the logical type back to {_describe_logical_type(written)}, "
-        "or add a new field of the new one beside the old one",
-        f"set the logical type back to {_describe_logical_type(read)}, "
-        "or add a new field of the new one beside the old one",
-    )
-
-
-def _default_changed_finding(path: str, field: Field, previous: Field, read: str, written: str) -> Finding:
-    """Return the finding that a missing field gets a different default, or none."""
-    change = f"is {read} now" if read else "is gone"
-    return _candidate_finding(
-        AVRO_DEFAULT_CHANGED,
-        (field.at, previous.at),
-        f"the default of the field {quote_json(field.name)} was {written} and {change}",
-        (path, f"{field.name}: {written} became {read or 'no default'}"),
-        f'set "default" back to {written}',
-    )
-
-
-def _enum_default_changed_finding(path: str, reader: Enum, writer: Enum) -> Finding:
-    """Return the finding that unknown symbols are read as a different default."""
-    return _candidate_finding(
-        AVRO_DEFAULT_CHANGED,
-        (reader.at, writer.at),
-        f"the default of the enum {quote_json(reader.name)} was {writer.default} and is {reader.default} now",
-        (path or "/", f"{reader.name}: {writer.default} became {reader.default}"),
-        f'set "default" back to {quote_json(writer.default or "")}',
-    )
-
-
-def _doc_lost_finding(path: str, reader: NamedType | Field, writer: NamedType | Field) -> Finding:
-    """Return the finding that documentation was removed."""
-    noun = "field" if isinstance(reader, Field) else reader.kind.lower()
-    return _candidate_finding(
-        AVRO_DOC_LOST,
-        (reader.at, writer.at),
-        f"the {noun} {quote_json(reader.name)} had documentation, and has none now",
-        (path or "/", reader.name),
-        f'give the {noun} {quote_json(reader.name)} its "doc" again: {quote_json(writer.doc or "")}',
-    )
-
-
-def _enum_default_missing_finding(path: str, reader: Enum, writer: Enum) -> Finding:
-    """Return the finding that the symbols of an enum without a default have changed."""
-    example = quote_json(reader.symbols[0] if reader.symbols else "UNKNOWN")
-    return _candidate_finding(
-        AVRO_ENUM_DEFAULT_MISSING,
-        (reader.at, writer.at),
-        f"the symbols of the enum {quote_json(reader.name)} change, and the enum has no default for unknown symbols",
-        (path or "/", reader.name),
-        f'give the enum a default, such as "default": {example}',
-    )
-
-
-def _enum_symbols_removed_finding(path: str, reader: Enum, writer: Enum, removed: list[str]) -> Finding:
-    """Return the finding that records with removed symbols are read as the default."""
-    noun = "symbol" if len(removed) == 1 else "symbols"
-    symbols = list_first([quote_json(symbol) for symbol in removed], _MAX_SYMBOLS)
-    return _candidate_finding(
-        AVRO_ENUM_SYMBOLS_REMOVED,
-        (reader.at, writer.at),
-        f"the enum {quote_json(reader.name)} lost the {noun} {symbols}: what was written with "
-        f"{'it' if len(removed) == 1 else 'them'} is read as the default {quote_json(reader.default or '')}",
-        (path or "/", f"{reader.name}: {', '.join(removed[:_MAX_SYMBOLS])} read as {reader.default}"),
-        f"add the {noun} {symbols} again",
-    )
-
-
-def _field_renamed_finding(path: str, field: Field, previous: Field) -> Finding:
-    """Return the finding that a field looks renamed, so that its values are replaced by the default."""
-    return _candidate_finding(
-        AVRO_FIELD_RENAMED,
-        (field.at, previous.at),
-        f"the field {quote_json(previous.name)} is gone and {quote_json(field.name)} of the same type is new: "
-        "if that is a new name, what was written under the old one is read as the default",
-        (path, f"{previous.name} became {field.name}"),
-        f'give the field {quote_json(field.name)} "aliases": [{quote_json(previous.name)}]',
-    )
-
-
-def _candidate_finding(
-    check: CheckDescription, at: tuple[str, str], detail: str, message_parts: tuple[str, str], fix: str
-) -> Finding:
-    return _finding(check, at, detail, message_parts, fix, fix)
-
-
-def _finding(
-    check: CheckDescription, at: tuple[str, str], detail: str, message_parts: tuple[str, str], *fixes: str
-) -> Finding:
-    path, info = (text.replace("{", "{{").replace("}", "}}") for text in message_parts)
-    kind = check.id.removeprefix("AVRO_")
-    message = f"{{{{errorType:'{kind}', description:'{check.title} (path '{path}')', additionalInfo:'{info}'}}}}"
-    return Finding(check.id, *at, detail, message, *fixes)
-
-
-def _describe_logical_type(name: str) -> str:
-    return name or "no logical type"

@@ -1,4 +1,4 @@
-"""Parameters that routes of the reference's API share: path and query values as our own types."""
+"""Path and query parameters that routes of the reference's API share, parsed into our own types."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ async def _parse_deleted_filter(
     *,
     deleted: Flag = False,
     deleted_only: Annotated[Flag, Query(alias="deletedOnly")] = False,
-    as_python_says: _PythonDeletedOnly = False,
+    python_deleted_only: _PythonDeletedOnly = False,
 ) -> DeletedFilter:
-    return DeletedFilter.of(deleted=deleted, deleted_only=deleted_only or as_python_says)
+    return DeletedFilter.of(deleted=deleted, deleted_only=deleted_only or python_deleted_only)
 
 
 async def _parse_page(*, offset: Offset = 0, limit: Limit = -1) -> Page:
@@ -125,9 +125,9 @@ async def _parse_view(
 async def _parse_qualified(
     *,
     reference_format: Annotated[str, Query(alias="referenceFormat")] = "",
-    as_python_says: Annotated[str, Query(alias="reference_format", include_in_schema=False)] = "",
+    python_reference_format: Annotated[str, Query(alias="reference_format", include_in_schema=False)] = "",
 ) -> bool:
-    return _QUALIFIED in {reference_format, as_python_says}
+    return _QUALIFIED in {reference_format, python_reference_format}
 
 
 async def _parse_format(
@@ -137,13 +137,13 @@ async def _parse_format(
     return View(format)
 
 
-#: Live versions; all versions with ``deleted``.
+#: Selects live versions; with ``deleted``, soft-deleted ones, too.
 DeletedQuery = Annotated[DeletedFilter, Depends(_parse_deleted)]
-#: Live versions; all with ``deleted``; soft-deleted ones with ``deletedOnly``, which Python's client spells
-#: ``deleted_only``.
+#: Selects live versions; with ``deleted``, soft-deleted ones, too; with ``deletedOnly``, only soft-deleted ones.
+#: confluent-kafka for Python spells the parameter ``deleted_only``.
 DeletedFilterQuery = Annotated[DeletedFilter, Depends(_parse_deleted_filter)]
 PageQuery = Annotated[Page, Depends(_parse_page)]
 ViewQuery = Annotated[View, Depends(_parse_view)]
-#: The format of the text only.
+#: Selects the format of the text; unlike ``ViewQuery``, without tags.
 FormatQuery = Annotated[View, Depends(_parse_format)]
 QualifiedQuery = Annotated[bool, Depends(_parse_qualified)]

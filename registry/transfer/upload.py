@@ -44,7 +44,7 @@ def upload_export(
     Raises:
         Unreachable, UsageError, RegistryError: the import failed; the registry is unchanged.
     """
-    from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+    from contractlog.clients.blocking_deadline import TimeLimit  # noqa: PLC0415 - needs httpx2
 
     side = HttpTransportBase(url, timeout=timeout, security=security)
     address = side.addresses[0]

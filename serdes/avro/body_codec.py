@@ -16,7 +16,8 @@ from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.avro_schema import avro_schema_of, find_record_name
 from contractlog.serdes.avro.codegen import InterpreterNeeded
-from contractlog.serdes.avro.codegen.function_cache import FUNCTION_CACHE, GENERATED_CODE_FAILURES
+from contractlog.serdes.avro.codegen.failure_counts import GENERATED_CODE_FAILURES
+from contractlog.serdes.avro.codegen.function_cache import FUNCTION_CACHE
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
 from contractlog.serdes.avro.interpreter.codecs import Codec
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec

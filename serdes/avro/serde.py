@@ -10,10 +10,10 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 from contractlog.serdes.avro.avro_schema import find_record_name
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.confluent_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft
+from contractlog.serdes.serde_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
 from contractlog.serdes.settings import (
     DeserializerOptions,

@@ -131,7 +131,7 @@ def _post_alert(alert: Alert, receivers: AlertReceivers) -> str:
 def _post_once(alert: Alert, receivers: AlertReceivers) -> str:
     import httpx2  # noqa: PLC0415 - slow to import, and only needed for alerts
 
-    from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+    from contractlog.clients.blocking_deadline import TimeLimit  # noqa: PLC0415 - needs httpx2
 
     url = _split_url(receivers.webhook)
     host, port = url.hostname or "", url.port or _PORTS[url.scheme]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from contractlog.clients.calls.associations import Association
+from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.bindings import (
     Key,
     PlannedAssociation,
@@ -13,7 +14,6 @@ from contractlog.clients.cli.associations.bindings import (
     default_topic_id,
     fetch_associations,
 )
-from contractlog.clients.cli.associations.folder_state import FolderState
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, find_refused_associations
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
@@ -40,7 +40,7 @@ def compare_associations(
     registry: Registry,
     manifest: Manifest | None,
     context: str,
-    folder: FolderState,
+    facts: AssociationFacts,
     *,
     access: WriteAccess | None = None,
     prune: bool = False,
@@ -51,7 +51,8 @@ def compare_associations(
         registry: the registry.
         manifest: None has no associations.
         context: of the environment, for subjects without a context.
-        folder: the files of the command; without the whole folder, only associations of their subjects are compared.
+        facts: the facts about the files of the command; unless it reads the whole folder, only associations of their
+            subjects are compared.
         access: modes of subjects; None: it is not of interest what cannot be set.
         prune: whether unlisted associations are needed although the manifest has none.
     """
@@ -61,17 +62,17 @@ def compare_associations(
     associations = fetch_associations(registry)
     existing = {association_key(each): each for each in associations or ()}
     wanted = [_complete_id(change, existing.values()) for change in wanted]
-    relevant = [change for change in wanted if folder.is_whole or change.subject in folder.subjects]
+    relevant = [change for change in wanted if facts.covers_folder or change.subject in facts.subjects]
     pending = list(filter(None, (_compare(change, existing) for change in relevant)))
     is_supported = associations is not None
     problems: tuple[RefusedAssociation, ...] = ()
     if access is not None:
         problems = tuple(
             find_refused_associations(
-                registry, access, pending, wanted, existing, folder=folder, can_rehearse=is_supported
+                registry, access, pending, wanted, existing, facts=facts, can_rehearse=is_supported
             )
         )
-    unlisted = _find_unlisted(manifest, context, wanted, existing) if folder.is_whole else ()
+    unlisted = _find_unlisted(manifest, context, wanted, existing) if facts.covers_folder else ()
     rejected = {problem.change.key for problem in problems}
     changes = tuple(change for change in pending if change.key not in rejected)
     return AssociationComparison(existing, changes, problems, tuple(unlisted), is_supported)

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.clients.calls.associations import Association
+from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.bindings import (
     Key,
     PlannedAssociation,
@@ -17,7 +18,6 @@ from contractlog.clients.cli.associations.bindings import (
     describe_part,
     find_draft,
 )
-from contractlog.clients.cli.associations.folder_state import FolderState
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -88,7 +88,7 @@ def find_refused_associations(
     wanted: Sequence[PlannedAssociation],
     existing: Mapping[Key, Association],
     *,
-    folder: FolderState,
+    facts: AssociationFacts,
     can_rehearse: bool,
 ) -> Iterator[RefusedAssociation]:
     """Yield what cannot be set, by the rules for associations, else by a rehearsal of the registry.
@@ -99,7 +99,7 @@ def find_refused_associations(
         pending: the associations to be set.
         wanted: all associations of the manifest.
         existing: those of the registry.
-        folder: the files of the command.
+        facts: the facts about the files of the command.
         can_rehearse: whether the registry has associations.
     """
     topics: dict[tuple[str, str], list[PlannedAssociation]] = defaultdict(list)
@@ -109,12 +109,12 @@ def find_refused_associations(
         reasons = chain(
             _find_contradictions(change, topics[change.key[:2]], wanted),
             _find_conflicts(change, existing),
-            _find_obstacles(registry, change, folder),
+            _find_obstacles(registry, change, facts),
         )
         reason = next(reasons, None)
         if reason is not None:
             yield RefusedAssociation(change, reason)
-        elif can_rehearse and (problem := _rehearse(registry, access, change, folder)) is not None:
+        elif can_rehearse and (problem := _rehearse(registry, access, change, facts)) is not None:
             yield problem
 
 
@@ -156,37 +156,41 @@ def _find_conflicts(change: PlannedAssociation, existing: Mapping[Key, Associati
             yield f"{part} is bound to this subject with the lifecycle {other.lifecycle}"
 
 
-def _find_obstacles(registry: Registry, change: PlannedAssociation, folder: FolderState) -> Iterator[str]:
+def _find_obstacles(registry: Registry, change: PlannedAssociation, facts: AssociationFacts) -> Iterator[str]:
     """Yield the reasons why the subject cannot be bound, although no association prevents it."""
-    if change.lifecycle is Lifecycle.STRONG and change.subject in folder.users:
-        yield f"`{folder.users[change.subject]}` refers to this subject, which a topic cannot own then"
-    if change.before is not None and change.subject not in folder.new and not list_live(registry, change.subject):
+    if change.lifecycle is Lifecycle.STRONG and change.subject in facts.referrers:
+        yield f"`{facts.referrers[change.subject]}` refers to this subject, which a topic cannot own then"
+    if (
+        change.before is not None
+        and change.subject not in facts.first_drafts
+        and not list_live(registry, change.subject)
+    ):
         yield _WITHOUT_VERSION
 
 
 def _rehearse(
-    registry: Registry, access: WriteAccess, change: PlannedAssociation, folder: FolderState
+    registry: Registry, access: WriteAccess, change: PlannedAssociation, facts: AssociationFacts
 ) -> RefusedAssociation | None:
     """Let the registry try a change without making it, and return the reason if it cannot."""
     before = change.before
     # of a part that is bound, the registry rejects a second association before it looks at the mode
     for subject in (before, change.subject) if before is not None else ():
-        if subject not in folder.writable and access.read_mode(subject) in READ_ONLY_MODES:
+        if subject not in facts.writable and access.read_mode(subject) in READ_ONLY_MODES:
             error = SubjectReadOnly(subject=subject, context=Subject.parse(subject).context)
             return RefusedAssociation(change, str(error), is_permission=True)
     try:
         if before is not None and access.read_mode(before) not in READ_ONLY_MODES:
             registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
-        bind_subject(registry, change, find_draft(registry, change, folder.new), dry_run=True)
+        bind_subject(registry, change, find_draft(registry, change, facts.first_drafts), dry_run=True)
     except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet
         return None  # the check of the file says what is wrong with its schema
     except RegistryError as error:
-        return _explain_rehearsal_error(error, change, folder)
+        return _explain_rehearsal_error(error, change, facts)
     return None
 
 
 def _explain_rehearsal_error(
-    error: RegistryError, change: PlannedAssociation, folder: FolderState
+    error: RegistryError, change: PlannedAssociation, facts: AssociationFacts
 ) -> RefusedAssociation | None:
     """Return the problem that an error of a rehearsal means, or None if earlier steps solve it.
 
@@ -197,10 +201,10 @@ def _explain_rehearsal_error(
         case Forbidden():
             return RefusedAssociation(change, str(error), is_permission=True)
         case OperationNotPermitted():
-            is_writable = change.subject in folder.writable
+            is_writable = change.subject in facts.writable
             return None if is_writable else RefusedAssociation(change, str(error), is_permission=True)
         case NoActiveVersion() | NotFound():
-            return None if change.subject in folder.new else RefusedAssociation(change, _WITHOUT_VERSION)
+            return None if change.subject in facts.first_drafts else RefusedAssociation(change, _WITHOUT_VERSION)
         case AssociationTypeExists() if change.before is not None:
             return None
         case Unprocessable() if not re.fullmatch(r"[\w-]*", change.resource.name):

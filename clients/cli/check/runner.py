@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.association_facts import collect_association_facts
 from contractlog.clients.cli.associations.comparison import compare_associations
-from contractlog.clients.cli.associations.folder_state import summarize_folder
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation
 from contractlog.clients.cli.check.against_option import open_file_registry
 from contractlog.clients.cli.check.check_output import (
@@ -126,9 +126,10 @@ def _find_refused_associations(
     if isinstance(registry, FileRegistry) or not _has_associations(options):
         return ()
     new = (check.file for check in checks if check.registered is None)
-    is_whole = reads_whole_folder(options) and not unreadable.problems
-    folder = summarize_folder(new, {check.file.subject for check in checks}, options.manifest, is_whole=is_whole)
-    return compare_associations(registry, options.manifest, options.context, folder, access=access).problems
+    covers_folder = reads_whole_folder(options) and not unreadable.problems
+    subjects = {check.file.subject for check in checks}
+    facts = collect_association_facts(new, subjects, options.manifest, covers_folder=covers_folder)
+    return compare_associations(registry, options.manifest, options.context, facts, access=access).problems
 
 
 def _reaches(check: FileCheck, threshold: Severity) -> bool:

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
+from contractlog.clients.cli.associations.association_facts import AssociationFacts, collect_association_facts
 from contractlog.clients.cli.associations.bindings import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
-from contractlog.clients.cli.associations.folder_state import FolderState, summarize_folder
 from contractlog.clients.cli.check.checked_files import find_manifest_warnings, find_usages
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.known_versions import KnownVersions
@@ -220,23 +220,23 @@ def make_plan(
     steps = registration.plan_all(file for file in files if file.key in resolved)
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
-    is_whole = manifest is not None and reads_whole_folder(options) and not unreadable.problems
-    folder = summarize_folder(
+    covers_folder = manifest is not None and reads_whole_folder(options) and not unreadable.problems
+    facts = collect_association_facts(
         (each.file for each in steps if each.outcome != "unchanged"),
         subjects,
         manifest,
-        is_whole=is_whole,
+        covers_folder=covers_folder,
     )
-    associations = compare_associations(registry, manifest, options.context, folder, access=access, prune=options.prune)
+    associations = compare_associations(registry, manifest, options.context, facts, access=access, prune=options.prune)
     plan = Plan(manifest, settings, tuple(steps), latest, associations=associations)
     plan = replace(plan, differences=dict(_find_differences(registry, plan)))
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
-    if owner is not None and is_whole:
+    if owner is not None and covers_folder:
         plan = _compare_subjects(options, registry, owner, plan)
     if options.prune:
         plan = _add_deletions(_add_unbindings(plan), registry, [each.file for each in resolved.values()])
     warnings = find_manifest_warnings(options, files, unreadable, plan.checks, plan.owning_rules)
-    refused = tuple(_find_refused(access, plan, folder))
+    refused = tuple(_find_refused(access, plan, facts))
     unread_context = options.context if unreadable.problems else None
     lowered = tuple(find_lowered_levels(registry, manifest, settings, steps, unread_context))
     plan = replace(plan, refused_changes=refused, lowered_levels=lowered, shows_permissions=not access.unknown_subjects)
@@ -255,14 +255,14 @@ def _find_differences(registry: Registry, plan: Plan) -> Iterator[tuple[str, tup
             yield subject, list_differences(each.file.draft, newest)
 
 
-def _find_refused(access: WriteAccess, plan: Plan, folder: FolderState) -> Iterator[RefusedChange]:
+def _find_refused(access: WriteAccess, plan: Plan, facts: AssociationFacts) -> Iterator[RefusedChange]:
     """Yield the changes other than versions and bindings that the registry would refuse."""
     for _, steps in groupby(plan.settings, key=attrgetter("subject")):
         yield from find_refused_settings(access, plan.manifest, [step.change for step in steps])
     for step in plan.unbindings:
         _, topic, part = association_key(step.association)
         yield from find_refused_unbinding(
-            access, plan.manifest, step.subject, topic, part, writable=step.subject in folder.writable
+            access, plan.manifest, step.subject, topic, part, writable=step.subject in facts.writable
         )
     for deletion in plan.deletions:
         yield from find_refused_deletion(access, plan.manifest, deletion.subject)

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
-from contractlog.clients.cli.promotion.comparison import WAIVER_ADVICE, PromotionComparison
 from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.promotion.histories import TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
+from contractlog.clients.cli.promotion.promotion_plan import WAIVER_ADVICE, PromotionPlanner
 from contractlog.clients.cli.promotion.refusals import RefusedError
 from contractlog.clients.cli.subject_settings import lowered_level
 from contractlog.clients.registry import Registry
@@ -32,25 +32,25 @@ __all__ = ["end_imports", "register_missing"]
 _REFUSALS: Final = (IncompatibleSchema, InvalidSchema, OperationNotPermitted, Forbidden)
 
 
-def register_missing(comparison: PromotionComparison) -> Iterator[PromotedVersion]:
+def register_missing(promotion: PromotionPlanner) -> Iterator[PromotedVersion]:
     """Register the missing versions, and yield each; stop at the first that the target rejects."""
-    target, references = comparison.target, comparison.references
+    target, references = promotion.target, promotion.references
     with ExitStack() as modes:
         importing: set[str] = set()
-        for planned in comparison.missing:
-            subject, state = planned.subject, comparison.target_subjects[planned.subject]
+        for planned in promotion.missing:
+            subject, state = planned.subject, promotion.target_subjects[planned.subject]
             if planned.keeps_id and state.mode is Mode.READWRITE and subject not in importing:
                 state.keeps_ids = _enter_import(target, subject, state, modes)
                 importing |= {subject} if state.keeps_ids else set()
             try:
                 draft = references.map_draft(subject, planned.schema)
-                registered = _register(comparison, draft, planned, state)
+                registered = _register(promotion, draft, planned, state)
             except (*_REFUSALS, RefusedError) as error:
                 reason = str(error)
                 if isinstance(error, IncompatibleSchema):
                     level = target.registry.level(target.qualify(subject))
-                    reason = f"{comparison.describe_incompatible(planned.schema, level)}: {WAIVER_ADVICE}"
-                comparison.refuse(subject, reason, "permission" if isinstance(error, Forbidden) else "history")
+                    reason = f"{promotion.describe_incompatible(planned.schema, level)}: {WAIVER_ADVICE}"
+                promotion.refuse(subject, reason, "permission" if isinstance(error, Forbidden) else "history")
                 return
             number = registered.version or _find_version(target, subject, draft) or planned.version
             references.numbers[subject, planned.source_version] = number
@@ -58,25 +58,25 @@ def register_missing(comparison: PromotionComparison) -> Iterator[PromotedVersio
             yield replace(planned, version=number, schema_id=registered.schema_id, keeps_id=same)
 
 
-def end_imports(comparison: PromotionComparison) -> Iterator[tuple[str, Mode]]:
+def end_imports(promotion: PromotionPlanner) -> Iterator[tuple[str, Mode]]:
     """Set the manifest's mode on subjects left in mode IMPORT, and yield them."""
-    for subject, mode in comparison.left_in_import.items():
-        comparison.target.registry.set_mode(mode, comparison.target.qualify(subject))
+    for subject, mode in promotion.left_in_import.items():
+        promotion.target.registry.set_mode(mode, promotion.target.qualify(subject))
         yield subject, mode
 
 
 def _register(
-    comparison: PromotionComparison, draft: SchemaDraft, planned: PromotedVersion, state: TargetSubject
+    promotion: PromotionPlanner, draft: SchemaDraft, planned: PromotedVersion, state: TargetSubject
 ) -> RegisteredSchema:
     """Register a version, under its id if the target allows it, and against the level if waivers cover it."""
-    registry, qualified = comparison.target.registry, comparison.target.qualify(planned.subject)
+    registry, qualified = promotion.target.registry, promotion.target.qualify(planned.subject)
     if state.keeps_ids:
         try:
             return registry.register(
                 qualified, draft, schema_id=planned.schema.schema_id, version=planned.source_version
             )
         except (OperationNotPermitted, SchemaIdMismatch, Forbidden):
-            left = comparison.left_in_import.get(planned.subject)  # by a promotion that was interrupted
+            left = promotion.left_in_import.get(planned.subject)  # by a promotion that was interrupted
             if Mode.READWRITE not in {state.mode, left}:  # new ids are not permitted in the mode that it had before
                 raise
             if left is None:
@@ -88,7 +88,7 @@ def _register(
     try:
         return registry.register(qualified, draft)
     except IncompatibleSchema:
-        level = comparison.find_waived_level(planned.subject, planned.schema, draft)
+        level = promotion.find_waived_level(planned.subject, planned.schema, draft)
         if level is None:
             raise
         with lowered_level(registry, qualified, level):

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.bindings import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
-from contractlog.clients.cli.associations.folder_state import FolderState
 from contractlog.clients.cli.credential_selection import list_urls, use_manifest_registry
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
@@ -24,9 +24,9 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.promotion.comparison import Note, PromotionComparison
 from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
+from contractlog.clients.cli.promotion.promotion_plan import Note, PromotionPlanner
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
 from contractlog.clients.cli.report_formats.promotion_report import promotion_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
@@ -62,11 +62,11 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
         source, target = _open_environments(options, options.manifest, stack)
         paths = {source.shared_name(Subject.parse(source.qualify(each.subject))): each.path for each in files}
         names = list(paths)
-        promotion = PromotionComparison(
+        promotion = PromotionPlanner(
             source, target, options.manifest, options.use_waivers, _list_modes(options.manifest, names)
         )
         try:
-            promotion.compare(names)
+            promotion.plan(names)
         except ContractlogError as error:
             _name_environment(error, source, target)
             raise
@@ -117,7 +117,7 @@ def _name_environment(error: ContractlogError, *sides: EnvironmentClient) -> Non
             error.facts.setdefault("environment", side.name)
 
 
-def _exit_code(options: Namespace, promotion: PromotionComparison, *, applied: bool) -> int:
+def _exit_code(options: Namespace, promotion: PromotionPlanner, *, applied: bool) -> int:
     if promotion.refusals:
         permitted = any(refusal.kind == "history" for refusal in promotion.refusals.values())
         return exit_codes.FINDINGS if permitted else exit_codes.REFUSED
@@ -125,7 +125,7 @@ def _exit_code(options: Namespace, promotion: PromotionComparison, *, applied: b
     return exit_codes.FINDINGS if options.exit_code and remains else exit_codes.CLEAN
 
 
-def _end_imports(promotion: PromotionComparison, *, applied: bool) -> list[tuple[str, Mode]]:
+def _end_imports(promotion: PromotionPlanner, *, applied: bool) -> list[tuple[str, Mode]]:
     """Set the modes of subjects left in mode IMPORT if all was registered; else note them."""
     if applied and not promotion.refusals:
         return list(end_imports(promotion))
@@ -173,8 +173,8 @@ def _describe_associations(target: EnvironmentClient, manifest: Manifest, names:
     environment = manifest.environment(target.name)
     manifest = replace(manifest, default_namespace=environment.default_namespace)
     subjects = [target.qualify(name) for name in names]
-    folder = FolderState(subjects, is_whole=False)
-    comparison = compare_associations(target.registry, manifest, environment.context, folder)
+    facts = AssociationFacts(subjects, covers_folder=False)
+    comparison = compare_associations(target.registry, manifest, environment.context, facts)
     if comparison.changes:
         number = count_noun(len(comparison.changes), "association")
         verb = "is" if len(comparison.changes) == 1 else "are"
@@ -212,7 +212,7 @@ def _connect(options: Namespace, name: str, environment: Environment) -> Registr
     return connect(own)
 
 
-def _json_body(promotion: PromotionComparison, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
+def _json_body(promotion: PromotionPlanner, versions: Iterable[PromotedVersion], *, applied: bool) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "from": promotion.source.name,
@@ -224,7 +224,7 @@ def _json_body(promotion: PromotionComparison, versions: Iterable[PromotedVersio
     }
 
 
-def _print_version(promotion: PromotionComparison, version: PromotedVersion) -> None:
+def _print_version(promotion: PromotionPlanner, version: PromotedVersion) -> None:
     source, target, schema_id = promotion.source.name, promotion.target.name, version.schema.schema_id
     if version.schema_id is None:
         verb = "would become"
@@ -238,7 +238,7 @@ def _print_version(promotion: PromotionComparison, version: PromotedVersion) -> 
     print_result(with_tone(Tone.GOOD, escape_line(text)))
 
 
-def _print_ended(promotion: PromotionComparison, ended: Iterable[tuple[str, Mode]]) -> None:
+def _print_ended(promotion: PromotionPlanner, ended: Iterable[tuple[str, Mode]]) -> None:
     """Print the subjects whose mode IMPORT was ended."""
     for subject, mode in ended:
         text = f"`{subject}`: mode IMPORT -> {mode} in {promotion.target.name}, as in the manifest"
@@ -246,7 +246,7 @@ def _print_ended(promotion: PromotionComparison, ended: Iterable[tuple[str, Mode
 
 
 def _print_rest(
-    argv: Sequence[str], promotion: PromotionComparison, done: list[PromotedVersion], *, applied: bool
+    argv: Sequence[str], promotion: PromotionPlanner, done: list[PromotedVersion], *, applied: bool
 ) -> None:
     """Print the planned versions, unless they were registered, then refusals, notes and the summary."""
     source, target = promotion.source.name, promotion.target.name

@@ -1,4 +1,4 @@
-"""Report of ``contractlog promote`` in the formats of CI."""
+"""Report of ``contractlog promote`` for CI, independent of the format."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.clients.cli.promotion.comparison import PromotionComparison
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
+from contractlog.clients.cli.promotion.promotion_plan import PromotionPlanner
 from contractlog.clients.cli.report_formats.error_report import STEP_FAILED, failed_step
 from contractlog.clients.cli.report_formats.report import (
     Report,
@@ -30,7 +30,7 @@ PROMOTION_REFUSED: Final = ReportedRule(
 
 
 def promotion_report(
-    promotion: PromotionComparison,
+    promotion: PromotionPlanner,
     versions: Sequence[PromotedVersion],
     root: Path,
     tool_version: str,
@@ -42,13 +42,13 @@ def promotion_report(
     """Build the report of a promotion.
 
     Args:
-        promotion: the comparison of both environments.
-        versions: those that were registered, or would be.
+        promotion: the planner, after planning.
+        versions: the versions that were registered or, without ``--apply``, would be.
         root: the folder that paths are relative to, if they are below it.
         tool_version: the version of contractlog.
         paths: a file of each subject.
-        manifest: the manifest, which notes about no subject are shown for.
-        failure: the error that ended the promotion after these versions, for people; empty: there was none.
+        manifest: the path of the manifest, where notes that concern no subject in particular are shown.
+        failure: the message of the error that ended the promotion after these versions; empty without an error.
     """
     names = {subject: relative_path(path, root) for subject, path in paths.items()}
     files = [_report_subject(promotion, versions, subject, name) for subject, name in names.items()]
@@ -74,7 +74,7 @@ def promotion_report(
 def _mark_unfinished(
     file: ReportedFile, failed: str, finding: ReportedFinding, remaining: Collection[str]
 ) -> ReportedFile:
-    """Return a subject with the error at which the promotion ended, or as not reached."""
+    """Mark a subject that has versions left as failed, with the error if the promotion ended at it."""
     if file.subject == failed:
         return replace(file, outcome="failed", findings=(*file.findings, finding))
     if file.subject in remaining:
@@ -84,7 +84,7 @@ def _mark_unfinished(
 
 
 def _report_subject(
-    promotion: PromotionComparison, versions: Sequence[PromotedVersion], subject: str, path: str
+    promotion: PromotionPlanner, versions: Sequence[PromotedVersion], subject: str, path: str
 ) -> ReportedFile:
     source, target = promotion.source.name, promotion.target.name
     refusal = promotion.refusals.get(subject)
@@ -108,7 +108,7 @@ def _report_subject(
     )
 
 
-def _describe_subject(promotion: PromotionComparison, own: Sequence[PromotedVersion], subject: str) -> Iterator[str]:
+def _describe_subject(promotion: PromotionPlanner, own: Sequence[PromotedVersion], subject: str) -> Iterator[str]:
     """Yield what happened to the versions of a subject, as phrases."""
     target = promotion.target.name
     missing = sum(version.subject == subject for version in promotion.missing)
@@ -132,7 +132,7 @@ def _format_row(version: PromotedVersion) -> tuple[str, ...]:
     return str(version.source_version), str(version.version), str(version.schema.schema_id), new_id
 
 
-def _summarize(promotion: PromotionComparison, versions: Sequence[PromotedVersion]) -> str:
+def _summarize(promotion: PromotionPlanner, versions: Sequence[PromotedVersion]) -> str:
     """Return one sentence, without the names of environments and subjects."""
     registered = sum(version.schema_id is not None for version in versions)
     missing = count_noun(len(promotion.missing), "version")

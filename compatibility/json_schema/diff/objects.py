@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.content_models import (
+from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, NodePair, PairWalk, Rule
+from contractlog.compatibility.json_schema.diff.scalars import compare_limit
+from contractlog.compatibility.json_schema.diff.unlisted_members import (
     ContentModel,
     compare_additional_members,
     compare_partially_open,
     compare_removed_member,
     resolve_object_model,
 )
-from contractlog.compatibility.json_schema.diff.pair_walk import KeywordDifference, NodePair, PairWalk, Rule
-from contractlog.compatibility.json_schema.diff.scalars import compare_limit
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     EmptyNode,

@@ -1,25 +1,22 @@
-"""Generated functions of this process: a bounded cache, and counts of their failures."""
+"""Bounded cache of the generated functions of this process."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Protocol
 from weakref import WeakSet
 
-__all__ = ["FUNCTION_CACHE", "GENERATED_CODE_FAILURES", "FailureCounts", "FunctionCache", "FunctionUser"]
+__all__ = ["FUNCTION_CACHE", "FunctionCache", "FunctionUser"]
 
 CAPACITY: Final = 256  #: functions; one of 15 fields takes 30 kB, one of 150 takes 60 kB
-MAX_COUNTED: Final = 1_000  #: schemas; failures of further ones are neither counted nor logged
-_LOG: Final = logging.getLogger("contractlog.serdes")
 
 
 class FunctionUser(Protocol):
     """A user of a function in the cache."""
 
     def release(self) -> None:
-        """Drop the function, which was evicted; it may be taken again."""
+        """Drop the function, which was evicted; the user may get it from the cache again."""
 
 
 class FunctionCache:
@@ -28,16 +25,16 @@ class FunctionCache:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._entries: dict[Hashable, tuple[Callable[..., Any], WeakSet[Any]]] = {}
-        self._in_progress: set[Hashable] = set()  # functions that are being written
+        self._in_progress: set[Hashable] = set()  # keys of functions that are being generated
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def get_or_generate(
-        self, key: Hashable, user: FunctionUser, write: Callable[[], Callable[..., Any]]
+        self, key: Hashable, user: FunctionUser, generate: Callable[[], Callable[..., Any]]
     ) -> Callable[..., Any] | None:
-        """Return the function of a key, written if it is missing; None while another thread writes it."""
+        """Return the function of a key; generate it if it is missing; None while another thread does so."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
@@ -47,7 +44,7 @@ class FunctionCache:
                 return None
             self._in_progress.add(key)
         try:
-            return self._store(key, user, write())
+            return self._store(key, user, generate())
         finally:
             with self._lock:
                 self._in_progress.discard(key)
@@ -65,34 +62,3 @@ class FunctionCache:
 
 
 FUNCTION_CACHE: Final = FunctionCache()
-
-
-class FailureCounts:
-    """Number of failures of generated code by schema."""
-
-    def __init__(self, capacity: int = MAX_COUNTED) -> None:
-        self._capacity = capacity
-        self._counts: dict[Hashable, int] = {}
-        self._lock = threading.Lock()
-
-    def count(self, key: Hashable) -> int:
-        """Return the number of failures of the code with this key."""
-        return self._counts.get(key, 0)
-
-    def add(self, key: Hashable, schema_name: str, error: Exception) -> None:
-        """Count a failure, and log the first one of a key."""
-        with self._lock:
-            count = self._counts.get(key, 0)
-            if not count and len(self._counts) >= self._capacity:
-                return
-            self._counts[key] = count + 1
-        if not count:
-            _LOG.warning(
-                "the code generated for the Avro schema %s raised %s; such records are handled by the interpreter, "
-                "at lower speed",
-                schema_name,
-                type(error).__name__,
-            )
-
-
-GENERATED_CODE_FAILURES: Final = FailureCounts()

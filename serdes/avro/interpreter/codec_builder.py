@@ -38,7 +38,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.interpreter.defaults import make_default
-from contractlog.serdes.avro.interpreter.lenient_codecs import LENIENT_CODECS, LenientArrayCodec, LenientLogicalCodec
+from contractlog.serdes.avro.interpreter.lenient_writers import LENIENT_CODECS, LenientArrayCodec, LenientLogicalCodec
 from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.interpreter.times import (
     DateCodec,

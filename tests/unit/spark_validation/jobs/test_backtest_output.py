@@ -21,8 +21,8 @@ from contractlog.contracts.audit.backtest import (
     UnreadableKey,
 )
 from contractlog.contracts.audit.mergeable_state import Coverage
-from contractlog.spark_validation.jobs.backtest_job import summarize_backtest
 from contractlog.spark_validation.jobs.backtest_output import backtest_report, print_backtest
+from contractlog.spark_validation.jobs.backtest_result import summarize_backtest
 
 START = 1_700_000_000_000
 REASON = "null was written, and cannot be read as string"

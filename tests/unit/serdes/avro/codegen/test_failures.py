@@ -14,7 +14,7 @@ import pytest
 
 from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen import compiler
-from contractlog.serdes.avro.codegen.function_cache import GENERATED_CODE_FAILURES, FailureCounts
+from contractlog.serdes.avro.codegen.failure_counts import GENERATED_CODE_FAILURES, FailureCounts
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_codecs import parse, record

@@ -1,8 +1,4 @@
-"""Findings of the Avro checks: description, the reference's message, and a fix for either side.
-
-A message is a format string with slots ``{reader}`` and ``{writer}``; text from a schema is escaped, so no name can be
-mistaken for a slot.
-"""
+"""Findings of the checks of readability: description, the reference's message, a fix for either side."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ from contractlog.compatibility.avro.check_catalogue import (
     AVRO_TYPE_CHANGED,
     AVRO_UNION_BRANCH_MISSING,
 )
+from contractlog.compatibility.avro.finding_builder import escape_braces, make_finding, write_message
 from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, Fixed, Map, NamedType, Record, Union
-from contractlog.compatibility.check_description import CheckDescription
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
 from contractlog.compatibility.name_lists import list_first
@@ -38,13 +34,15 @@ _MAX_LISTED = 5
 
 def name_changed_finding(path: str, reader: NamedType, writer: NamedType) -> Finding:
     """Return the finding that the reader has no name or alias for the writer's type."""
-    return _make_finding(
+    return make_finding(
         AVRO_NAME_CHANGED,
         (reader.at, writer.at),
         f"the reader's {_describe_type(reader)} is called {quote_json(reader.name)}, "
         f"the writer's {quote_json(writer.name)}, and no alias connects them",
-        _write_message(
-            "NAME_MISMATCH", f"The name of the schema has changed (path '{_escape(path)}')", f"expected: {writer.name}"
+        write_message(
+            "NAME_MISMATCH",
+            f"The name of the schema has changed (path '{escape_braces(path)}')",
+            f"expected: {writer.name}",
         ),
         f"name the {_kind_name(reader)} {quote_json(writer.name)} again, "
         f'or give it "aliases": [{quote_json(writer.name)}]',
@@ -54,13 +52,13 @@ def name_changed_finding(path: str, reader: NamedType, writer: NamedType) -> Fin
 
 def fixed_size_changed_finding(path: str, reader: Fixed, writer: Fixed) -> Finding:
     """Return the finding that the size of a fixed differs."""
-    return _make_finding(
+    return make_finding(
         AVRO_FIXED_SIZE_CHANGED,
         (reader.at, writer.at),
         f"{quote_json(reader.name)} has {reader.size} bytes for the reader and {writer.size} for the writer",
-        _write_message(
+        write_message(
             "FIXED_SIZE_MISMATCH",
-            f"The size of FIXED type field at path '{_escape(path)}' in the {{reader}} schema "
+            f"The size of FIXED type field at path '{escape_braces(path)}' in the {{reader}} schema "
             "does not match with the {writer} schema",
             f"expected: {writer.size}, found: {reader.size}",
         ),
@@ -74,14 +72,14 @@ def enum_symbols_missing_finding(path: str, reader: Enum, writer: Enum, symbols:
     bracketed = f"[{', '.join(symbols)}]"
     listing = _list_names("symbol", symbols)
     example = quote_json(reader.symbols[0] if reader.symbols else "UNKNOWN")
-    return _make_finding(
+    return make_finding(
         AVRO_ENUM_SYMBOLS_MISSING,
         (reader.at, writer.at),
         f"the reader's enum {quote_json(reader.name)} lacks the {listing} of the writer's, and has no default",
-        _write_message(
+        write_message(
             "MISSING_ENUM_SYMBOLS",
-            f"The {{reader}} schema is missing enum symbols '{_escape(bracketed)}' at path '{_escape(path)}' "
-            "in the {writer} schema",
+            f"The {{reader}} schema is missing enum symbols '{escape_braces(bracketed)}' at path "
+            f"'{escape_braces(path)}' in the {{writer}} schema",
             bracketed,
         ),
         f'keep the {listing}, or give the enum a default for unknown symbols, such as "default": {example}',
@@ -94,17 +92,17 @@ def field_default_missing_finding(path: str, field: Field, node: AvroType, write
     missing = (
         "READER_FIELD_MISSING_DEFAULT_VALUE",
         (
-            f"The field '{_escape(field.name)}' at path '{_escape(path)}' in the {{reader}} schema "
+            f"The field '{escape_braces(field.name)}' at path '{escape_braces(path)}' in the {{reader}} schema "
             "has no default value and is missing in the {writer} schema"
         ),
         field.name,
     )
-    return _make_finding(
+    return make_finding(
         AVRO_FIELD_DEFAULT_MISSING,
         (field.at, writer.at),
         f"the reader's field {quote_json(field.name)} has no default, "
         f"and the writer's record {quote_json(writer.name)} has no such field",
-        _write_message(*(_type_mismatch(path, node, writer) if by_type else missing)),
+        write_message(*(_type_mismatch(path, node, writer) if by_type else missing)),
         f"give the field {quote_json(field.name)} a default, such as {_suggest_default(node)}",
         f"keep the field {quote_json(field.name)}: earlier readers have no default for the field",
     )
@@ -113,18 +111,19 @@ def field_default_missing_finding(path: str, field: Field, node: AvroType, write
 def field_ambiguous_finding(path: str, field: Field, writer: Record, matches: Sequence[Field]) -> Finding:
     """Return the finding that a reader field matches several writer fields."""
     names = ", ".join(quote_json(match.name) for match in matches)
-    return _make_finding(
+    return make_finding(
         AVRO_FIELD_AMBIGUOUS,
         (field.at, writer.at),
-        f"by name and aliases the reader's field {quote_json(field.name)} is several fields of the writer: {names}",
-        _write_message(
+        f"the name and the aliases of the reader's field {quote_json(field.name)} match several fields of the writer: "
+        f"{names}",
+        write_message(
             "READER_FIELD_AMBIGUOUS",
-            f"The field '{_escape(field.name)}' at path '{_escape(path)}' in the {{reader}} schema "
+            f"The field '{escape_braces(field.name)}' at path '{escape_braces(path)}' in the {{reader}} schema "
             "matches multiple fields in the {writer} schema",
             field.name,
         ),
-        f"remove from the field {quote_json(field.name)} the aliases that are fields of their own",
-        f"keep only one of the fields {names}: earlier readers take them all for {quote_json(field.name)}",
+        f"remove from the field {quote_json(field.name)} the aliases that are names of other fields of the writer",
+        f"keep only one of the fields {names}: earlier readers match all of them with {quote_json(field.name)}",
     )
 
 
@@ -134,11 +133,11 @@ def type_changed_finding(
     """Return the finding that the reader's type cannot read the writer's."""
     also_reads = f", or to one that reads {_describe_type(writer)} ({', '.join(wider)})" if wider else ""
     also_read = f", or to one that is read as {_describe_type(reader)} ({', '.join(narrower)})" if narrower else ""
-    return _make_finding(
+    return make_finding(
         AVRO_TYPE_CHANGED,
         (reader.at, writer.at),
         f"the reader's {_describe_type(reader)} cannot read the writer's {_describe_type(writer)}",
-        _write_message(*_type_mismatch(path, reader, writer)),
+        write_message(*_type_mismatch(path, reader, writer)),
         f"set the type back to {_write_type(writer)}{also_reads}; "
         f"or accept both, as [{_write_type(writer)}, {_write_type(reader)}]",
         f"set the type back to {_write_type(reader)}{also_read}; or add a new field beside the old one",
@@ -147,13 +146,13 @@ def type_changed_finding(
 
 def union_branch_missing_finding(path: str, reader: Union, writer: AvroType) -> Finding:
     """Return the finding that no branch of the reader's union reads the writer's type."""
-    return _make_finding(
+    return make_finding(
         AVRO_UNION_BRANCH_MISSING,
         (reader.at, writer.at),
         f"no branch of the reader's union reads the writer's {_describe_type(writer)}",
-        _write_message(
+        write_message(
             "MISSING_UNION_BRANCH",
-            f"The {{reader}} schema is missing a type inside a union field at path '{_escape(path)}' "
+            f"The {{reader}} schema is missing a type inside a union field at path '{escape_braces(path)}' "
             "in the {writer} schema",
             f"reader union lacking writer type: {writer.kind}",
         ),
@@ -162,28 +161,15 @@ def union_branch_missing_finding(path: str, reader: Union, writer: AvroType) -> 
     )
 
 
-def _make_finding(check: CheckDescription, at: tuple[str, str], detail: str, message: str, *fixes: str) -> Finding:
-    return Finding(check.id, *at, detail, message, *fixes)
-
-
-def _write_message(kind: str, description: str, info: str) -> str:
-    return f"{{{{errorType:'{kind}', description:'{description}', additionalInfo:'{_escape(info)}'}}}}"
-
-
 def _type_mismatch(path: str, reader: AvroType, writer: AvroType) -> tuple[str, str, str]:
     return (
         "TYPE_MISMATCH",
         (
-            f"The type (path '{_escape(path)}') of a field in the {{reader}} schema "
+            f"The type (path '{escape_braces(path)}') of a field in the {{reader}} schema "
             "does not match with the {writer} schema"
         ),
         f"reader type: {reader.kind} not compatible with writer type: {writer.kind}",
     )
-
-
-def _escape(text: str) -> str:
-    """Escape text from a schema."""
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _describe_type(node: AvroType) -> str:

@@ -1,7 +1,8 @@
 """Builders of serializers and deserializers, with the call signatures of confluent-kafka 2.16.
 
-A producer or consumer takes one as ``value.serializer.builder``, ``key.deserializer.builder`` and so on, builds the
-serde, and closes it when it is closed itself. The serde owns the registry client that its builder made.
+A producer or consumer accepts a builder under a key of its configuration, such as ``value.serializer.builder`` or
+``key.deserializer.builder``. It builds the serde with it, and closes the serde when it is closed. If the builder made
+the registry client, the serde closes the client, too.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ AS = TypeVar("AS", bound=AsyncSerde[Any])
 
 
 class SerdeBuilder(ABC):
-    """Collector of a serde's arguments, by the names of its constructor's parameters."""
+    """Builder that collects the arguments of a serde, by the names of the constructor's parameters."""
 
-    serde: type[Any]  #: class of what is built
+    serde: type[Any]  #: the class of the serde
 
     def __init__(self, config: Mapping[str, Any] | None, client: Any, init: Any, **arguments: Any) -> None:
         self._config = config
@@ -32,11 +33,11 @@ class SerdeBuilder(ABC):
         self._arguments = arguments
 
     @abstractmethod
-    def build(self, conf: Mapping[str, Any], is_key: bool) -> Any:  # noqa: FBT001 - the reference's argument
-        """Return the serde and the rest of the configuration of a producer or consumer: all of it."""
+    def build(self, conf: Mapping[str, Any], is_key: bool) -> Any:  # noqa: FBT001 - as in confluent-kafka
+        """Return the serde, and the configuration of the producer or consumer, unchanged."""
 
     def set_schema_registry_config(self, schema_registry_conf: Mapping[str, Any]) -> Self:
-        """Set the configuration to make a registry client from; it excludes a client."""
+        """Set the configuration from which to make a registry client; do not set a client as well."""
         self._config = schema_registry_conf
         return self
 
@@ -62,16 +63,16 @@ class SerdeBuilder(ABC):
         return self
 
     def _make_client(self, name: str) -> Any:
-        """Make the registry client that the serde will own; return None if none is configured.
+        """Make the registry client that the serde will own; return None without a configuration of one.
 
         Raises:
-            ValueError: a client was given as well.
+            ValueError: both a client and a configuration are set.
         """
         if self._config is None:
             return None
         if self._client is not None:
             raise ValueError("Cannot specify both a Schema Registry client and a configuration; use one or the other")
-        from contractlog.clients import confluent  # noqa: PLC0415 - only who has a client made pays for it
+        from contractlog.clients import confluent  # noqa: PLC0415 - imported only if a client is made
 
         return getattr(confluent, name).new_client(dict(self._config))
 
@@ -83,7 +84,7 @@ class SerdeBuilder(ABC):
 
 
 class SerializerBuilder(SerdeBuilder):
-    """Setters of all builders of serializers."""
+    """Base class of builders of serializers, with the setters that they share."""
 
     def set_to_dict(self, to_dict: Callable[[Any, Any], Any]) -> Self:
         """Set the function that converts an object to a dict."""
@@ -100,7 +101,7 @@ class SerializerBuilder(SerdeBuilder):
 
 
 class DeserializerBuilder(SerdeBuilder):
-    """Setters of all builders of deserializers."""
+    """Base class of builders of deserializers, with the setters that they share."""
 
     def set_from_dict(self, from_dict: Callable[[Any, Any], Any]) -> Self:
         """Set the function that converts a dict to an object."""
@@ -120,7 +121,7 @@ class SyncBuilder(SerdeBuilder, Generic[WS]):
     """Builder of a synchronous serde."""
 
     def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[WS, dict[str, Any]]:  # noqa: ARG002, FBT001
-        """Return the serde and the whole configuration of the producer or consumer.
+        """Return the serde, and the configuration of the producer or consumer, unchanged.
 
         Raises:
             ValueError: both a client and its configuration are set, or a setting of the serde is wrong.
@@ -136,7 +137,7 @@ class SyncBuilder(SerdeBuilder, Generic[WS]):
             try:
                 self._init(serde)
             except BaseException:
-                with suppress(Exception):  # report the function's own error
+                with suppress(Exception):  # the error of the init function is more useful
                     serde.close()
                 raise
         return serde, dict(conf)
@@ -146,7 +147,7 @@ class AsyncBuilder(SerdeBuilder, Generic[AS]):
     """Builder of an asynchronous serde."""
 
     async def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[AS, dict[str, Any]]:  # noqa: ARG002, FBT001
-        """Return the serde and the whole configuration; the init function may be a coroutine function."""
+        """Return the serde and the unchanged configuration; the init function may be a coroutine function."""
         owned = self._make_client("AsyncSchemaRegistryClient")
         try:
             serde: AS = self._construct(owned)
@@ -160,7 +161,7 @@ class AsyncBuilder(SerdeBuilder, Generic[AS]):
                 if inspect.isawaitable(result):
                     await result
             except BaseException:
-                with suppress(Exception):  # report the function's own error
+                with suppress(Exception):  # the error of the init function is more useful
                     await serde.close()
                 raise
         return serde, dict(conf)

@@ -1,4 +1,8 @@
-"""Differences in what is permitted for unlisted members; content models: open, closed or partial."""
+"""Comparison of what is permitted for unlisted members: properties and items that a schema omits.
+
+A schema has an open content model if it permits any unlisted member, a closed one if it permits none, and a partially
+open one if unlisted members must be valid under a schema.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ __all__ = [
 
 
 class ContentModel(Enum):
-    """A content model without a schema for unlisted members."""
+    """Content model that needs no schema for unlisted members; a partially open one has a schema instead."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -76,7 +80,10 @@ def _permits_all(node: SchemaNode | None) -> bool:
 
 
 def compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
-    """Compare with the schema of the content model; its differences count, too."""
+    """Compare a member with the schema of unlisted members; return whether that covers the member.
+
+    The differences between the two schemas are reported, too.
+    """
     covered = yield CompatibilityQuery(pair.original, pair.update)
     yield pair
     return covered

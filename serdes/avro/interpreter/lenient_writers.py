@@ -1,7 +1,9 @@
-"""Codecs of ``lenient=True``: writers of values that do not fit, as fastavro writes them.
+# ruff: noqa: ARG002 -- scalars are written at any depth
+"""Codecs of ``lenient=True``, which write values that do not fit their type as fastavro does.
 
-The writer tries the exact codec first, so lenient writing does not change the bytes of a value that fits. The value
-that is read back may differ: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
+``InterpretedWriter`` (``interpreter.py``) tries the exact codec of the schema first, and these only if that fails: a
+value that fits has the same bytes with and without ``lenient``. A value that does not fit may be read back as another:
+1.7, written as an int, is read as 1, and 2^31, written as an int, is another number for Java.
 """
 
 from __future__ import annotations
@@ -41,7 +43,6 @@ class _LenientNull(NullCodec):
 class _LenientBoolean(BooleanCodec):
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append the truth value of any Python object."""
-        del depth
         out.append(bool(value))
 
 
@@ -49,14 +50,12 @@ class _LenientInt(IntCodec):
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append any number within 64 bits, without its fraction."""
         _write_number(self, out, value)
-        del depth
 
 
 class _LenientLong(LongCodec):
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append any number within 64 bits, without its fraction."""
         _write_number(self, out, value)
-        del depth
 
 
 class _LenientFloat(FloatCodec):
@@ -67,14 +66,12 @@ class _LenientFloat(FloatCodec):
             out += self.layout.pack(number)
         except OverflowError:
             out += self.layout.pack(math.copysign(math.inf, number))
-        del depth
 
 
 class _LenientDouble(DoubleCodec):
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append any number."""
         out += self.layout.pack(_to_float(self, value))
-        del depth
 
 
 class LenientArrayCodec(ArrayCodec):
@@ -87,7 +84,7 @@ class LenientArrayCodec(ArrayCodec):
 
 
 class LenientLogicalCodec(LogicalCodec):
-    """A logical type whose rules a value may break as long as it is a valid raw value."""
+    """Codec of a logical type that also writes valid raw values that break the rules of the type."""
 
     def __init__(self, exact: LogicalCodec) -> None:
         super().__init__(exact.raw)

@@ -1,4 +1,4 @@
-"""Comparison of two environments: the versions that a target lacks of what a source has."""
+"""Plan of a promotion: the versions of a source environment that the target environment lacks."""
 
 from __future__ import annotations
 
@@ -21,44 +21,46 @@ from contractlog.compatibility.mode import READ_ONLY_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.compatibility.terminal_text import shell_command
 
-__all__ = ["WAIVER_ADVICE", "Note", "PromotionComparison"]
+__all__ = ["WAIVER_ADVICE", "Note", "PromotionPlanner"]
 
 WAIVER_ADVICE: Final = "accept its findings in [[waivers]] of the manifest, and pass --use-waivers"
 
 
 @dataclass
-class PromotionComparison:
-    """The versions that a target lacks of what a source has, and the subjects that cannot be promoted."""
+class PromotionPlanner:
+    """Planner of a promotion: finds the versions that the target lacks, and the subjects that it refuses."""
 
     source: EnvironmentClient
     target: EnvironmentClient
-    manifest: Manifest | None = None  #: with waivers, and the levels of the target
+    manifest: Manifest | None = None  #: the manifest, which has the waivers and the levels of the target
     use_waivers: bool = False
     wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name
-    left_in_import: dict[str, Mode] = field(default_factory=dict)  #: subjects in mode IMPORT -> the mode to be set
-    missing: list[PromotedVersion] = field(default_factory=list)  #: each after those that it depends on
+    #: subject in mode IMPORT, left there by an earlier promotion -> the mode that the manifest sets
+    left_in_import: dict[str, Mode] = field(default_factory=dict)
+    missing: list[PromotedVersion] = field(default_factory=list)  #: each version after those that it depends on
     refusals: dict[str, Refusal] = field(default_factory=dict)  #: by subject
     notes: list[Note] = field(default_factory=list)
-    versions: int = 0  #: of all subjects, in the source
+    versions: int = 0  #: number of versions of all subjects in the source
     references: ReferenceMap = field(init=False)
     target_subjects: dict[str, TargetSubject] = field(default_factory=dict)
     _histories: dict[str, list[RegisteredSchema]] = field(default_factory=dict)
-    _listed: Histories = field(init=False)  #: of the target
+    _target_histories: Histories = field(init=False)
     _previews: dict[str, SubjectPreview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.references = ReferenceMap(self.source, self.target, self.refusals)
-        self._listed = Histories(self.target, ())
+        self._target_histories = Histories(self.target, ())
 
-    def compare(self, subjects: Sequence[str]) -> None:
+    def plan(self, subjects: Sequence[str]) -> None:
         """Find the missing versions of subjects, and the subjects whose histories differ."""
         source, target = self.source, self.target
-        listed, self._listed = Histories(source, subjects), Histories(target, subjects)
-        listed.list_live_versions()
-        self._listed.list_every_version()
+        source_histories, target_histories = Histories(source, subjects), Histories(target, subjects)
+        self._target_histories = target_histories
+        source_histories.list_live_versions()
+        target_histories.list_every_version()
         for subject in subjects:
-            self._histories[subject] = history = listed.read_live(subject)
-            self.target_subjects[subject] = state = self._listed.read_target_subject(subject)
+            self._histories[subject] = history = source_histories.read_live(subject)
+            self.target_subjects[subject] = state = target_histories.read_target_subject(subject)
             self.versions += len(history)
             if state.mode is Mode.IMPORT and has_own_mode(target, subject):
                 self._plan_end_of_import(subject)
@@ -80,15 +82,15 @@ class PromotionComparison:
         self.missing = [version for version in self.missing if version.subject not in self.refusals]
 
     def refuse(self, subject: str, reason: str, kind: RefusalKind = "history") -> None:
-        """Take note that a subject cannot be promoted."""
+        """Record that a subject cannot be promoted, and why."""
         self.refusals[subject] = Refusal(subject, reason, kind)
 
     def find_waived_level(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> Level | None:
-        """Return the level that a version is registered against by waivers, or None if they do not cover it.
+        """Return the level to lower while a version is registered; None if waivers do not cover its findings.
 
         Raises:
-            RefusedError: waivers cover it, and may not be used.
-            UsageError: the manifest has no level to return to.
+            RefusedError: waivers cover the findings, but ``use_waivers`` is not set.
+            UsageError: the manifest has no level to restore.
         """
         if self.manifest is None or not self.manifest.waivers:
             return None
@@ -100,10 +102,10 @@ class PromotionComparison:
         return f"version {schema.version} is incompatible with the versions in {self.target.name} at its level {level}"
 
     def _require_waivers(self, schema: RegisteredSchema, check: FileCheck) -> Level | None:
-        """Return the level that waivers set aside for a version, or None if they need not or cannot.
+        """Return the level to lower while a version is registered; None if that is unnecessary or not waived.
 
         Raises:
-            RefusedError: waivers cover it, and may not be used.
+            RefusedError: waivers cover the findings, but ``use_waivers`` is not set.
         """
         if check.outcome != "waived" or not check.needs_level_change or check.level is None:
             return None
@@ -115,7 +117,7 @@ class PromotionComparison:
         return check.level
 
     def _plan_end_of_import(self, subject: str) -> None:
-        """Plan to set the manifest's mode of a subject in mode IMPORT, or note how to end that."""
+        """Plan to set the manifest's mode on a subject in mode IMPORT, or note how to leave that mode."""
         if subject in self.wanted_modes:
             self.left_in_import[subject] = self.wanted_modes[subject]
             return
@@ -137,17 +139,19 @@ class PromotionComparison:
         for start in indexes:
             pending = [(start, False)]
             while pending:
-                key, is_ready = pending.pop()
-                subject, index = key[0], indexes[key]
+                version, is_ready = pending.pop()
+                subject, index = version[0], indexes[version]
                 if is_ready:
                     yield subject, index
-                elif key not in entered:
-                    entered.add(key)
-                    pending.append((key, True))
+                elif version not in entered:
+                    entered.add(version)
+                    pending.append((version, True))
                     history = self._histories[subject]
-                    before = [(subject, int(history[index - 1].version or 0))] if index else []
-                    needed = [*before, *(key for key, _ in self.references.list_references(subject, history[index]))]
-                    pending += [(each, False) for each in needed if each in indexes and each not in entered]
+                    previous = [(subject, int(history[index - 1].version or 0))] if index else []
+                    referenced = [key for key, _ in self.references.list_references(subject, history[index])]
+                    pending += [
+                        (each, False) for each in [*previous, *referenced] if each in indexes and each not in entered
+                    ]
 
     def _compare_version(self, subject: str, index: int) -> None:
         """Compare a version with the target's at the same position, or plan its registration.
@@ -199,12 +203,13 @@ class PromotionComparison:
                 self._note(subject, f"`{subject}` gets new ids: {target.name} has another schema with id {taken[0]}")
 
     def _check_missing(self, subject: str, schema: RegisteredSchema, draft: SchemaDraft) -> None:
-        """Check a version that the target will compare with others: those that it has, and missing ones.
+        """Check a version that the target will compare with earlier versions, existing or missing.
 
-        The registry of the target checks the first missing version of a subject, unless it refers to missing versions.
+        The registry of the target checks the first missing version of a subject, unless that refers to missing
+        versions; all others are checked here.
 
         Raises:
-            RefusedError: it is incompatible, or not permitted.
+            RefusedError: the version is incompatible, or not permitted.
         """
         preview, refers_to_missing = self._add_to_preview(subject, schema, draft)
         if preview is None:
@@ -229,7 +234,12 @@ class PromotionComparison:
     def _add_to_preview(
         self, subject: str, schema: RegisteredSchema, draft: SchemaDraft
     ) -> tuple[SubjectPreview | None, bool]:
-        """Add a missing version to its subject's preview; return whether it refers to missing ones."""
+        """Add a missing version to the preview of its subject.
+
+        Returns:
+            the preview, or None if the version cannot be checked before it is registered; and whether the version
+            refers to missing versions.
+        """
         missing = {(version.subject, version.source_version) for version in self.missing}
         refers_to_missing = any(key in missing for key, _ in self.references.list_references(subject, schema))
         if subject not in self._previews:
@@ -245,12 +255,12 @@ class PromotionComparison:
 
     def _is_taken(self, subject: str, schema: RegisteredSchema) -> bool:
         """Return whether the target has another schema with the id of a version."""
-        text = self._listed.find_text(subject, schema.schema_id)
+        text = self._target_histories.find_text(subject, schema.schema_id)
         return text is not None and text != schema.text
 
     def _has_content(self, subject: str, number: int, draft: SchemaDraft) -> bool:
-        """Return whether a version of the target has this content, perhaps normalized."""
-        if self._listed.read_version(subject, number).draft == draft:
+        """Return whether a version of the target has this content, as it is or normalized by the registry."""
+        if self._target_histories.read_version(subject, number).draft == draft:
             return True
         try:
             return self.target.registry.lookup(self.target.qualify(subject), draft).version == number
@@ -262,7 +272,7 @@ class PromotionComparison:
 
 
 class Note(NamedTuple):
-    """A sentence for people about a subject, or about none in particular."""
+    """A sentence for the user about one subject, or about the promotion as a whole (``subject`` is None)."""
 
     subject: str | None
     text: str

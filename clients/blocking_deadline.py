@@ -1,10 +1,11 @@
-"""Deadline for all network steps of a blocking HTTP call.
+"""Deadline of one attempt of the blocking client, which bounds all its network steps together.
 
-The timeouts of httpx2 apply to each read and write alone: a server that sends one byte now and then, or repeats
-``100 Continue``, never exceeds them. Here every step gets the time left of the whole call. The asynchronous client does
-not need this, as ``asyncio.timeout`` cancels any step.
+The timeouts of httpx2 apply to each read and write separately: a server that sends one byte now and then, or repeats
+``100 Continue``, never exceeds them. ``TimeLimit`` instead gives each step the time that remains until the deadline.
+The asynchronous client does not need this, because ``asyncio.timeout`` can cancel any step.
 
-Not covered: TLS to a registry through a proxy that itself uses TLS, where the timeout applies to each read.
+The deadline does not bound TLS to a registry through a proxy that itself uses TLS: there, the timeout applies to each
+read.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ import httpx2
 
 __all__ = ["TimeLimit"]
 
-_CHUNK_BYTES: Final = 16 * 1024  # bytes per write, each of which gets the time left
+_CHUNK_BYTES: Final = 16 * 1024  #: bytes of one write; the remaining time is computed again for each write
 
 
 class TimeLimit(threading.local):
-    """Deadline of the call that runs in the current thread."""
+    """Deadline of the attempt that runs in the current thread; each thread has its own."""
 
     def __init__(self) -> None:
         self.deadline = math.inf
 
     def apply_to(self, client: httpx2.Client) -> None:
-        """Apply this deadline to all connections of a client, those through proxies included.
+        """Apply this deadline to all connections of a client, including those through proxies.
 
-        httpcore2 accepts a network backend, but httpx2 has no parameter for it; so the pools get theirs afterwards.
+        httpx2 has no parameter for the network backend of httpcore2, so this replaces the backend of each pool.
         """
         for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001 - see above
             if isinstance(transport, httpx2.HTTPTransport):
@@ -44,7 +45,7 @@ class TimeLimit(threading.local):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Limit the network steps of this thread inside the block."""
+        """Limit the network steps of this thread within the block; a nested block cannot extend the deadline."""
         outer_deadline = self.deadline
         self.deadline = min(outer_deadline, time.monotonic() + seconds)
         try:
@@ -61,7 +62,7 @@ class TimeLimit(threading.local):
         """Return the seconds that the next step may take, at most ``timeout``.
 
         Raises:
-            TimeoutException: the deadline has passed; of the class ``timeout_error``.
+            TimeoutException: the deadline has passed; the exception is a ``timeout_error``.
         """
         if self.deadline == math.inf:
             return timeout
@@ -79,7 +80,11 @@ class _DeadlineBackend:
         self._limit = limit
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _DeadlineStream:
-        """Connect to the first address of a host that accepts; those not tried yet share the time left."""
+        """Connect to the first address of a host that accepts the connection.
+
+        Each attempt gets an equal share of the remaining time, so an address that does not respond leaves time for
+        the others.
+        """
         addresses = self._resolve_addresses(host, port, timeout)
         for number, address in enumerate(addresses, 1):
             remaining = self._limit.remaining(timeout, httpx2.ConnectTimeout)
@@ -92,7 +97,7 @@ class _DeadlineBackend:
         raise AssertionError  # unreachable: there is at least one address
 
     def _resolve_addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
-        """Return the IP addresses of a host; resolve it in a thread, as the resolver has no timeout."""
+        """Return the IP addresses of a host, resolved in a thread, because the resolver has no timeout."""
         try:
             ipaddress.ip_address(host)
         except ValueError:
