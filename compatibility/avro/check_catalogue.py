@@ -1,4 +1,4 @@
-"""Checks of Avro schemas."""
+"""Descriptions of the checks of Avro schemas: title, explanation and examples."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = [
 AVRO_NAME_CHANGED: Final = CheckDescription(
     "AVRO_NAME_CHANGED",
     "The name of a record, enum or fixed type changed",
-    "Names are compared without their namespace. A reader that renames a type needs the writer's full name as an "
-    "alias.",
+    "A type may move to another namespace, because names are compared without their namespaces. If the name itself "
+    "changes, the reader's type needs the writer's name, with its namespace, as an alias.",
     CheckExample('{"type":"fixed","name":"Tail","size":6}', '{"type":"fixed","name":"TailNumber","size":6}'),
     CheckExample(
         '{"type":"fixed","name":"Tail","size":6,"aliases":["TailNumber"]}',
@@ -100,7 +100,8 @@ AVRO_LOGICAL_TYPE_CHANGED: Final = CheckDescription(
     "AVRO_LOGICAL_TYPE_CHANGED",
     "The same bytes are read as a different value",
     "Schema resolution ignores logical types: if the scale of a decimal or the unit of a timestamp changes, existing "
-    "data is silently read as a different value. No level requires it; `contractlog check` warns.",
+    "data is silently read as a different value. No compatibility level requires this check; "
+    "`contractlog check` warns.",
     CheckExample(
         '{"type":"long","logicalType":"timestamp-micros"}',
         '{"type":"long","logicalType":"timestamp-millis"}',
@@ -115,7 +116,7 @@ AVRO_DEFAULT_CHANGED: Final = CheckDescription(
     "A default was changed or removed",
     "Readers use a default if a record lacks the field, or if the symbol of an enum is unknown. If it changes, the "
     "same records are read differently; if it is removed, records older than the last version cannot be read. No "
-    "level requires it; `contractlog check` warns.",
+    "compatibility level requires this check; `contractlog check` warns.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":0}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":1}]}',
@@ -129,8 +130,8 @@ AVRO_DEFAULT_CHANGED: Final = CheckDescription(
 AVRO_DOC_LOST: Final = CheckDescription(
     "AVRO_DOC_LOST",
     "Documentation was removed",
-    "A type or field that the previous version documents has no documentation now. No level requires it; `[[checks]]` "
-    "of the manifest turn it on.",
+    "A type or field that the previous version documents has no documentation now. No compatibility level "
+    "requires this check; `[[checks]]` of the manifest turns it on.",
     CheckExample(
         '{"type":"fixed","name":"Hash","size":16}',
         '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the ticket"}',
@@ -144,8 +145,8 @@ AVRO_DOC_LOST: Final = CheckDescription(
 AVRO_ENUM_DEFAULT_MISSING: Final = CheckDescription(
     "AVRO_ENUM_DEFAULT_MISSING",
     "The symbols of an enum without a default changed",
-    "Without a default of the enum, readers of this version cannot read symbols that are added later. No level "
-    "requires it; `contractlog check` warns.",
+    "Without a default of the enum, readers of this version cannot read symbols that are added later. No "
+    "compatibility level requires this check; `contractlog check` warns.",
     CheckExample(
         '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}', '{"type":"enum","name":"Origin","symbols":["EWR"]}'
     ),
@@ -158,8 +159,8 @@ AVRO_ENUM_DEFAULT_MISSING: Final = CheckDescription(
 AVRO_ENUM_SYMBOLS_REMOVED: Final = CheckDescription(
     "AVRO_ENUM_SYMBOLS_REMOVED",
     "Symbols were removed from an enum with a default",
-    "Records that have a removed symbol can be read, but are silently read as the default of the enum. No level "
-    "requires it; `contractlog check` warns.",
+    "Records that have a removed symbol can be read, but are silently read as the default of the enum. No "
+    "compatibility level requires this check; `contractlog check` warns.",
     CheckExample(
         '{"type":"enum","name":"Origin","symbols":["EWR","OTHER"],"default":"OTHER"}',
         '{"type":"enum","name":"Origin","symbols":["EWR","JFK","OTHER"],"default":"OTHER"}',
@@ -174,7 +175,8 @@ AVRO_FIELD_RENAMED: Final = CheckDescription(
     "AVRO_FIELD_RENAMED",
     "A field seems to have been renamed without an alias",
     "A field was removed, and one new field of its type has a default: values written under the old name are "
-    "silently read as the default. No level requires it; `contractlog check` warns.",
+    "silently read as the default. No compatibility level requires this check; "
+    "`contractlog check` warns.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"stand","type":"string","default":""}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',
@@ -212,4 +214,4 @@ AVRO_WARNINGS: Final = frozenset(
         AVRO_LOGICAL_TYPE_CHANGED,
     )
 )
-"""Checks that break compatibility only if requested by id."""
+"""Ids of checks that break compatibility only if they are requested."""
