@@ -19,7 +19,7 @@ from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
+from contractlog.contracts.audit.outcomes import NO_BODY, NO_ID, Outcome
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.serdes.json_schema.schema_preparation import shorten_message
 from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
@@ -215,7 +215,7 @@ class ExpectationBuilder:
         codes = validate_column(
             bodies, validators, None, columns=False, header_ids=sampled.header_ids, guids=guids
         ).codes
-        carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
+        carrying = int((~np.isin(codes, [*NO_ID, Outcome.UNKNOWN_SCHEMA_ID])).sum())
         conforming = int((codes == Outcome.CONFORMS).sum())
         present = len(bodies) - bodies.null_count
         return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)

@@ -23,7 +23,7 @@ from contractlog.contracts.audit.backtest import (
     limit_readability,
 )
 from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, Coverage
-from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome, OutcomeGroup
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.column_validation import validate_column
 from contractlog.spark_validation.columnar.frames import Frames, Guids, read_frames, read_schema_headers
@@ -38,13 +38,19 @@ from contractlog.spark_validation.timestamps import find_time_range, to_millisec
 __all__ = ["BacktestPlan", "PreparedBacktest", "backtest_range"]
 
 Numbers = npt.NDArray[np.int64]
-#: records of these outcomes can be decoded; whether the proposed schema reads them is decided for each
+#: outcomes of records that can be decoded, so that the proposed schema is tried on each
 _DECODED: Final = (Outcome.CONFORMS, Outcome.LOGICAL_TYPE, Outcome.SCHEMA_VIOLATION)
+_BY_GROUP: Final[Mapping[OutcomeGroup, ReadOutcome]] = {
+    OutcomeGroup.CONFORMING: ReadOutcome.READABLE,
+    OutcomeGroup.VIOLATING: ReadOutcome.VIOLATING,
+    OutcomeGroup.TOMBSTONES: ReadOutcome.TOMBSTONE,
+    OutcomeGroup.UNAUDITED: ReadOutcome.NOT_USABLE,
+}
+#: outcomes of records that are not decoded
 _OUTCOMES: Final[Mapping[Outcome, ReadOutcome]] = {
-    Outcome.TOMBSTONE: ReadOutcome.TOMBSTONE,
+    **{outcome: _BY_GROUP[outcome.group] for outcome in Outcome if outcome not in _DECODED},
     Outcome.NOT_FRAMED: ReadOutcome.NOT_FRAMED,
     Outcome.UNKNOWN_SCHEMA_ID: ReadOutcome.OTHER_ID,
-    Outcome.SCHEMA_NOT_USABLE: ReadOutcome.NOT_USABLE,
 }
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(ReadOutcome)}
 _BY_NUMBER: Final = tuple(ReadOutcome)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
-from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import NO_ID, Outcome
 
 __all__ = ["IdKey", "IdUsage", "IdUse", "find_gaps", "find_id_usage", "subtract_coverage"]
 
@@ -78,7 +78,7 @@ def find_id_usage(state: AuditState) -> IdUsage:
             if outcome is Outcome.UNAUDITED or (outcome is Outcome.UNKNOWN_SCHEMA_ID and not key.schema_id):
                 id_key = IdKey(key.topic, key.part, UNIDENTIFIED)
                 unidentified[id_key] = unidentified.get(id_key, 0) + records
-            elif outcome not in {Outcome.TOMBSTONE, Outcome.NOT_FRAMED}:
+            elif outcome not in NO_ID:
                 use = IdUse(records, cell.first_seen, cell.last_seen)
                 uses[id_key] = uses[id_key].merge(use) if id_key in uses else use
     return IdUsage(state.coverage, uses, unidentified, times)

@@ -1,11 +1,11 @@
-"""Catalogue of outcome codes of audited records: numbers, meanings and suggested fixes."""
+"""Catalogue of outcome codes of audited records: numbers, meanings, suggested fixes and groups."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Final, Self
 
-__all__ = ["FIRST_VIOLATION", "NO_BODY", "Outcome"]
+__all__ = ["FIRST_VIOLATION", "NO_BODY", "NO_ID", "Outcome", "OutcomeGroup"]
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
@@ -13,30 +13,50 @@ _ENCODER: Final = (
 )
 
 
-class Outcome(IntEnum):
-    """Outcome of a record part: the first applicable code, in numerical order within its group.
+class OutcomeGroup(StrEnum):
+    """Group of outcomes that reports count together, by the name of the count."""
 
-    Names are for people, states and reports; numbers are stored in columns (one unsigned byte) and never change.
+    CONFORMING = "conforming"
+    VIOLATING = "violating"
+    TOMBSTONES = "tombstones"
+    UNAUDITED = "unaudited"  #: counts neither as conforming nor as violating
+
+
+class Outcome(IntEnum):
+    """Outcome of the key or the value of a record: the lowest code that applies.
+
+    Reports, stored states and messages have the names of outcomes. Columns have the numbers, in one unsigned byte each;
+    the number of an outcome never changes.
     """
 
     meaning: str  #: for people
     fix: str  #: advice for the owner of the topic
+    group: OutcomeGroup
 
-    def __new__(cls, number: int, meaning: str = "", fix: str = _ENCODER) -> Self:
-        """Make a member of its number, its meaning and the suggested fix."""
+    def __new__(
+        cls, number: int, meaning: str = "", fix: str = _ENCODER, group: OutcomeGroup = OutcomeGroup.VIOLATING
+    ) -> Self:
+        """Make the member with a number, a meaning, a suggested fix and a group."""
         member = int.__new__(cls, number)
         member._value_ = number
         member.meaning = meaning
         member.fix = fix
+        member.group = group
         return member
 
-    CONFORMS = 0, "the record decodes exactly with the schema whose id it carries", ""
-    TOMBSTONE = 1, "the value, or the key, is null", ""
-    UNAUDITED = 2, "the part has no schema to check against; counts neither as conforming nor as violating", ""
+    CONFORMS = 0, "the record decodes exactly with the schema whose id it carries", "", OutcomeGroup.CONFORMING
+    TOMBSTONE = 1, "the value, or the key, is null", "", OutcomeGroup.TOMBSTONES
+    UNAUDITED = (
+        2,
+        "the part has no schema to check against; counts neither as conforming nor as violating",
+        "",
+        OutcomeGroup.UNAUDITED,
+    )
     SCHEMA_NOT_USABLE = (
         3,
         "validators cannot use the record's schema; counts neither as conforming nor as violating",
         "Register a corrected version, and write with it.",
+        OutcomeGroup.UNAUDITED,
     )
 
     NOT_FRAMED = (
@@ -102,9 +122,12 @@ class Outcome(IntEnum):
     @property
     def violating(self) -> bool:
         """True if a record with this outcome breaks its contract."""
-        return self >= FIRST_VIOLATION
+        return self.group is OutcomeGroup.VIOLATING
 
 
-#: violating outcomes have this code or a higher one, for columns of codes
-FIRST_VIOLATION: Final = Outcome.NOT_FRAMED
+#: in a column of codes, exactly those from this one on are violations
+FIRST_VIOLATION: Final = min(outcome for outcome in Outcome if outcome.violating)
+#: outcomes of parts without a body that was checked
 NO_BODY: Final = frozenset({Outcome.TOMBSTONE, Outcome.UNAUDITED})
+#: outcomes of parts in which no schema id was read
+NO_ID: Final = NO_BODY | {Outcome.NOT_FRAMED}

@@ -25,7 +25,7 @@ from contractlog.contracts.audit.mergeable_state import (
     ViolationKey,
     describe_unsampled_fields,
 )
-from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome, OutcomeGroup
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.record_entries import (
     describe_key_statistics,
@@ -383,13 +383,16 @@ def sum_cells(cells: Iterable[Cell]) -> RecordTotals:
     for cell in cells:
         for outcome, records in cell.counts.items():
             counts[outcome] += records
-    violating = sum(records for outcome, records in counts.items() if outcome.violating)
+    groups = dict.fromkeys(OutcomeGroup, 0)
+    for outcome, records in counts.items():
+        groups[outcome.group] += records
+    without_schema = counts[Outcome.UNAUDITED]
     return RecordTotals(
-        counts[Outcome.CONFORMS],
-        violating,
-        counts[Outcome.TOMBSTONE],
-        counts[Outcome.UNAUDITED],
-        counts[Outcome.SCHEMA_NOT_USABLE],
+        groups[OutcomeGroup.CONFORMING],
+        groups[OutcomeGroup.VIOLATING],
+        groups[OutcomeGroup.TOMBSTONES],
+        without_schema,
+        groups[OutcomeGroup.UNAUDITED] - without_schema,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
+from contractlog.contracts.audit.outcomes import OutcomeGroup
 from contractlog.contracts.audit.report import FORMER_VERDICTS, AuditedPart, Counts, PartitionCounts, PublishedAudit
 from contractlog.contracts.audit.time_text import parse_timestamp
 from contractlog.registry.execution.thread_pools import ThreadPools
@@ -181,12 +182,12 @@ def _check_partition_sums(row: PartitionCounts, *, audited: bool) -> None:
     read = records + row["absent"]
     if read != end - start:
         raise InvalidConformance(detail=f"partition {number}: records + absent is {read}, its range is {end - start}")
-    total = row["conforming"] + row["violating"] + row["tombstones"] + row.get("unaudited", 0)
+    counts = _counts(row)
+    total = sum(counts[group] for group in OutcomeGroup)
     # Earlier releases did not count the records of a part that was not audited (verdict `unknown`).
     if total > records or (total < records and audited):
         raise InvalidConformance(
-            detail=f"partition {number}: conforming + violating + tombstones + unaudited is {total} of "
-            f"{records} records"
+            detail=f"partition {number}: {' + '.join(OutcomeGroup)} is {total} of {records} records"
         )
 
 
