@@ -1,4 +1,8 @@
-"""Generator of code that reads scalars. ``d`` is the bytes, ``p`` the position in them."""
+"""Generator of code that reads scalars. ``d`` is the bytes, ``p`` the position in them.
+
+The codecs of logical types are told apart by their exact class: a subclass may convert values in another way, so its
+values are converted by its own ``to_logical``, as in the interpreter.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +70,9 @@ class ScalarReadEmitter(CodeEmitter):
                 return self._emit_symbol(dict(enumerate(node.symbols)))
             case SymbolReader():
                 return self._emit_symbol(_reader_symbols(node))
-            case UuidCodec():
+            case UuidCodec() if type(node) is UuidCodec:
                 return f"{self.constant(uuid_from_text)}({self._emit_slice_after(self._emit_length())})"
-            case DateCodec():
+            case DateCodec() if type(node) is DateCodec:
                 return self._date_expression(self._emit_raw(node))
             case LogicalCodec():
                 return self._logical_expression(node, self._emit_raw(node))
@@ -77,11 +81,11 @@ class ScalarReadEmitter(CodeEmitter):
         raise NotGenerated
 
     def _emit_raw(self, node: LogicalCodec) -> str:
-        if isinstance(node, DecimalCodec):
+        if type(node) is DecimalCodec:
             return self._emit_unscaled(node, node.raw)
-        if isinstance(node, DateCodec):
+        if type(node) is DateCodec:
             likely = read_runtime.read_days
-        elif isinstance(node, TimestampCodec) and not isinstance(node, NanosCodec):
+        elif type(node) is TimestampCodec or type(node) is LocalTimestampCodec:
             likely = read_runtime.read_millis if node.per_second == _MILLIS_PER_SECOND else read_runtime.read_micros
         else:
             return self.emit_scalar(node.raw)
@@ -163,24 +167,22 @@ class ScalarReadEmitter(CodeEmitter):
 
     def _emit_converted(self, node: ConvertedReader) -> str:
         logical = getattr(node.convert, "__self__", None)
-        raw = (
-            self._emit_unscaled(logical, node.raw) if isinstance(logical, DecimalCodec) else self.emit_scalar(node.raw)
-        )
+        raw = self._emit_unscaled(logical, node.raw) if type(logical) is DecimalCodec else self.emit_scalar(node.raw)
         if isinstance(logical, LogicalCodec):
             return self._logical_expression(logical, raw)
         return raw if node.convert is int else f"{self.constant(node.convert)}({raw})"
 
     def _logical_expression(self, node: LogicalCodec, raw: str) -> str:
         """Return an expression for a logical type's value; the codec handles what Python's types cannot hold."""
-        if isinstance(node, DateCodec):
+        if type(node) is DateCodec:
             return f"({self._date_expression(raw)} if {DAY_RANGE[0]} <= {raw} <= {DAY_RANGE[1]} else {raw})"
-        if isinstance(node, DecimalCodec):
+        if type(node) is DecimalCodec:
             unscaled = f"{self.constant(int.from_bytes)}({raw}, {self.source.literal('big')}, signed=True)"
             return f"{self.constant(node.read_unscaled)}({unscaled}, {self.constant(node.unit)})"
-        if isinstance(node, NanosCodec):
+        if type(node) is NanosCodec:
             return raw
         expression = f"{self.constant(node.to_logical)}({raw})"
-        if isinstance(node, TimestampCodec) and not isinstance(node, LocalTimestampCodec):
+        if type(node) is TimestampCodec:
             moment = f"{self.constant(datetime.fromtimestamp)}({raw} / {node.per_second}, {self.constant(UTC)})"
             return f"({moment} if 0 <= {raw} < {_MAX_EXACT_SECONDS * node.per_second} else {expression})"
         return expression

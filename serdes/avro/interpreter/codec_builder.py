@@ -86,7 +86,7 @@ class CodecBuilder:
                 return self._named_codecs.get(name) or self._define(node)
             case Primitive(type=name):
                 codec = LENIENT_CODECS.get(name, _PRIMITIVES[name])() if self._lenient else _PRIMITIVES[name]()
-                return self._add_logical_type(node, codec)
+                return self.add_logical_type(node, codec)
             case Array(items=items):
                 array = LenientArrayCodec() if self._lenient else ArrayCodec()
                 array.items = self.codec(items)
@@ -113,13 +113,14 @@ class CodecBuilder:
             case Enum():
                 codec = EnumCodec((node.name,), node.symbols)
             case Fixed():
-                codec = self._add_logical_type(node, FixedCodec((node.name,), node.size))
+                codec = self.add_logical_type(node, FixedCodec((node.name,), node.size))
             case _:
                 raise NotImplementedError(node.kind)
         self._named_codecs[node.name] = codec
         return codec
 
-    def _add_logical_type(self, node: AvroType, raw: Codec) -> Codec:
+    def add_logical_type(self, node: AvroType, raw: Codec) -> Codec:
+        """Wrap the codec of raw values in the node's logical type, as the options of the builder require."""
         codec = wrap_logical_type(node, raw) if self._logical else raw
         return LenientLogicalCodec(codec) if self._lenient and isinstance(codec, LogicalCodec) else codec
 

@@ -27,7 +27,7 @@ from contractlog.compatibility.avro.types import (
 )
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
-from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder, wrap_logical_type
+from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, RECORD_COST, Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
 from contractlog.serdes.avro.interpreter.defaults import INVALID_DEFAULT, default_cost, make_default
@@ -89,19 +89,27 @@ class Resolver:
             case Enum(), Enum() if _has_same_name(writer, reader):
                 return SymbolReader(self._writer_codecs.codec(writer), reader)
             case Fixed(), Fixed() if writer.size == reader.size and _has_same_name(writer, reader):
-                return _make_logical_reader(reader, self._writer_codecs.codec(writer))
+                return self._make_logical_reader(reader, self._writer_codecs.codec(writer))
         return UnreadableReader(f"{_describe_node(writer)} was written, and cannot be read as {_describe_node(reader)}")
 
     def _resolve_primitives(self, writer: Primitive, reader: Primitive) -> ValueReader:
         raw = self._writer_codecs.codec(writer)
         if writer.type == reader.type:
-            return _make_logical_reader(reader, raw)
+            return self._make_logical_reader(reader, raw)
         promoted = _PROMOTIONS.get((writer.type, reader.type))
         if promoted is None:
             return UnreadableReader(
                 f"{_describe_node(writer)} was written, and cannot be read as {_describe_node(reader)}"
             )
-        return _make_logical_reader(reader, raw, promoted)
+        return self._make_logical_reader(reader, raw, promoted)
+
+    def _make_logical_reader(
+        self, reader_type: AvroType, raw: Codec, convert: Callable[[Any], Any] | None = None
+    ) -> ValueReader:
+        """Return a reader of raw values as the reader's logical type, whatever the writer's was."""
+        reader: ValueReader = raw if convert is None else ConvertedReader(raw, convert)
+        logical = self._reader_codecs.add_logical_type(reader_type, raw)
+        return ConvertedReader(reader, logical.to_logical) if isinstance(logical, LogicalCodec) else reader
 
     def _resolve_reader_union(self, writer: AvroType, reader: Union) -> ValueReader:
         branch = self._find_branch(writer, reader)
@@ -212,13 +220,6 @@ class Resolver:
                 raise SchemaMismatch(f"{INVALID_DEFAULT}{detail}") from None
 
         return default
-
-
-def _make_logical_reader(reader_type: AvroType, raw: Codec, convert: Callable[[Any], Any] | None = None) -> ValueReader:
-    """Return a reader of raw values as the reader's logical type, whatever the writer's was."""
-    reader: ValueReader = raw if convert is None else ConvertedReader(raw, convert)
-    logical = wrap_logical_type(reader_type, raw)
-    return ConvertedReader(reader, logical.to_logical) if isinstance(logical, LogicalCodec) else reader
 
 
 def _has_same_name(writer: NamedType, reader: NamedType) -> bool:

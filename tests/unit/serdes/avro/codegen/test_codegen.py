@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.compatibility.avro.types import AvroType
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft
@@ -20,7 +21,19 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen.compiler import compile_source
 from contractlog.serdes.avro.codegen.read_emitter import generate_reader
 from contractlog.serdes.avro.codegen.write_emitter import generate_writer
+from contractlog.serdes.avro.interpreter.binary import ByteCursor
+from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
+from contractlog.serdes.avro.interpreter.codecs import BytesCodec, Codec, IntCodec, LongCodec, StringCodec
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter
+from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, LogicalCodec, UuidCodec
+from contractlog.serdes.avro.interpreter.resolved_readers import ConvertedReader
+from contractlog.serdes.avro.interpreter.times import (
+    DateCodec,
+    LocalTimestampCodec,
+    NanosCodec,
+    TimeCodec,
+    TimestampCodec,
+)
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
 
@@ -303,3 +316,49 @@ def test_a_schema_of_many_levels_becomes_many_functions() -> None:
     body = compile_source(generate_writer(writer.codec, limits))(value, b"")
     assert body == writer.encode(value)
     assert compile_source(generate_reader(reader.reader, limits))(body, 0) == value
+
+
+def mark_values(codec: LogicalCodec) -> LogicalCodec:
+    """Return a codec of a subclass whose values are marked."""
+
+    class Marked(type(codec)):  # type: ignore[misc]
+        def to_logical(self, raw: Any) -> Any:
+            return "marked", super().to_logical(raw)
+
+    marked: LogicalCodec = object.__new__(Marked)
+    marked.__dict__.update(vars(codec))
+    return marked
+
+
+LOGICAL_VALUES: tuple[tuple[LogicalCodec, bytes], ...] = (
+    (DateCodec(IntCodec()), b"\x80\x80\x02"),
+    (TimestampCodec(LongCodec(), 1_000), b"\x80\x80\x80\x80\x80\x40"),
+    (LocalTimestampCodec(LongCodec(), 1_000_000), b"\x80\x80\x80\x80\x80\x40"),
+    (NanosCodec(LongCodec(), local=False), b"\x02"),
+    (TimeCodec(IntCodec(), 1_000), b"\x02"),
+    (DecimalCodec(BytesCodec(), 4, 2), b"\x04\x01\x02"),
+    (UuidCodec(StringCodec()), b"\x48a0a0a0a0-b1b1-4c2c-8d3d-e4e4e4e4e4e4"),
+)
+
+
+@pytest.mark.parametrize(("codec", "body"), LOGICAL_VALUES, ids=lambda case: type(case).__name__)
+def test_generated_code_converts_values_as_a_subclass_of_a_logical_type_does(codec: LogicalCodec, body: bytes) -> None:
+    marked = mark_values(codec)
+    value = codec.read(ByteCursor(body), 9)
+    for node in (marked, ConvertedReader(codec.raw, marked.to_logical)):
+        read = compile_source(generate_reader(node, DEFAULT_LIMITS))
+        assert read(body, 0) == node.read(ByteCursor(body), 9) == ("marked", value)
+
+
+def test_a_reader_schema_has_the_logical_types_of_its_codec_builder(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_logical_type = CodecBuilder.add_logical_type
+
+    def add_marked(builder: CodecBuilder, node: AvroType, raw: Codec) -> Codec:
+        codec = add_logical_type(builder, node, raw)
+        return mark_values(codec) if isinstance(codec, LogicalCodec) else codec
+
+    monkeypatch.setattr(CodecBuilder, "add_logical_type", add_marked)
+    schema = parse({"type": "long", "logicalType": "timestamp-millis"})
+    for reader in (InterpretedReader(schema), InterpretedReader(schema, schema)):
+        read = compile_source(generate_reader(reader.reader, DEFAULT_LIMITS))  # the cache of functions is not involved
+        assert reader.decode(b"\x00")[0] == read(b"\x00", 0)[0] == "marked"
