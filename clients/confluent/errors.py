@@ -1,4 +1,4 @@
-"""Exceptions that are instances both of the service's classes and of confluent-kafka's.
+"""Exceptions that belong both to our own classes of errors and to those of confluent-kafka.
 
 An error of this package can be caught as ``SubjectNotFound`` of ``compatibility/errors.py``, as ``SchemaRegistryError``
 of this package, and as confluent-kafka's ``SchemaRegistryError`` if that is installed.
@@ -25,7 +25,7 @@ class OAuthTokenError(Unreachable, ConfluentTokenError):
 
 
 def as_confluent_error(error: RegistryError) -> Exception:
-    """Return the same error with confluent-kafka's text, and its code for responses without one."""
+    """Return the error with confluent-kafka's text, and with its code if the response had none."""
     if isinstance(error, UnreadableResponse):
         status = int(error.facts.get("status", UnreadableResponse.code))
         return SchemaRegistryError(status, SchemaRegistryError.UNKNOWN, error.message)

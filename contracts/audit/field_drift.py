@@ -1,12 +1,13 @@
-"""Drift of fields: how far the distribution of a field's new values is from that of the values before.
+"""Drift of fields: how much the distribution of a field's values has changed between two profiles.
 
 The measure is the population stability index (PSI): over categories with the shares p before and q after, the sum of
 (q - p) · ln(q / p). It is 0 for equal shares; by convention, less than 0.1 is stable and more than 0.25 is a shift.
-Categories are the most frequent values, if a field has few distinct ones, or else ranges of its numbers or lengths that
-had equal shares before. Null is a category.
+The categories are the most frequent values if a field has few distinct values, otherwise ranges of its numbers or
+lengths that had about equal shares before. Null is a category, too.
 
-An index of few values is far from 0 by chance. By how much follows from the distribution of n·m / (n + m) times the
-index of two samples of one population, which is chi-squared with one degree of freedom less than there are categories.
+With few values, the index can be far from 0 by chance alone. If two samples of n and m values come from one population,
+n·m / (n + m) times their index has a chi-squared distribution, with one degree of freedom fewer than there are
+categories. This distribution determines how much of an index may be due to chance.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from contractlog.contracts.audit.number_histograms import NumberHistogram
 __all__ = ["SHIFT", "FieldDrift", "find_drifts", "measure_drift"]
 
 SHIFT: Final = 0.25  #: an index above it is called a shift
-MAX_CATEGORIES: Final = 12  #: of values, besides null and all others
-RANGES: Final = 10  #: of numbers or lengths
+MAX_CATEGORIES: Final = 12  #: maximum of frequent values, besides null and all other values
+RANGES: Final = 10  #: number of ranges of numbers or lengths
 _SIGMAS: Final = 3  #: standard errors
-#: share of distinct values from which whole numbers are taken for identifiers; the share is off by up to 0.13
+#: whole numbers are identifiers if at least this share of them is distinct; the estimated share is off by up to 0.13
 _IDENTIFIER: Final = 0.85
 _SMOOTHING: Final = 0.5  #: added to each count, as a category may be empty
 
@@ -37,7 +38,7 @@ class FieldDrift:
     """Population stability index of a field, and how much of it is not due to chance."""
 
     index: float
-    lowest: float  #: the index less what may be due to chance; 0 if all of it may be
+    lowest: float  #: the index without the part that may be due to chance; 0 if all of it may be
     before: int  #: values and nulls
     after: int
 
@@ -53,8 +54,7 @@ def find_drifts(
 def measure_drift(before: FieldProfile, after: FieldProfile) -> FieldDrift | None:
     """Return the drift between two profiles; None if they have no distribution to compare.
 
-    That is so for times and for whole numbers that are nearly all distinct, such as ids: their new values are always
-    others.
+    Times have none, nor do whole numbers that are nearly all distinct, such as ids: new records always have new values.
     """
     categories = _count_categories(before, after)
     if categories is None:
@@ -105,7 +105,10 @@ def _pair_ranges(before: NumberHistogram, after: NumberHistogram) -> list[tuple[
 
 
 def _cut_evenly(counts: Mapping[int, int]) -> list[int]:
-    """Return the last bucket of each range, after the bucket below all; beyond are new lows and highs."""
+    """Return the ends of the ranges: the bucket below the lowest one, then the last bucket of each range.
+
+    Later buckets up to the first end are new lows, and those above the last end are new highs.
+    """
     share, total, passed = sum(counts.values()) / RANGES, 0, 0
     buckets = sorted(counts)
     ends = [buckets[0] - 1]

@@ -1,4 +1,4 @@
-"""Writer of archives: a file has one range of offsets, and appears complete or not at all."""
+"""Writer of archives: each file has one range of offsets, and is visible only when it is complete."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["copy_range", "list_archived_ranges", "write_range"]
 
 MAX_FILE_RECORDS: Final = 1_000_000
 MAX_FILE_BYTES: Final = 256 * 2**20  #: of records, before compression
-MIN_FILE_RECORDS: Final = 1_000  #: a file with fewer goes on when timestamps go back to another day
+MIN_FILE_RECORDS: Final = 1_000  #: a file with fewer records is not ended by a record of an earlier day
 _STORED: Final = RECORDS.remove(RECORDS.get_field_index("topic"))  # which is in the folder's name
 _DAY: Final = 86_400_000_000  #: microseconds
 
 
 def write_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write the records of a range as one file of an archive; the file appears complete or not at all."""
+    """Write the records of a range as one file of an archive; it becomes visible only when it is complete."""
     file = _RangeFile(open_archive(archive), f"topic={offsets.topic}", offsets.partition, offsets.start)
     try:
         for batch in batches:
@@ -39,9 +39,13 @@ def write_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.Re
 def copy_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Iterator[OffsetRange]:
     """Write the records of a range into folders of their days; yield the range of each complete file.
 
-    A file is in the folder of its first record's day. It ends where a later day begins than any before, where another
-    day begins if the file is not small, or when it is large. Together, the files have the whole range: each offset
-    belongs to one file, whether the log has it or not.
+    A file is stored in the folder of the day of its first record. A new file begins before a record
+
+    - of a day that is later than that of all earlier records, or
+    - of another day than that of the file, if the file has ``MIN_FILE_RECORDS`` records,
+
+    and when the file has reached its maximum size. Together, the ranges of the files are the whole range: each offset
+    is in the range of exactly one file, even if the log has no record at that offset.
     """
     whole, topic_folder = open_archive(archive), f"topic={offsets.topic}"
     start, file, day, newest = offsets.start, None, 0, -(2**62)
@@ -74,7 +78,7 @@ def copy_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.Rec
 
 
 def list_archived_ranges(archive: Location, topic: str) -> list[OffsetRange]:
-    """Return the ranges of a topic's files that were written here, by their names, sorted."""
+    """Return the sorted ranges of a topic's files that this module wrote, from the names of the files."""
     files = open_archive(archive).list_files(topic)
     names = (FILE_NAME.fullmatch(PurePosixPath(file).name) for file in files)
     return sorted(OffsetRange(topic, *map(int, name.groups())) for name in names if name)
@@ -92,7 +96,7 @@ def _day_folder(day: int) -> str:
 
 
 class _RangeFile:
-    """A file whose end is known when it is complete; until then it has another name."""
+    """A file of a range whose end is known only when the file is complete; it then gets its final name."""
 
     def __init__(self, archive: ArchiveFolder, folder: str, partition: int, start: int) -> None:
         self._archive = archive

@@ -39,10 +39,10 @@ class SharedFileError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class MissingSubject:
-    """A listed subject that was not pulled, as it was deleted or has an alias."""
+    """A listed subject that was not pulled, for example because it was deleted meanwhile."""
 
     subject: str
-    message: str  #: the registry's
+    message: str  #: the reason, for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,19 @@ class PulledFile:
 
 class _ExistingFile(NamedTuple):
     path: Path
-    version: int | None  #: number of its version folder
+    version: int | None  #: the number that is the name of its folder; None if the folder is no version folder
 
 
 @dataclass
 class PullFolder:
-    """The folder of a pull: the files that have a subject already are updated, wherever they are in it."""
+    """The folder that a pull writes to.
+
+    A subject that already has a file in the folder, at any depth, keeps that file; the others get new files.
+    """
 
     out: Path
     manifest: Manifest | None = None
-    overwrites: bool = False  #: also files that were edited
+    overwrites: bool = False  #: whether to overwrite files that were edited since the last pull
     _digests: dict[str, str] = field(init=False)
     _existing: dict[str, list[_ExistingFile]] = field(init=False)
     _written: dict[Path, tuple[str, str]] = field(default_factory=dict)  #: path -> subject and text
@@ -86,10 +89,6 @@ class PullFolder:
     def __post_init__(self) -> None:
         self._digests = file_digests(self.out)
         self._existing = _list_existing(self.out, self.manifest)
-
-    def had(self, path: Path) -> bool:
-        """Return whether a file had a subject before the pull."""
-        return any(path == existing.path for files in self._existing.values() for existing in files)
 
     def write(
         self,
@@ -106,15 +105,16 @@ class PullFolder:
             subject: the subject as files name it.
             schema: the version.
             text: the text of its file.
-            history: whether every version has a file.
-            find_version: returns the number of the version of the subject with a text, which can be replaced.
+            history: whether each version of the subject gets a file of its own.
+            find_version: returns the number of the subject's version that has a text, or None. A file whose text is
+                a registered version can be overwritten.
 
         Returns:
             the path, the outcome, and why the file was kept.
 
         Raises:
             SharedFileError: the file was written with another schema, for another subject.
-            UsageError: it cannot be written.
+            UsageError: the file cannot be written.
         """
         path = self._locate(subject, schema, find_version, history=history)
         other, other_text = self._written.setdefault(path, (subject, text))
@@ -150,7 +150,7 @@ class PullFolder:
         return "new" if before is None else "changed", ""
 
     def _locate(self, subject: str, schema: RegisteredSchema, find_version: FindVersion, *, history: bool) -> Path:
-        """Return the path of a version: of the file that has it, or beside the other versions of the subject."""
+        """Return the path of a version: its existing file, or a path beside other files of the subject."""
         existing = [each for each in self._existing.get(subject, ()) if format_of(each.path) is schema.type]
         single = next((each.path for each in existing if each.version is None), None)
         if single is not None and not history:

@@ -1,4 +1,4 @@
-"""Queries of fetch counts by schema, client and day, summed over all processes, and their update."""
+"""Stored fetch counts by schema, client and day: queries, and the update with the counts of a process."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ async def get_schema(
         and not qualified
         and (not requested.name or (requested == rendered.schema.subject and may_read(requested)))
     ):
-        # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
-        # Nor is one of an unreadable subject, whose alias was not followed.
+        # Two responses are not cached. If the schema belongs to another subject than the requested one, the requested
+        # subject may get this id later. If the caller may not read the subject, its alias was not followed.
         cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
     return _redact(response, requested.context)
 
