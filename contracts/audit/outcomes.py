@@ -23,10 +23,11 @@ class OutcomeGroup(StrEnum):
 
 
 class Outcome(IntEnum):
-    """Outcome of the key or the value of a record: the lowest code that applies.
+    """Outcome of the key or the value of a record; the first check that fails decides.
 
-    Reports, stored states and messages have the names of outcomes. Columns have the numbers, in one unsigned byte each;
-    the number of an outcome never changes.
+    The checks run in this order: the frame and its schema id (codes from 10), the bytes (from 20), the rules of the
+    contract (from 60). Reports, stored states and messages have the names of outcomes. Columns have the numbers, in one
+    unsigned byte each, so the number of an outcome never changes.
     """
 
     meaning: str  #: for people
