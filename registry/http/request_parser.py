@@ -1,4 +1,5 @@
-"""Parser of HTTP/1.1 requests that treats ``Upgrade`` as a server must that does not support it: it is ignored.
+"""Parser of HTTP/1.1 requests that ignores ``Upgrade``, as a server without other protocols must.
+
 
 httptools takes all that follows the head of a request with ``Upgrade`` for another protocol. The body would be lost, or
 be read as the next request, which a proxy in front has not seen (RFC 9110, 7.8).
