@@ -1,6 +1,5 @@
 """Parser of HTTP/1.1 requests that ignores ``Upgrade``, as a server without other protocols must.
 
-
 httptools takes all that follows the head of a request with ``Upgrade`` for another protocol. The body would be lost, or
 be read as the next request, which a proxy in front has not seen (RFC 9110, 7.8).
 """
@@ -40,7 +39,7 @@ class RequestParser:
 
     @property
     def has_unread_body(self) -> bool:
-        """Return whether the body of the current request is yet to be read, although its message seems complete."""
+        """Return whether the current request has a body that was not read yet."""
         if not self._parser.should_upgrade() or self.get_method() == CONNECT:
             return False
         return self._framing() is not None
@@ -81,7 +80,7 @@ class RequestParser:
 
 
 class _CallbacksAfterBody:
-    """Callbacks of a parser whose first message has the body of a request whose head was read by another one."""
+    """Callbacks of a parser that reads the body of a request first, whose head another one has read."""
 
     def __init__(self, protocol: Any) -> None:
         self._protocol = protocol
