@@ -48,6 +48,7 @@ class TopicCopy:
 
     matched: float  #: share of target rows that have a counterpart in the source
     row_ratio: float  #: approximate number of target rows per source row
+    rows: Alignment
     fields: dict[str, CopiedField]  #: by target field
 
 
@@ -73,9 +74,10 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
         return None
     proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
-    fields = _copied_fields(source, target, pool_alignments(best))
+    rows = pool_alignments(best)
+    fields = _copied_fields(source, target, rows)
     matched = float(np.median([alignment.matched for alignment in best]))
-    return TopicCopy(matched, min(row_ratio for _, _, row_ratio in proven), fields) if fields else None
+    return TopicCopy(matched, min(row_ratio for _, _, row_ratio in proven), rows, fields) if fields else None
 
 
 def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:

@@ -24,14 +24,16 @@ FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFa
 _METHOD_LABELS: Final = {
     "copy": "copied row by row",
     "lookup": "looked up by a shared key",
+    "bijection": "a conversion or masking: each value stands for one value of the source",
+    "function": "computed: equal values of the source have equal values",
 }
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
 }
 LIMITS_NOTE: Final = (
-    "Lineage covers fields of values that were copied row by row or looked up by a key.\n"
-    "Aggregates, arithmetic, masking and record keys are not covered yet."
+    "Lineage covers fields that were copied row by row, looked up by a key, or computed from one recurring field.\n"
+    "Aggregates, fields computed from several others, and record keys are not covered yet."
 )
 
 

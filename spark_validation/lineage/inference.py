@@ -1,19 +1,24 @@
 """Inference of lineage edges from samples: the source of each field of each topic.
 
-This is a first slice of lineage: it finds fields copied row by row and fields looked up by a key, but not aggregates,
-arithmetic, masking or fields of record keys. Two topics with the same rows at the same times are mirrors: the edge
-between them has no known direction, and other edges name the one with the lowest name. If values cannot determine in
-another way which of two topics came first, no edge is reported.
+Copies of rows are found first. They tell which topics a topic was made from directly; of these, fields that were
+looked up by a key or computed from one field are found, too. Aggregates, fields computed from several fields or from
+values that do not recur, and fields of record keys are not found.
+
+Two topics with the same rows at the same times are mirrors: the edge between them has no known direction, and other
+edges name the one with the lowest name. If values cannot determine in another way which of two topics came first, no
+edge is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import Direction, LineageEdge
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, TopicCopy, find_copy
+from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
 from contractlog.spark_validation.lineage.nearest_source import Copies, nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
@@ -74,17 +79,42 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
     originals = _find_mirrors(pairs)
     copies = _drop_ambiguous(pairs, originals)
     by_name = {topic.name: topic for topic in topics}
-    edges = []
+    edges: list[LineageEdge] = []
     for target in topics:
         original = originals.get(target.name)
         if original is not None:
             edges += _mirror_edges(original, target.name, pairs[original, target.name])
-            continue
-        explained = _copy_edges(target, by_name, copies)
-        edges += explained
-        names = {edge["to"]["field"] for edge in explained}
-        edges += _lookup_edges(target, topics, {field.name for field in target.fields} - names, copies, step)
+            for _ in topics[1:]:
+                step()  # instead of the lookups
+        else:
+            edges += _explain_fields(target, topics, by_name, copies, step)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
+
+
+def _explain_fields(
+    target: SampledTopic,
+    topics: list[SampledTopic],
+    by_name: Mapping[str, SampledTopic],
+    copies: Copies,
+    step: Callable[[], None],
+) -> list[LineageEdge]:
+    """Return edges to the fields of a topic: copies of direct sources, lookups, other copies, mappings."""
+    candidates = sorted(a for a, b in copies if b == target.name)
+    nearest = nearest_sources(target, candidates, by_name, copies)
+    unexplained = {field.name for field in target.fields}
+    edges: list[LineageEdge] = []
+
+    def add(more: list[LineageEdge]) -> None:
+        edges.extend(more)
+        unexplained.difference_update(edge["to"]["field"] for edge in more)
+
+    add(_copy_edges(target, nearest, unexplained, copies))
+    sources = sorted({edge["from"]["topic"] for edge in edges})
+    add(_lookup_edges(target, topics, unexplained, copies, step))
+    add(_copy_edges(target, candidates, unexplained, copies))
+    for source in sources:
+        add(_mapping_edges(by_name[source], target, copies[source, target.name], unexplained))
+    return edges
 
 
 def _find_mirrors(pairs: Copies) -> dict[str, str]:
@@ -137,21 +167,20 @@ def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[s
     }
 
 
-def _copy_edges(target: SampledTopic, topics: Mapping[str, SampledTopic], copies: Copies) -> list[LineageEdge]:
-    candidates = sorted(a for a, b in copies if b == target.name)
+def _copy_edges(
+    target: SampledTopic, candidates: list[str], unexplained: AbstractSet[str], copies: Copies
+) -> list[LineageEdge]:
     sources: dict[str, str] = {}
-    for field in target.fields:
-        with_field = [name for name in candidates if field.name in copies[name, target.name].fields]
-        nearest = nearest_sources(target, with_field, topics, copies)
-        source = _clearest_source(nearest, target.name, copies)
+    for field in sorted(unexplained):
+        with_field = [name for name in candidates if field in copies[name, target.name].fields]
+        source = _clearest_source(with_field, target.name, copies)
         if source is not None:
-            sources[field.name] = source
-    edges: list[LineageEdge] = []
-    for field_name, source in sources.items():
-        for joined in sorted({source, *_joined_sources(field_name, source, target.name, sources, copies)}):
-            copied = copies[joined, target.name].fields[field_name]
-            edges.append(_copy_edge(joined, target.name, field_name, copied, "known"))
-    return edges
+            sources[field] = source
+    return [
+        _copy_edge(source, target.name, field, copies[source, target.name].fields[field], "known")
+        for field, chosen in sources.items()
+        for source in sorted({chosen, *_joined_sources(field, chosen, target.name, sources, copies)})
+    ]
 
 
 def _joined_sources(field: str, source: str, target: str, sources: Mapping[str, str], copies: Copies) -> Iterator[str]:
@@ -181,8 +210,29 @@ def _clearest_source(sources: list[str], target: str, copies: Copies) -> str | N
     return nearest
 
 
+def _mapping_edges(
+    source: SampledTopic, target: SampledTopic, copy: TopicCopy, unexplained: AbstractSet[str]
+) -> list[LineageEdge]:
+    return [
+        {
+            "from": {"topic": source.name, "field": mapped.source},
+            "to": {"topic": target.name, "field": field},
+            "direction": "known",
+            "method": "bijection" if mapped.reversible else "function",
+            "score": mapped.score,
+            "support": mapped.support,
+            "lag_ms": mapped.lag_ms,
+        }
+        for field, mapped in find_mapped_fields(source, target, copy, unexplained).items()
+    ]
+
+
 def _lookup_edges(
-    target: SampledTopic, topics: list[SampledTopic], unexplained: set[str], copies: Copies, step: Callable[[], None]
+    target: SampledTopic,
+    topics: list[SampledTopic],
+    unexplained: AbstractSet[str],
+    copies: Copies,
+    step: Callable[[], None],
 ) -> list[LineageEdge]:
     best: dict[str, LineageEdge] = {}
     for table in topics:

@@ -7,7 +7,7 @@ what was late in its source is late in the target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +22,7 @@ __all__ = ["Copies", "nearest_sources"]
 Copies = Mapping[tuple[str, str], TopicCopy]
 """Copies by source and target."""
 
-MIN_ROWS: Final = 30
+MIN_ROWS: Final = 12
 MAX_MISSING: Final = 0.003  #: maximum share of a target's rows that its source may lack or have later
 MIN_MISSING: Final = 2  #: so many may always be missing
 MIN_DROPPED: Final = 3.0  #: expected number of rows, dropped by a copy, from which their absence in the target counts
@@ -55,6 +55,14 @@ class _Rows:
 _NEVER: Final = np.iinfo(np.int64).max
 
 
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Rows of a target and of candidates, by one field that identifies them in all of these topics."""
+
+    target: _Rows
+    candidates: Mapping[str, _Rows]
+
+
 def nearest_sources(
     target: SampledTopic, candidates: Sequence[str], topics: Mapping[str, SampledTopic], copies: Copies
 ) -> list[str]:
@@ -66,76 +74,86 @@ def nearest_sources(
         topics: topics by name.
         copies: copies with a definite direction; those between candidates tell which one is further upstream.
     """
-    remaining = list(candidates)
-    compared = _rows_of_candidates(target, candidates, topics, copies)
-    if compared is None:
-        return remaining
-    own, rows = compared
-    absent = _count_absent(own, rows)
-    limit = {name: max(MIN_MISSING, MAX_MISSING * absent[name][1]) for name in rows}
-    remaining = [name for name in remaining if name not in rows or absent[name][0] < limit[name]] or remaining
+    comparisons = list(_compare_by_field(target, candidates, topics, copies))
+    absent = {name: _lacks_rows(name, comparisons) for name in candidates}
+    remaining = [name for name in candidates if not absent[name]] or list(candidates)
     dropped = set()
     for upstream in remaining:
         for downstream in remaining:
-            if upstream in rows and downstream in rows and (upstream, downstream) in copies:
-                nearer = _is_nearer(rows[upstream], rows[downstream], own)
-                dropped.add(upstream if nearer else downstream)
+            if (upstream, downstream) in copies:
+                shared = [each for each in comparisons if {upstream, downstream} <= each.candidates.keys()]
+                if shared:
+                    nearer = _is_nearer(upstream, downstream, shared)
+                    dropped.add(upstream if nearer else downstream)
     return [name for name in remaining if name not in dropped] or remaining
 
 
-def _rows_of_candidates(
+def _compare_by_field(
     target: SampledTopic, candidates: Sequence[str], topics: Mapping[str, SampledTopic], copies: Copies
-) -> tuple[_Rows, dict[str, _Rows]] | None:
-    """Return the rows of the target and its candidates, by a field that identifies them in most."""
-    best: tuple[tuple[int, int], _Rows, dict[str, _Rows]] | None = None
+) -> Iterator[_Comparison]:
+    """Yield a comparison for each field that identifies rows in the target and in two candidates."""
     for field in target.fields:
-        if not field.identifies_rows or len(field.distinct) < MIN_ROWS:
+        if not field.identifies_rows:
             continue
         rows = {}
         for name in candidates:
             copied = copies[name, target.name].fields.get(field.name)
             if copied is not None:
                 source = next(each for each in topics[name].fields if each.name == copied.source)
-                if source.identifies_rows and len(source.distinct) >= MIN_ROWS:
+                if source.identifies_rows:
                     rows[name] = _Rows.of(source)
-        rank = len(rows), len(field.distinct)
-        if len(rows) > 1 and (best is None or rank > best[0]):
-            best = rank, _Rows.of(field), rows
-    return best[1:] if best else None
+        if len(rows) > 1:
+            yield _Comparison(_Rows.of(field), rows)
 
 
-def _count_absent(own: _Rows, rows: Mapping[str, _Rows]) -> dict[str, tuple[int, int]]:
-    """Return, by candidate, the number of target rows that it lacked, and of those that any had.
+def _lacks_rows(name: str, comparisons: Iterable[_Comparison]) -> bool:
+    """Return whether a candidate lacks rows of the target, or had them later, that others had before."""
+    absent = total = 0
+    for comparison in comparisons:
+        if name in comparison.candidates:
+            own, rows = comparison.target, comparison.candidates
+            values = own.values[own.values <= _common_limit(own, *rows.values())]
+            times = own.times[: len(values)]
+            present = {other: each.find_times(values) <= times for other, each in rows.items()}
+            anywhere = np.logical_or.reduce(list(present.values()))
+            total += int(np.count_nonzero(anywhere))
+            absent += int(np.count_nonzero(anywhere & ~present[name]))
+    return absent >= max(MIN_MISSING, MAX_MISSING * total)
 
-    A row that the candidate had later than the target counts as lacking.
-    """
-    highest = np.uint64(min(own.highest, *(each.highest for each in rows.values())))
-    values = own.values[own.values <= highest]
-    times = own.times[: len(values)]
-    present = {name: each.find_times(values) <= times for name, each in rows.items()}
-    anywhere = np.logical_or.reduce(list(present.values()))
-    total = int(np.count_nonzero(anywhere))
-    return {name: (int(np.count_nonzero(anywhere & ~each)), total) for name, each in present.items()}
+
+def _common_limit(*rows: _Rows) -> np.uint64:
+    return np.uint64(min(each.highest for each in rows))
 
 
-def _is_nearer(upstream: _Rows, downstream: _Rows, target: _Rows) -> bool:
+def _is_nearer(upstream: str, downstream: str, comparisons: Sequence[_Comparison]) -> bool:
     """Return whether the target was made from the copy of a topic rather than from the topic."""
-    highest = np.uint64(min(upstream.highest, downstream.highest, target.highest))
-    values = upstream.values[upstream.values <= highest]
-    times, later, last = (rows.find_times(values) for rows in (upstream, downstream, target))
-    copied, reached = later < _NEVER, last < _NEVER
+    copied, reached, first_delays, whole_delays = (
+        np.concatenate(arrays)
+        for arrays in zip(*(_follow_rows(upstream, downstream, each) for each in comparisons), strict=True)
+    )
     expected = np.count_nonzero(~copied) * float(np.mean(reached[copied])) if copied.any() else 0.0
     if expected >= MIN_DROPPED:
         return bool(np.count_nonzero(~copied & reached) <= MAX_DROPPED * expected)
     both = copied & reached
-    if np.count_nonzero(both) < MIN_ROWS:
+    rows = int(np.count_nonzero(both))
+    if rows < MIN_ROWS:
         return False
-    first_delays, whole_delays = (later - times)[both], (last - times)[both]
+    first_delays, whole_delays = first_delays[both], whole_delays[both]
     late = first_delays > np.quantile(whole_delays, LATE)
     if np.count_nonzero(late) >= MIN_LATE:
         return bool(np.mean(whole_delays[late] >= first_delays[late]) > LATE)
-    correlation = _rank_correlation(first_delays, whole_delays)
-    return correlation > max(MIN_CORRELATION, CERTAIN / float(np.sqrt(np.count_nonzero(both))))
+    return _rank_correlation(first_delays, whole_delays) > max(MIN_CORRELATION, CERTAIN / float(np.sqrt(rows)))
+
+
+def _follow_rows(
+    upstream: str, downstream: str, comparison: _Comparison
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Integers, Integers]:
+    """Return, by row of the upstream topic, whether the copy and the target have it, and both delays."""
+    source, copy, target = comparison.candidates[upstream], comparison.candidates[downstream], comparison.target
+    values = source.values[source.values <= _common_limit(source, copy, target)]
+    times, later, last = (rows.find_times(values) for rows in (source, copy, target))
+    copied, reached = later < _NEVER, last < _NEVER
+    return copied, reached, np.where(copied, later - times, 0), np.where(reached, last - times, 0)
 
 
 def _rank_correlation(first: Integers, second: Integers) -> float:

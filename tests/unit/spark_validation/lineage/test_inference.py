@@ -304,3 +304,45 @@ def test_a_topic_of_one_record_or_of_one_value_has_no_lineage() -> None:
         )
         == []
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_a_field_computed_from_a_recurring_field_is_found(seed: int) -> None:
+    random = seeded(seed)
+    orders = orders_of(random)
+    tokens = {value["customer"]: f"{random.getrandbits(64):x}" for _, value in orders}
+    masked = made(
+        orders,
+        random,
+        lambda v: {
+            "order_id": v["order_id"],
+            "amount": v["amount"],
+            "token": tokens[v["customer"]],
+            "area": f"area {v['placed']['shop'] // 5}",
+            "nonce": random.getrandbits(60),
+            "flag": random.choice(["x", "y", "z"]),
+        },
+    )
+    edges = infer_edges(sample_topics({"orders": orders, "masked": masked}))
+    assert {(edge["from"]["field"], edge["to"]["field"], edge["method"]) for edge in edges} == {
+        ("order_id", "order_id", "copy"),
+        ("amount", "amount", "copy"),
+        ("customer", "token", "bijection"),
+        ("placed.shop", "area", "function"),
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_a_sibling_with_the_same_lookup_is_no_source(seed: int) -> None:
+    """Both were made from the orders and the customers, the slower one not from the faster one."""
+    random = seeded(seed)
+    orders, customers = orders_of(random), customers_of(random)
+    cities = {value["id"]: value["city"] for _, value in customers}
+
+    def enrich(value: dict[str, Any]) -> dict[str, Any]:
+        return {**{name: value[name] for name in ("order_id", "amount", "customer")}, "city": cities[value["customer"]]}
+
+    first = made(orders, random, enrich)
+    second = made(orders, random, enrich, lag=(4000, 9000))
+    edges = infer_edges(sample_topics({"orders": orders, "customers": customers, "first": first, "second": second}))
+    assert {edge["from"]["topic"] for edge in edges if edge["to"]["topic"] == "second"} == {"orders", "customers"}
