@@ -108,10 +108,14 @@ def _explain_fields(
         edges.extend(more)
         unexplained.difference_update(edge["to"]["field"] for edge in more)
 
-    add(_copy_edges(target, nearest, unexplained, copies))
+    contested = _contested_fields(target, nearest, copies)
+    looked_up = {
+        edge["to"]["field"] for edge in _lookup_edges(target, topics, contested, copies, lambda: None) if contested
+    }
+    add(_copy_edges(target, nearest, unexplained, looked_up, copies))
     sources = sorted({edge["from"]["topic"] for edge in edges})
     add(_lookup_edges(target, topics, unexplained, copies, step))
-    add(_copy_edges(target, candidates, unexplained, copies))
+    add(_copy_edges(target, candidates, unexplained, frozenset(), copies))
     for source in sources:
         add(_mapping_edges(by_name[source], target, copies[source, target.name], unexplained))
     return edges
@@ -167,15 +171,38 @@ def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[s
     }
 
 
+def _contested_fields(target: SampledTopic, candidates: list[str], copies: Copies) -> set[str]:
+    """Return the fields that some candidates explain and others do not."""
+    explained = [copies[name, target.name].fields.keys() for name in candidates]
+    return {field for fields in explained for field in fields if not all(field in each for each in explained)}
+
+
 def _copy_edges(
-    target: SampledTopic, candidates: list[str], unexplained: AbstractSet[str], copies: Copies
+    target: SampledTopic,
+    candidates: list[str],
+    unexplained: AbstractSet[str],
+    looked_up: AbstractSet[str],
+    copies: Copies,
 ) -> list[LineageEdge]:
+    """Return the edges from the fewest candidates that explain the fields.
+
+    Of candidates with clearly the most rows, the one that explains most fields is taken, and so on for the rest. Fields
+    that a table explains as well do not count: siblings have them, too.
+    """
     sources: dict[str, str] = {}
-    for field in sorted(unexplained):
-        with_field = [name for name in candidates if field in copies[name, target.name].fields]
-        source = _clearest_source(with_field, target.name, copies)
-        if source is not None:
-            sources[field] = source
+    remaining = set(unexplained)
+    while True:
+        fields = {name: copies[name, target.name].fields.keys() & remaining for name in candidates}
+        counts = {name: len(explained - looked_up) for name, explained in fields.items() if explained - looked_up}
+        if not counts:
+            break
+        max_matched = max(copies[name, target.name].matched for name in counts)
+        clear = {
+            name: n for name, n in counts.items() if copies[name, target.name].matched >= max_matched - CLEAR_DIFFERENCE
+        }
+        source = _clearest_source([name for name, n in clear.items() if n == max(clear.values())], target.name, copies)
+        sources.update(dict.fromkeys(fields[source], source))
+        remaining -= fields[source]
     return [
         _copy_edge(source, target.name, field, copies[source, target.name].fields[field], "known")
         for field, chosen in sources.items()
@@ -191,15 +218,13 @@ def _joined_sources(field: str, source: str, target: str, sources: Mapping[str, 
             yield other
 
 
-def _clearest_source(sources: list[str], target: str, copies: Copies) -> str | None:
+def _clearest_source(sources: list[str], target: str, copies: Copies) -> str:
     """Return the topic that a field comes from, among those that contain its values.
 
     A source with clearly more of the target's rows wins. Of the others, a topic that was itself made from another is
     the source if it dropped rows that the target lacks too; if it dropped none, both are equal and the first is
     returned.
     """
-    if not sources:
-        return None
     max_matched = max(copies[source, target].matched for source in sources)
     equal = sorted(source for source in sources if max_matched - copies[source, target].matched <= CLEAR_DIFFERENCE)
     nearest = equal[0]

@@ -346,3 +346,19 @@ def test_a_sibling_with_the_same_lookup_is_no_source(seed: int) -> None:
     second = made(orders, random, enrich, lag=(4000, 9000))
     edges = infer_edges(sample_topics({"orders": orders, "customers": customers, "first": first, "second": second}))
     assert {edge["from"]["topic"] for edge in edges if edge["to"]["topic"] == "second"} == {"orders", "customers"}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_the_fewest_sources_that_explain_all_fields_are_named(seed: int) -> None:
+    """The anonymous topic has no order id, but a token that only the copy of it has, too."""
+    random = seeded(seed)
+    orders = orders_of(random)
+
+    def anonymise(value: dict[str, Any]) -> dict[str, Any]:
+        kept = {name: value[name] for name in ("amount", "customer", "country")}
+        return {**kept, "token": f"{random.getrandbits(60):x}"}
+
+    anonymous = made(orders, random, anonymise)
+    shared = made(anonymous, random, unchanged, share=0.9)
+    edges = infer_edges(sample_topics({"anonymous": anonymous, "orders": orders, "shared": shared}))
+    assert {edge["from"]["topic"] for edge in edges if edge["to"]["topic"] == "shared"} == {"anonymous"}
