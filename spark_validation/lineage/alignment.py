@@ -12,7 +12,15 @@ from contractlog.spark_validation.lineage.sample_arrays import Integers, Sampled
 
 Cells = npt.NDArray[np.uint32]
 
-__all__ = ["MIN_AGREEMENT", "Agreement", "Alignment", "align_rows", "measure_agreement", "pool_alignments"]
+__all__ = [
+    "MIN_AGREEMENT",
+    "Agreement",
+    "Alignment",
+    "align_rows",
+    "last_before",
+    "measure_agreement",
+    "pool_alignments",
+]
 
 
 MIN_AGREEMENT: Final = 0.95  #: minimum share of rows in which a copied field equals its source
@@ -71,7 +79,7 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
 
     by_time = np.lexsort((source.times, source.groups))
     group = indexes[b]
-    before = _last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
+    before = last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
     starts = ends - source.counts
     a = by_time[np.maximum(before, 0)]
     paired = (before >= starts[group]) & (whole[b] | (source.days[a] == target.days[b]))
@@ -87,7 +95,7 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     return Alignment(source.rows[a], target.rows[b], controls, float(matched))
 
 
-def _last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
+def last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
     """Return the index of the last (group, time) that is not greater, in ascending lists."""
     order = np.lexsort((np.repeat([0, 1], [len(groups), len(group)]), np.r_[times, time], np.r_[groups, group]))
     from_source = order < len(groups)

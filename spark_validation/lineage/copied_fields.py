@@ -16,6 +16,7 @@ from contractlog.spark_validation.lineage.alignment import (
     measure_agreement,
     pool_alignments,
 )
+from contractlog.spark_validation.lineage.combined_alignment import align_by_two_fields
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
 
 __all__ = ["CopiedField", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
@@ -60,7 +61,8 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     not used repeatedly, as those of a lookup table are.
     """
     proven: list[tuple[float, Alignment, float]] = []
-    for anchor, target_field in candidate_pairs(source, target):
+    pairs = candidate_pairs(source, target)
+    for anchor, target_field in pairs:
         alignment = align_rows(source.fields[anchor], target.fields[target_field])
         unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
         fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
@@ -71,13 +73,26 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
         if proof:
             proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[target_field])))
     if not proven:
-        return None
+        return _find_copy_by_two_fields(source, target, pairs)
     proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
     rows = pool_alignments(best)
     fields = _copied_fields(source, target, rows)
     matched = float(np.median([alignment.matched for alignment in best]))
     return TopicCopy(matched, min(row_ratio for _, _, row_ratio in proven), rows, fields) if fields else None
+
+
+def _find_copy_by_two_fields(
+    source: SampledTopic, target: SampledTopic, pairs: list[tuple[int, int]]
+) -> TopicCopy | None:
+    fields: dict[str, CopiedField] = {}
+    best: Alignment | None = None
+    ratio = 1.0
+    for first, _, alignment in align_by_two_fields(source, target, pairs):
+        fields = _copied_fields(source, target, alignment) | fields
+        if best is None or alignment.matched > best.matched:
+            best, ratio = alignment, _kept_share(source.fields[first[0]], target.fields[first[1]])
+    return TopicCopy(best.matched, ratio, best, fields) if best is not None and fields else None
 
 
 def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contractlog.contracts.audit.value_samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
-from contractlog.spark_validation.lineage.sampling import field_id
+from contractlog.spark_validation.lineage.sampling import field_id, hash_text
 
 __all__ = ["SampledField", "SampledTopic", "group_by_topic"]
 
@@ -58,6 +58,7 @@ class SampledTopic:
     values: npt.NDArray[np.uint64]  #: of all fields, ascending
     cells: npt.NDArray[np.uint32]  #: upper half of the value's hash by row and field; 0 for null
     times: Integers  #: of each row
+    time_cells: npt.NDArray[np.uint32]  #: as ``cells``, of each row's time as a number of milliseconds and microseconds
     earlier: Integers  #: index of the previous row in time, by row; the first row has the second
     keys: frozenset[int]  #: hashes of the record keys' values
 
@@ -93,7 +94,14 @@ def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign
     times = np.array([row.timestamp for row in rows], np.int64)
     values = np.unique(np.concatenate([field.distinct for field in fields]))
     return SampledTopic(
-        name, tuple(fields), values, _decode_rows(rows, list(samples)), times, _previous_rows(times), keys
+        name,
+        tuple(fields),
+        values,
+        _decode_rows(rows, list(samples)),
+        times,
+        _hash_times(times, design.key),
+        _previous_rows(times),
+        keys,
     )
 
 
@@ -128,6 +136,13 @@ def _decode_rows(rows: list[SampledValue], fields: list[str]) -> npt.NDArray[np.
     cells = np.zeros((len(rows), len(fields)), np.uint32)
     cells[at[matching], order[indexes[matching]]] = np.maximum(flat["value"][matching], 1)
     return cells
+
+
+def _hash_times(times: Integers, key: str) -> npt.NDArray[np.uint32]:
+    distinct, groups = np.unique(times, return_inverse=True)
+    texts = [(str(time), str(1000 * time)) for time in distinct.tolist()]
+    cells = [[hash_text(text, key) >> 32 for text in row] for row in texts]
+    return np.array(cells, np.uint32).reshape(-1, 2)[groups]
 
 
 def _previous_rows(times: Integers) -> Integers:

@@ -29,7 +29,7 @@ from contractlog.contracts.audit.value_samples import (
     merge_samples,
 )
 
-__all__ = ["FieldValues", "canonical_texts", "field_id", "sample_fields"]
+__all__ = ["FieldValues", "canonical_texts", "field_id", "hash_text", "sample_fields"]
 
 Words = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -70,6 +70,11 @@ class _HashedColumn:
 def field_id(field: str) -> int:
     """Return the 32-bit hash that identifies a field in a row's cells."""
     return int.from_bytes(blake2b(field.encode(), digest_size=4, key=b"field").digest(), "little")
+
+
+def hash_text(text: str, key: str) -> int:
+    """Return the 64-bit hash of a value's canonical text."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8, key=key.encode()).digest(), "little")
 
 
 def sample_fields(

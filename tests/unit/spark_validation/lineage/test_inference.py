@@ -362,3 +362,32 @@ def test_the_fewest_sources_that_explain_all_fields_are_named(seed: int) -> None
     shared = made(anonymous, random, unchanged, share=0.9)
     edges = infer_edges(sample_topics({"anonymous": anonymous, "orders": orders, "shared": shared}))
     assert {edge["from"]["topic"] for edge in edges if edge["to"]["topic"] == "shared"} == {"anonymous"}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_two_fields_together_identify_rows(seed: int) -> None:
+    """No field of the target identifies an order, and no other agrees."""
+    random = seeded(seed)
+    orders = orders_of(random)
+    sums = made(orders, random, lambda v: {"customer": v["customer"], "cents": str(v["amount"])}, share=0.8)
+    others = [
+        (time, {"customer": value["customer"], "cents": sums[-number][1]["cents"]})
+        for number, (time, value) in enumerate(sums)
+    ]
+    edges = format_edges(infer_edges(sample_topics({"orders": orders, "sums": sums, "unrelated": others})))
+    assert edges == {("orders.customer", "sums.customer"), ("orders.amount", "sums.cents")}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_the_times_of_a_key_tell_its_sessions(seed: int, unit: int) -> None:
+    """A clock is no evidence with a sequence, but with a key that recurs."""
+    random = seeded(seed)
+    orders = orders_of(random)
+    sessions = [
+        (time + 7_200_000, {"who": value["customer"], "started": unit * time, "length": random.randint(1, 9)})
+        for time, value in orders[::3]
+    ]
+    log = [(time + 5, {"number": number, "at": unit * time}) for number, (time, _) in enumerate(orders)]
+    edges = format_edges(infer_edges(sample_topics({"orders": orders, "sessions": sessions, "log": log})))
+    assert edges == {("orders.customer", "sessions.who")}
