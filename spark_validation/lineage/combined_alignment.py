@@ -57,7 +57,7 @@ def _align(source: SampledTopic, target: SampledTopic, first: FieldPair, second:
         certain |= _is_sampled(source, second[0], target.cells[target_rows, second[1]])
     target_rows, target_values = target_rows[certain], target_values[certain]
     distinct, groups = np.unique(source_values, return_inverse=True)
-    if len(target_rows) < MIN_ROWS or len(distinct) < MIN_UNIQUE * len(source_values):
+    if len(target_rows) < MIN_ROWS or len(distinct) < max(MIN_ROWS, MIN_UNIQUE * len(source_values)):
         return None
     matched = _find(distinct, target_values)
     share = float(np.mean(matched >= 0))

@@ -391,3 +391,9 @@ def test_the_times_of_a_key_tell_its_sessions(seed: int, unit: int) -> None:
     log = [(time + 5, {"number": number, "at": unit * time}) for number, (time, _) in enumerate(orders)]
     edges = format_edges(infer_edges(sample_topics({"orders": orders, "sessions": sessions, "log": log})))
     assert edges == {("orders.customer", "sessions.who")}
+
+
+def test_fields_that_never_occur_together_align_no_rows() -> None:
+    source = [(START + n, {"a": n % 40} if n % 2 else {"b": f"{n % 40} b"}) for n in range(400)]
+    target = [(START + 1000 + n, {"a": n % 40, "b": f"{n % 40} b"}) for n in range(400)]
+    assert infer_edges(sample_topics({"source": source, "target": target})) == []
