@@ -22,6 +22,7 @@ from contractlog.serdes.json_schema.branch_cost import (
     count_references,
     has_too_many_branches,
 )
+from contractlog.serdes.json_schema.content_keywords import remove_content_keywords
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts
 from contractlog.serdes.json_schema.violation_finder import NOT_VALID, ViolationFinder
 
@@ -160,7 +161,8 @@ def json_schema_of(parsed: ParsedSchema) -> JsonSchema:
 
 
 def _prepare_contents(contents: Any, draft: str) -> Any:
-    """Name the draft, and make ``definitions`` and ``$defs`` of the root available under either name."""
+    """Remove content keywords, name the draft, and give the root both ``definitions`` and ``$defs``."""
+    contents = remove_content_keywords(contents)
     if not isinstance(contents, dict):
         return contents
     for name, alias in (("definitions", "$defs"), ("$defs", "definitions")):

@@ -29,7 +29,7 @@ _BUDGET_FACTOR: Final = 6  #: how many times a large document may be searched
 _PLAIN_KEYWORDS: Final = frozenset(
     {
         *("type", "enum", "const", "multipleOf", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum"),
-        *("maxLength", "minLength", "pattern", "format", "contentEncoding", "contentMediaType"),
+        *("maxLength", "minLength", "pattern", "format"),
         *("maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "required", "dependentRequired"),
     }
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from contractlog.clients import Registry
 
 CONTEXT = SerializationContext("weather", MessageField.VALUE)
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 WEATHER = json.dumps(
     {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -150,6 +151,20 @@ def test_integers_of_any_length_are_written_as_they_are_read(registry: Registry,
 
 def test_formats_are_not_asserted(registry: Registry) -> None:
     assert JSONSerializer(WEATHER, registry)({"station": "JFK", "at": "whenever"}, CONTEXT)
+
+
+@pytest.mark.parametrize("words", ["jsonschema-rs", "jsonschema"])
+@pytest.mark.parametrize("formats", [False, True])
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-07/schema#", DRAFT_2020]
+)
+def test_content_keywords_are_annotations(registry: Registry, draft: str, words: str, *, formats: bool) -> None:
+    """As in the reference's client; the validator would assert them in drafts 6 and 7."""
+    text = {"type": "string", "contentEncoding": "base64", "contentMediaType": "application/json"}
+    schema = json.dumps({"$schema": draft, "properties": {"a": text}})
+    conf = {"validate.formats": formats, "validate.words": words}
+    written = JSONSerializer(schema, registry, conf=conf)({"a": "("}, CONTEXT)
+    assert reader(registry, **conf)(written, CONTEXT) == {"a": "("}
 
 
 @pytest.mark.parametrize("root_id", [None, "http://x.example/root.json", "root.json"])

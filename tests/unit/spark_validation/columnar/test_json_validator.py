@@ -196,6 +196,17 @@ def test_formats_break_nothing_unless_asked() -> None:
     assert [outcome for outcome, _, _ in list_outcomes(strict)] == ["SCHEMA_VIOLATION", "CONFORMS"]
 
 
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+)
+def test_content_keywords_are_annotations_as_for_serializers(draft: str) -> None:
+    schema = {"$schema": draft, "$ref": "b", "definitions": {"n": {"contentEncoding": "base64"}}}
+    base64 = json.dumps({"$schema": draft, "properties": {"a": {"type": "string", "contentEncoding": "base64"}}})
+    limits = ValidationLimits(formats=True)
+    outcomes = list_outcomes(judge(schema, [{"a": "("}, {"a": 1}], limits, {"b": base64}))
+    assert [outcome for outcome, _, _ in outcomes] == ["CONFORMS", "SCHEMA_VIOLATION"]
+
+
 def test_a_schema_without_a_known_draft_is_draft_7() -> None:
     newer = {"properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}]}}}
     document = {"a": [1]}
