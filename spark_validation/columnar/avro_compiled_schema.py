@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from contractlog.compatibility.avro import types as avro
-from contractlog.compatibility.json_text import Number
+from contractlog.serdes.avro.interpreter.codec_builder import parse_decimal
+from contractlog.serdes.avro.interpreter.codecs import RECORD_COST
 
 __all__ = [
     "CONTAINERS",
@@ -23,8 +24,6 @@ __all__ = [
     "make_node",
     "mark_empty",
 ]
-
-_MAX_NUMBER_LENGTH: Final = 10
 
 
 class AvroKind(IntEnum):
@@ -72,6 +71,8 @@ class CompiledNode:
         default_factory=list
     )  #: field types, branches, items, or a map's keys and values
     empty: bool = False  #: true if values take no bytes at all
+    cost: int = 1  #: of such a value, against the limit on items without bytes
+    levels: int = 0  #: nested records of such a value
 
 
 @dataclass(slots=True, eq=False)
@@ -221,31 +222,15 @@ def _parse_logical_type(avro_type: avro.AvroType, node: CompiledNode) -> Logical
         return None
     if name != "decimal":
         return LogicalType(name)
-    precision, scale = (
-        _parse_integer(avro_type.props.get("precision")),
-        _parse_integer(avro_type.props.get("scale", Number("0"))),
-    )
-    if precision is None or scale is None or not 0 <= scale <= precision or not precision:
-        return None
-    if node.kind is AvroKind.FIXED and precision > _max_digits(node.size):
-        return None
-    return LogicalType(name, precision, scale)
-
-
-def _parse_integer(number: Any) -> int | None:
-    """Return a schema attribute as int if it is a whole number of at most 10 characters, else None."""
-    if isinstance(number, Number) and number.integral and len(number.text) <= _MAX_NUMBER_LENGTH:
-        return int(number.text)
-    return None
-
-
-def _max_digits(size: int) -> int:
-    """Return how many decimal digits always fit into a two's complement number of ``size`` bytes."""
-    return (8 * size - 1) * 30103 // 100000 if size else 0
+    parameters = parse_decimal(avro_type.props, node.size if node.kind is AvroKind.FIXED else None)
+    return None if parameters is None else LogicalType(name, *parameters)
 
 
 def mark_empty(nodes: list[CompiledNode]) -> None:
-    """Mark nodes whose values take no bytes, including records of only such fields, unless recursive."""
+    """Mark nodes whose values take no bytes, including records of only such fields, unless recursive.
+
+    Their costs are those of the deserializers.
+    """
     users: dict[int, list[CompiledNode]] = defaultdict(list)
     filled: dict[int, int] = {}
     for node in nodes:
@@ -263,6 +248,9 @@ def mark_empty(nodes: list[CompiledNode]) -> None:
     while empty:
         node = empty.pop()
         node.empty = True
+        if node.kind is AvroKind.RECORD:
+            node.cost = RECORD_COST + sum(child.cost for child in node.children)
+            node.levels = 1 + max((child.levels for child in node.children), default=0)
         for user in users[id(node)]:
             filled[id(user)] -= 1
             if not filled[id(user)]:

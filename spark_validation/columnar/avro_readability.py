@@ -78,7 +78,12 @@ class AvroReadability:
         *,
         scalar_rows: int = MAX_ROWS_ONE_BY_ONE,
     ) -> None:
-        bounds = Limits(max_depth=limits.depth, strict_booleans=limits.strict_booleans)
+        bounds = Limits(
+            max_depth=limits.depth,
+            max_length=limits.length,
+            max_empty_items=limits.items,
+            strict_booleans=limits.strict_booleans,
+        )
         self._decoder = AvroReader(writer, reader, limits=bounds)
         self._interpreter = InterpretedReader(writer, reader, limits=bounds)
         self._limits = limits

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro_compiled_schema import AvroKind, ValuePath
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -38,12 +41,20 @@ class RuleViolated(Exception):
 class RecordWalk:
     """Walks one record from ``pos`` to ``end``; each method advances ``pos`` past the bytes that it reads."""
 
-    __slots__ = ("collect", "data", "end", "limits", "pos")
+    __slots__ = ("allowance", "collect", "data", "end", "limits", "pos", "row")
 
-    def __init__(self, data: bytes | memoryview, limits: ValidationLimits, collect: Collect) -> None:
+    def __init__(
+        self,
+        data: bytes | memoryview,
+        limits: ValidationLimits,
+        collect: Collect,
+        allowance: NDArray[np.int64] | None = None,
+    ) -> None:
         self.data = data
         self.limits = limits
         self.collect = collect
+        self.allowance = np.array([limits.items]) if allowance is None else allowance  # by record: items left
+        self.row = 0
         self.pos = 0
         self.end = len(data)
 
@@ -55,10 +66,11 @@ class RecordWalk:
         """
         while path.node.kind is AvroKind.UNION:  # nested only in the resolution of two schemas
             path = self.branch(path)
-        if not path.node.empty:
-            _READERS[path.node.kind](self, path)
-        elif path.node.kind is AvroKind.NULL:
+        node = path.node
+        if node.kind is AvroKind.NULL:
             self.collect(path, self.pos, 0)
+        elif not node.empty or self.is_too_deep(path):
+            _READERS[node.kind](self, path)
 
     def varint(self, path: ValuePath, max_bytes: int) -> int:
         """Read a zigzag integer of at most ``max_bytes`` bytes."""
@@ -161,18 +173,17 @@ class RecordWalk:
     def read_blocks(self, path: ValuePath) -> None:
         """Read an array or a map: blocks of items, ended by a block without items."""
         self.open(path)
-        self.rest_of_blocks(path, 0)
+        self.rest_of_blocks(path)
 
-    def rest_of_blocks(self, path: ValuePath, empties: int) -> None:
-        """Read the remaining blocks; ``empties`` is the number of items without bytes counted so far."""
+    def rest_of_blocks(self, path: ValuePath) -> None:
+        """Read the remaining blocks."""
         while True:
             count, stop = self.block_header(path)
             if not count:
                 return
             if self.items_are_empty(path):
-                empties += count
-                if empties > self.limits.items:
-                    raise RuleViolated(Outcome.TOO_MANY_ITEMS, path, self.pos)
+                self.spend(path, count * path.node.children[-1].cost)
+                self.walk_empty(path.child(0))
             else:
                 self.read_items(path, count)
             if stop not in (None, self.pos):
@@ -201,6 +212,22 @@ class RecordWalk:
         for _ in range(count):
             for step in steps:
                 self.walk(step)
+
+    def walk_empty(self, path: ValuePath) -> None:
+        """Check the depth of an item without bytes, of which nothing is collected."""
+        if self.is_too_deep(path):
+            self.walk(path)
+
+    def is_too_deep(self, path: ValuePath) -> bool:
+        """Return whether a value without bytes has records beyond the depth limit."""
+        return path.depth - 1 + path.node.levels > self.limits.depth and path.node.empty
+
+    def spend(self, path: ValuePath, cost: int) -> None:
+        """Count the cost of items without bytes."""
+        left = int(self.allowance[self.row]) - cost
+        if left < 0:
+            raise RuleViolated(Outcome.TOO_MANY_ITEMS, path, self.pos)
+        self.allowance[self.row] = left
 
     def open(self, path: ValuePath) -> None:
         """Enter a container, unless it exceeds the depth limit."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.interpreter.logical_types import MAX_DIGITS
 from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,
     CompiledSchema,
@@ -41,7 +42,7 @@ _SENTENCES: Final = MappingProxyType(
         Outcome.BAD_UNION_INDEX: "{what} is none of the {children} branches",
         Outcome.BAD_BOOLEAN: "{what} is neither 0 nor 1",
         Outcome.TOO_DEEP: "{what} is nested deeper than {depth} containers",
-        Outcome.TOO_MANY_ITEMS: "{what} has more than {items} items that take no bytes",
+        Outcome.TOO_MANY_ITEMS: "{what} has too many items that take no bytes; in a record, they may count for {items}",
         Outcome.TRAILING_BYTES: "{left} left after the value",
         Outcome.LOGICAL_TYPE: "{what} is not a valid {logical}",
     }
@@ -53,7 +54,6 @@ _HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", n
 _WORD: Final = 8  # bytes of an int64
 _WORD_DIGITS: Final = 18  # decimal digits that always fit into it
 _MAX_DIGITS_PER_BIT: Final = 0.30103  # just above log10(2), as it selects what may have too many digits
-_MAX_CHECKED_PRECISION: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
 class AvroValidator:
@@ -145,7 +145,7 @@ def _find_violations(
         case "uuid" if path.node.kind is AvroKind.STRING:
             return _find_invalid_uuids(tally, starts, values)
         case "decimal":
-            return _find_excess_precision(tally, starts, values, logical.precision)
+            return _find_excess_precision(tally, starts, values, min(logical.precision, MAX_DIGITS))
     return None
 
 
@@ -172,7 +172,7 @@ def _find_excess_precision(
         bad[short] = (numbers >= limit) | (numbers <= -limit)
     suspects = (8 * lengths - 1) * _MAX_DIGITS_PER_BIT >= precision
     suspects &= (lengths > _WORD) | (precision > _WORD_DIGITS)
-    if precision <= _MAX_CHECKED_PRECISION and suspects.any():
+    if suspects.any():
         power = 10**precision
         for where in np.flatnonzero(suspects).tolist():
             start, length = int(starts[where]), int(lengths[where])

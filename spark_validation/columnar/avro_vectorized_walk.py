@@ -42,15 +42,14 @@ _FIXED_SIZE: Final = frozenset({AvroKind.FLOAT, AvroKind.DOUBLE, AvroKind.FIXED}
 class VectorizedWalk:
     """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
 
-    __slots__ = ("_collected", "_row", "final", "scalar", "scalar_rows", "tally")
+    __slots__ = ("_collected", "final", "scalar", "scalar_rows", "tally")
 
     def __init__(self, tally: BatchTally, scalar_rows: int = MAX_ROWS_ONE_BY_ONE) -> None:
         self.tally = tally
         self.scalar_rows = scalar_rows
         self.final = np.zeros(tally.codes.size, np.int64)  #: by row: end position of finished cursors
-        self.scalar = RecordWalk(tally.data.data, tally.limits, self._collect)
+        self.scalar = RecordWalk(tally.data.data, tally.limits, self._collect, tally.allowance)
         self._collected: dict[ValuePath, list[tuple[int, int, int]]] = {}
-        self._row = 0
 
     def run(self, path: ValuePath, cursors: Cursors) -> None:
         """Read one value of every record."""
@@ -62,13 +61,16 @@ class VectorizedWalk:
     def read(self, path: ValuePath, cursors: Cursors) -> None:
         """Read the value at a path with every cursor."""
         kind = path.node.kind
+        if path.node.empty and cursors.size and self.scalar.is_too_deep(path):
+            self._one_by_one(cursors, lambda scalar: scalar.walk(path))
+            return
         if path.node.empty or not cursors.size:
             self._note_nulls(path, cursors.rows, cursors.pos)
             return
         if kind not in CONTAINERS:
             PRIMITIVE_READERS[kind](self.tally, path, cursors)
         elif cursors.size <= self.scalar_rows:
-            self._one_by_one(cursors, lambda scalar, _: scalar.walk(path))
+            self._one_by_one(cursors, lambda scalar: scalar.walk(path))
         elif kind is AvroKind.UNION:
             self._union(path, cursors)
         elif path.depth > self.tally.limits.depth:
@@ -89,7 +91,7 @@ class VectorizedWalk:
             where = np.flatnonzero(indexes == branch)
             if not where.size:
                 continue
-            if branches[branch].empty:
+            if branches[branch].empty and not self.scalar.is_too_deep(path.child(branch)):
                 self._note_nulls(path.child(branch), cursors.rows[where], cursors.pos[where])
                 continue
             part = cursors.pick(where)
@@ -110,33 +112,41 @@ class VectorizedWalk:
     def _blocks(self, path: ValuePath, cursors: Cursors) -> None:
         """Read blocks until no record has any left."""
         going = cursors.pick(slice(None))
-        empties = np.zeros(going.size, np.int64)
         while going.size > self.scalar_rows:
-            before = going.rows
             counts, stops = self._block_headers(path, going)
-            empties = empties[np.searchsorted(before, going.rows)]
             ended = counts == 0
             self.final[going.rows[ended]] = going.pos[ended]
             going.keep(~ended)
-            counts, stops, empties = counts[~ended], stops[~ended], empties[~ended]
+            counts, stops = counts[~ended], stops[~ended]
             before = going.rows
             if RecordWalk.items_are_empty(path):
-                many = counts > self.tally.limits.items - empties  # a sum could overflow
-                empties = empties + counts
-                if many.any():
-                    self.tally.fail(path, going, many, Outcome.TOO_MANY_ITEMS)
+                self._spend(path, going, counts)
+                self._check_empty(path.child(0), going)
             else:
                 self._items(path, going, counts)
             left = np.searchsorted(before, going.rows)
-            stops, empties = stops[left], empties[left]
+            stops = stops[left]
             missed = (stops != _NO_STOP) & (stops != going.pos)
             if missed.any():
-                empties = empties[self.tally.fail(path, going, missed, Outcome.BAD_LENGTH)]
+                self.tally.fail(path, going, missed, Outcome.BAD_LENGTH)
         if going.size:
-            counted = dict(zip(going.rows.tolist(), empties.tolist(), strict=True))
-            self._one_by_one(going, lambda scalar, row: scalar.rest_of_blocks(path, counted[row]))
+            self._one_by_one(going, lambda scalar: scalar.rest_of_blocks(path))
             self.final[going.rows] = going.pos
         self._settle(cursors)
+
+    def _check_empty(self, path: ValuePath, going: Cursors) -> None:
+        """Check the depth of items without bytes, of which nothing is collected."""
+        if going.size and self.scalar.is_too_deep(path):
+            self._one_by_one(going, lambda scalar: scalar.walk(path))
+
+    def _spend(self, path: ValuePath, going: Cursors, counts: NDArray[np.int64]) -> None:
+        """Count the cost of items without bytes, and drop the records that have too many of them."""
+        allowance = self.tally.allowance
+        cost = min(path.node.children[-1].cost, self.tally.limits.items + 1)  # in the range of an int64
+        many = counts > allowance[going.rows] // cost  # a product could overflow
+        allowance[going.rows[~many]] -= counts[~many] * cost
+        if many.any():
+            self.tally.fail(path, going, many, Outcome.TOO_MANY_ITEMS)
 
     def _block_headers(self, path: ValuePath, going: Cursors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Read each block's item count and, if the count is negative, its end (else ``_NO_STOP``)."""
@@ -190,7 +200,7 @@ class VectorizedWalk:
                 counts = counts[~ended]
         if going.size:
             left = dict(zip(going.rows.tolist(), counts.tolist(), strict=True))
-            self._one_by_one(going, lambda scalar, row: scalar.read_items(path, left[row]))
+            self._one_by_one(going, lambda scalar: scalar.read_items(path, left[scalar.row]))
             self.final[going.rows] = going.pos
         self._settle(cursors)
 
@@ -199,7 +209,7 @@ class VectorizedWalk:
         cursors.keep(self.tally.codes[cursors.rows] == 0)
         cursors.pos = self.final[cursors.rows]
 
-    def _one_by_one(self, cursors: Cursors, step: Callable[[RecordWalk, int], None]) -> None:
+    def _one_by_one(self, cursors: Cursors, step: Callable[[RecordWalk], None]) -> None:
         """Advance each cursor with the scalar walker."""
         ends = cursors.pos.copy()
         valid = np.ones(cursors.size, np.bool_)
@@ -207,9 +217,9 @@ class VectorizedWalk:
         for nth, (row, pos, end) in enumerate(
             zip(cursors.rows.tolist(), cursors.pos.tolist(), cursors.end.tolist(), strict=True)
         ):
-            self._row, scalar.pos, scalar.end = row, pos, end
+            scalar.row, scalar.pos, scalar.end = row, pos, end
             try:
-                step(scalar, row)
+                step(scalar)
             except RuleViolated as broken:
                 self.tally.fail_one(broken.path, row, broken.code, broken.at)
                 valid[nth] = False
@@ -220,4 +230,4 @@ class VectorizedWalk:
 
     def _collect(self, path: ValuePath, start: int, value: int) -> None:
         if self.tally.wants(path):
-            self._collected.setdefault(path, []).append((self._row, start, value))
+            self._collected.setdefault(path, []).append((self.scalar.row, start, value))

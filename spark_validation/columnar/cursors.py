@@ -45,7 +45,19 @@ class Cursors:
 class BatchTally:
     """Results by record: outcome, path and position of the failure, and the values of collected paths."""
 
-    __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "paths", "where")
+    __slots__ = (
+        "_numbers",
+        "allowance",
+        "at",
+        "buffer",
+        "chunks",
+        "codes",
+        "columns",
+        "data",
+        "limits",
+        "paths",
+        "where",
+    )
 
     def __init__(self, data: NDArray[np.uint8], records: int, limits: ValidationLimits, *, columns: bool) -> None:
         self.data = data if data.size else np.zeros(1, np.uint8)  # so that clipped reads are possible
@@ -55,6 +67,7 @@ class BatchTally:
         self.codes = np.zeros(records, np.uint8)
         self.where = np.full(records, -1, np.int32)  #: index into ``paths``
         self.at = np.zeros(records, np.int64)  #: position of the failure in the data
+        self.allowance = np.full(records, limits.items, np.int64)  #: what is left of it for items without bytes
         self.paths: list[ValuePath] = []
         self.chunks: dict[ValuePath, list[ValueChunk]] = {}
         self._numbers: dict[ValuePath, int] = {}

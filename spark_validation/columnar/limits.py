@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING
+
 __all__ = ["ValidationLimits"]
 
 _MAX_DEPTH: Final = 128  # the walkers recurse: the depth must fit into the interpreter's stack
@@ -12,15 +15,15 @@ _MAX_DEPTH: Final = 128  # the walkers recurse: the depth must fit into the inte
 
 @dataclass(frozen=True, slots=True)
 class ValidationLimits:
-    """Bounds on how much of a record is processed."""
+    """Bounds on how much of a record is processed; their defaults are those of the deserializers."""
 
-    depth: int = 128  #: nested records, arrays and maps; more is ``TOO_DEEP``
-    items: int = 1_000_000  #: items of one array that take no bytes; more is ``TOO_MANY_ITEMS``
-    length: int = 2**31 - 1  #: bytes of one string or block; more is ``BAD_LENGTH``
+    depth: int = DEFAULT_LIMITS.max_depth  #: nested records, arrays and maps; more is ``TOO_DEEP``
+    items: int = DEFAULT_LIMITS.max_empty_items  #: cost of a record's items without bytes; more is ``TOO_MANY_ITEMS``
+    length: int = DEFAULT_LIMITS.max_length  #: bytes of one string or block; more is ``BAD_LENGTH``
     strict_booleans: bool = False  #: whether a boolean other than 0 and 1 is ``BAD_BOOLEAN``
     formats: bool = False  #: whether a JSON Schema's ``format`` is asserted
     paths: int = 20_000  #: value paths of one schema that are cached and become columns
-    backtracking: int = 100_000  #: steps of a JSON Schema pattern that cannot be matched in linear time
+    backtracking: int = MAX_BACKTRACKING  #: steps of a JSON Schema pattern that cannot be matched in linear time
 
     def __post_init__(self) -> None:
         if not 0 < self.depth <= _MAX_DEPTH:

@@ -48,7 +48,7 @@ from contractlog.serdes.avro.interpreter.times import (
     TimestampCodec,
 )
 
-__all__ = ["CodecBuilder", "wrap_logical_type"]
+__all__ = ["CodecBuilder", "parse_decimal", "wrap_logical_type"]
 
 _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
     "null": NullCodec,
@@ -166,12 +166,21 @@ def wrap_logical_type(node: AvroType, raw: Codec) -> Codec:  # noqa: C901, PLR09
 
 
 def _make_decimal(props: Mapping[str, Any], raw: Codec) -> Codec:
+    parameters = parse_decimal(props, raw.size if isinstance(raw, FixedCodec) else None)
+    return raw if parameters is None else DecimalCodec(raw, *parameters)
+
+
+def parse_decimal(props: Mapping[str, Any], size: int | None) -> tuple[int, int] | None:
+    """Return the precision and scale of a decimal; None if they are invalid, so that its values are bytes.
+
+    ``size`` is that of a fixed type; None for ``bytes``.
+    """
     precision, scale = _parse_integer(props.get("precision")), _parse_integer(props.get("scale", Number("0")))
     if precision is None or scale is None or not 0 <= scale <= precision or not 1 <= precision <= INT_RANGE[1]:
-        return raw
-    if isinstance(raw, FixedCodec) and precision > max_decimal_digits(raw.size):
-        return raw
-    return DecimalCodec(raw, precision, scale)
+        return None
+    if size is not None and precision > max_decimal_digits(size):
+        return None
+    return precision, scale
 
 
 def _parse_integer(value: Any) -> int | None:

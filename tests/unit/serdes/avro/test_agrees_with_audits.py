@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.body_codec import AvroReader
-from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.errors import DecodeError
+from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING
+from contractlog.spark_validation.columnar.limits import ValidationLimits
 
-from support.avro_codecs import encode, parse, record
+from support.avro_codecs import encode, encode_zigzag, parse, record
 from support.avro_strategies import schemas, values
 from support.columnar import create_validator, list_outcomes, validate_bodies
 
@@ -52,3 +57,97 @@ def test_damaged_records_have_the_same_code_and_field(data: st.DataObject) -> No
 @example(record(("b", "boolean")), b"\x02")
 def test_random_bytes_have_the_same_code_and_field(schema: Any, body: bytes) -> None:
     assert decoded(schema, body) == audited(schema, body)
+
+
+EMPTY = st.recursive(
+    st.sampled_from(["null", "none"]),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=6,
+)  #: types whose values take no bytes: a list is a record of such fields
+
+
+def empty_type(drawn: Any, names: Iterator[int]) -> Any:
+    """Return the type that a value of ``EMPTY`` describes."""
+    if isinstance(drawn, list):
+        fields = [(f"f{index}", empty_type(part, names)) for index, part in enumerate(drawn)]
+        return record(*fields, name=f"E{next(names)}")
+    return "null" if drawn == "null" else {"type": "fixed", "name": f"E{next(names)}", "size": 0}
+
+
+def block(count: int, items: bytes = b"") -> bytes:
+    """Return an array of one block."""
+    return (encode_zigzag(count) + items if count else b"") + b"\x00"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(EMPTY, st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=3),
+    st.integers(0, 120),
+    st.integers(1, 6),
+)
+@example([([], [10, 1]), ([[[]]], [3])], 120, 6)
+@example([([[[]]], [4])], 119, 6)
+@example([([[[]]], [])], 120, 3)
+def test_items_without_bytes_are_counted_over_the_record_alike(
+    arrays: list[tuple[Any, list[int]]], items: int, depth: int
+) -> None:
+    """Records of arrays of arrays of such items, in a batch with others, at limits that are reached by few items."""
+    names = count()
+    kinds = [empty_type(kind, names) for kind, _ in arrays]
+    nested = [{"type": "array", "items": {"type": "array", "items": kind}} for kind in kinds]
+    schema = record(*((f"a{index}", kind) for index, kind in enumerate(nested)))
+    body = b"".join(block(len(counts), b"".join(map(block, counts))) for _, counts in arrays)
+    assert_same_outcome(schema, [body, b"\x00" * len(arrays), body], items, depth)
+
+
+@pytest.mark.parametrize("place", ["field", "branch", "value", "item"])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+def test_records_without_bytes_are_nested_to_the_same_depth(place: str, depth: int) -> None:
+    empty = record(("a", "null"), ("b", record(("c", record(name="C")), name="B")), name="A")
+    kind: Any = {
+        "field": empty,
+        "branch": ["null", empty],
+        "value": {"type": "map", "values": empty},
+        "item": {"type": "array", "items": empty},
+    }[place]
+    body = {"field": b"", "branch": b"\x02", "value": b"\x02\x02k\x00", "item": b"\x02\x00"}[place]
+    assert_same_outcome(record(("r", kind)), [body], 1_000, depth)
+
+
+def assert_same_outcome(schema: Any, bodies: list[bytes], items: int, depth: int) -> None:
+    """Check that the deserializer and both walkers of audits agree about records, with low limits."""
+    limits = Limits(max_depth=depth, max_empty_items=items, strict_booleans=False)
+    expected = []
+    for body in bodies:
+        try:
+            AvroReader(parse(schema), limits=limits).decode(body)
+            expected.append((Outcome.CONFORMS.name, ""))
+        except DecodeError as error:
+            expected.append((error.outcome.name if error.outcome else "", error.field))
+    for rows in (0, 100):
+        validator = create_validator(schema, ValidationLimits(depth=depth, items=items), scalar_rows=rows)
+        outcomes = list_outcomes(validate_bodies(bodies, validator))
+        assert [(code, field) for code, _, field in outcomes] == expected
+
+
+def test_the_default_limits_are_those_of_deserializers() -> None:
+    limits = ValidationLimits()
+    assert (limits.depth, limits.items, limits.length) == (
+        DEFAULT_LIMITS.max_depth,
+        DEFAULT_LIMITS.max_empty_items,
+        DEFAULT_LIMITS.max_length,
+    )
+    assert limits.backtracking == MAX_BACKTRACKING
+
+
+@pytest.mark.parametrize("size", [4152, 4153, 4154, 5000])
+@pytest.mark.parametrize("precision", [9_999, 10_000, 10_001, 100_000, 2**31 - 1, 2**31, 10**11, "text"])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_decimals_have_the_same_number_of_digits(precision: Any, size: int, *, fixed: bool) -> None:
+    kind = {"type": "fixed", "name": "F", "size": size} if fixed else {"type": "bytes"}
+    schema = kind | {"logicalType": "decimal", "precision": precision, "scale": 2}
+    for first in (b"\x00\x01", b"\x7f", b"\x80"):
+        number = first.ljust(size, b"\xff")
+        field = record(("d", schema))
+        body = number if fixed else encode_zigzag(size) + number
+        assert decoded(field, body) == audited(field, body)
