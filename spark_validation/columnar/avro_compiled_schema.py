@@ -73,6 +73,7 @@ class CompiledNode:
     empty: bool = False  #: true if values take no bytes at all
     cost: int = 1  #: of such a value, against the limit on items without bytes
     levels: int = 0  #: nested records of such a value
+    default_items: int = 0  #: of a record that is read with another schema: items that its defaults bring, at most
 
 
 @dataclass(slots=True, eq=False)
@@ -229,7 +230,7 @@ def _parse_logical_type(avro_type: avro.AvroType, node: CompiledNode) -> Logical
 def mark_empty(nodes: list[CompiledNode]) -> None:
     """Mark nodes whose values take no bytes, including records of only such fields, unless recursive.
 
-    Their costs are those of the deserializers.
+    Their costs are those of the deserializers. Records whose defaults bring items are read one by one, so not marked.
     """
     users: dict[int, list[CompiledNode]] = defaultdict(list)
     filled: dict[int, int] = {}
@@ -243,7 +244,7 @@ def mark_empty(nodes: list[CompiledNode]) -> None:
         for node in nodes
         if node.kind is AvroKind.NULL
         or (node.kind is AvroKind.FIXED and not node.size)
-        or (node.kind is AvroKind.RECORD and not node.children)
+        or (node.kind is AvroKind.RECORD and not node.children and not node.default_items)
     ]
     while empty:
         node = empty.pop()
@@ -253,5 +254,5 @@ def mark_empty(nodes: list[CompiledNode]) -> None:
             node.levels = 1 + max((child.levels for child in node.children), default=0)
         for user in users[id(node)]:
             filled[id(user)] -= 1
-            if not filled[id(user)]:
+            if not filled[id(user)] and not user.default_items:
                 empty.append(user)

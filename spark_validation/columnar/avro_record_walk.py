@@ -167,6 +167,8 @@ class RecordWalk:
     def read_record(self, path: ValuePath) -> None:
         """Read the fields of a record in order."""
         self.open(path)
+        if path.node.default_items:
+            self.spend(path, path.node.default_items)
         for index in range(len(path.node.children)):
             self.walk(path.child(index))
 

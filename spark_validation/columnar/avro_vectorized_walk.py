@@ -76,6 +76,8 @@ class VectorizedWalk:
         elif path.depth > self.tally.limits.depth:
             self.tally.fail(path, cursors, np.ones(cursors.size, np.bool_), Outcome.TOO_DEEP)
         elif kind is AvroKind.RECORD:
+            if path.node.default_items:
+                self._spend(path, cursors, np.ones(cursors.size, np.int64), path.node.default_items)
             for index in range(len(path.node.children)):
                 self.read(path.child(index), cursors)
         else:
@@ -120,7 +122,7 @@ class VectorizedWalk:
             counts, stops = counts[~ended], stops[~ended]
             before = going.rows
             if RecordWalk.items_are_empty(path):
-                self._spend(path, going, counts)
+                self._spend(path, going, counts, path.node.children[-1].cost)
                 self._check_empty(path.child(0), going)
             else:
                 self._items(path, going, counts)
@@ -139,10 +141,10 @@ class VectorizedWalk:
         if going.size and self.scalar.is_too_deep(path):
             self._one_by_one(going, lambda scalar: scalar.walk(path))
 
-    def _spend(self, path: ValuePath, going: Cursors, counts: NDArray[np.int64]) -> None:
+    def _spend(self, path: ValuePath, going: Cursors, counts: NDArray[np.int64], cost: int) -> None:
         """Count the cost of items without bytes, and drop the records that have too many of them."""
         allowance = self.tally.allowance
-        cost = min(path.node.children[-1].cost, self.tally.limits.items + 1)  # in the range of an int64
+        cost = min(cost, self.tally.limits.items + 1)  # in the range of an int64
         many = counts > allowance[going.rows] // cost  # a product could overflow
         allowance[going.rows[~many]] -= counts[~many] * cost
         if many.any():

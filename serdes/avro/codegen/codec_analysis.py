@@ -15,10 +15,12 @@ from contractlog.serdes.avro.interpreter.resolved_readers import (
     WriterUnionReader,
 )
 
-__all__ = ["MAX_FIELDS", "CodecGraph", "NotGenerated"]
+__all__ = ["MAX_FIELDS", "CodecGraph", "NotGenerated", "find_max_size"]
 
 MAX_FIELDS: Final = 500  #: schemas with more fields are interpreted
 _MAX_NODES: Final = 5_000
+_ITEM_OWNERS: Final = (ArrayReader, MapReader, UnionCodec, WriterUnionReader)
+_VALUES_PER_BYTE: Final = 2  #: an item of an array may be a union whose branch takes no further byte
 _LEVEL_CODECS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader)
 
 
@@ -82,3 +84,42 @@ def child_codecs(node: ValueReader) -> list[ValueReader]:  # noqa: PLR0911 -- on
         case ConvertedReader() | LogicalCodec():
             return [node.raw]
     return []
+
+
+def find_max_size(root: ValueReader, max_items: int) -> int | None:
+    """Return the size of the longest body whose defaults surely bring no more items than allowed.
+
+    None: a body of any size; -1: none. Every item of an array, entry of a map and branch of a union takes at least a
+    byte, apart from those inside it.
+    """
+    totals: dict[int, int] = {}
+    highest = 0
+    visited: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in visited:
+            continue
+        visited.add(id(node))
+        below = child_codecs(node)
+        if isinstance(node, _ITEM_OWNERS):
+            highest = max([highest, *(_count_default_items(part, totals) for part in below)])
+        pending += below
+    left = max_items - _count_default_items(root, totals)
+    if left < 0:
+        return -1
+    return left // (highest * _VALUES_PER_BYTE) if highest else None
+
+
+def _count_default_items(node: ValueReader, totals: dict[int, int]) -> int:
+    """Return the items that defaults bring into a record and into its fields that are records."""
+    if isinstance(node, NamedRecordReader):
+        return _count_default_items(node.record, totals)
+    if not isinstance(node, RecordReader):
+        return 0
+    total = totals.get(id(node))
+    if total is None:
+        totals[id(node)] = 0  # a record that directly contains itself is never read
+        total = node.default_items + sum(_count_default_items(reader, totals) for _, _, reader in node.steps)
+        totals[id(node)] = total
+    return total

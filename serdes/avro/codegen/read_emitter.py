@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from contractlog.serdes.avro.codegen import read_runtime
+from contractlog.serdes.avro.codegen.codec_analysis import find_max_size
 from contractlog.serdes.avro.codegen.read_runtime import make_row_decoder
 from contractlog.serdes.avro.codegen.scalar_read_emitter import MAX_ONE_BYTE_INDEX, ScalarReadEmitter
 from contractlog.serdes.avro.codegen.source_text import MAIN_FUNCTION, SourceText
@@ -58,7 +59,10 @@ class _ReadEmitter(ScalarReadEmitter):
         line = self.source.line
         with self.function(MAIN_FUNCTION, "d, p"):
             line(f"z = {self.constant(len)}(d)")
-            self.emit_fallback_if(f"z > {self.limits.max_length}")
+            size = find_max_size(root, self.limits.max_empty_items)
+            self.emit_fallback_if(
+                f"z > {self.limits.max_length if size is None else min(size, self.limits.max_length)}"
+            )
             value = self._emit_value(root)
             self.emit_fallback_if("p != z")
             line(f"return {value}")

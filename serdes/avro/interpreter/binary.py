@@ -94,15 +94,19 @@ class ByteCursor:
                 raise self._truncation_failure(size)
             stop = self.at + size
         if empty:
-            self.empty_items -= count * empty
-            if self.empty_items < 0:
-                raise CodecFailure(
-                    Outcome.TOO_MANY_ITEMS,
-                    f"items that take no bytes count for more than {self.limits.max_empty_items}",
-                )
+            self.spend(count * empty)
         elif count > self.end - self.at:
             raise self._truncation_failure(count)
         return count, stop
+
+    def spend(self, cost: int) -> None:
+        """Count items that the input's length does not bound."""
+        self.empty_items -= cost
+        if self.empty_items < 0:
+            raise CodecFailure(
+                Outcome.TOO_MANY_ITEMS,
+                f"items that take no bytes, and those of defaults, count for more than {self.limits.max_empty_items}",
+            )
 
     def check_block_end(self, stop: int | None) -> None:
         """Check that a block that was read ends where its header says, if the header has a size."""

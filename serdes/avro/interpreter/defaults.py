@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import Any, Final
 
 from contractlog.compatibility.avro.types import (
@@ -22,7 +21,7 @@ from contractlog.compatibility.json_text import MAX_NESTING, Number
 from contractlog.serdes.avro.interpreter.codecs import RECORD_COST
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
 
-__all__ = ["INVALID_DEFAULT", "default_cost", "make_default"]
+__all__ = ["INVALID_DEFAULT", "count_default_items", "default_cost", "make_copier", "make_default"]
 
 INVALID_DEFAULT: Final = "the field is missing, and its default is not a value of its type"
 _SPECIAL_NUMBERS: Final[Mapping[str, float]] = {
@@ -41,17 +40,31 @@ def make_default(schema: AvroSchema, field: Field) -> Callable[[], Any]:
     use, so that a stored schema with an invalid default still works where that default is not needed. Each call returns
     a value of its own, or raises ``CodecFailure``.
     """
-    cached: list[Any] = []
+    copy: Callable[[], Any] | None = None
 
     def default() -> Any:
-        if not cached:
+        nonlocal copy
+        if copy is None:
             try:
-                cached.append(_DefaultConverter(schema).value(field.type, field.default, 0))
+                copy = make_copier(_DefaultConverter(schema).value(field.type, field.default, 0))
             except _InvalidDefaultError:
                 raise CodecFailure(None, INVALID_DEFAULT) from None
-        return deepcopy(cached[0]) if isinstance(cached[0], list | dict) else cached[0]
+        return copy()
 
     return default
+
+
+def make_copier(value: Any) -> Callable[[], Any]:
+    """Return a function that copies a value: its lists and dicts, as scalars never change."""
+    if not isinstance(value, list | dict | tuple):
+        return lambda: value
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if not any(isinstance(part, list | dict | tuple) for part in parts):
+        return (lambda: value) if isinstance(value, tuple) else value.copy
+    copiers = [make_copier(part) for part in parts]
+    if isinstance(value, dict):
+        return lambda: {name: copy() for name, copy in zip(value, copiers, strict=True)}
+    return lambda: type(value)(copy() for copy in copiers)
 
 
 def default_cost(schema: AvroSchema, field: Field) -> int:
@@ -60,6 +73,13 @@ def default_cost(schema: AvroSchema, field: Field) -> int:
         return _value_cost(make_default(schema, field)()) if field.has_default else 0
     except CodecFailure:
         return 0
+
+
+def count_default_items(schema: AvroSchema, field: Field) -> int:
+    """Return how many items a default counts as beyond an empty list or dict; 0 for scalars."""
+    if not isinstance(field.default, list | dict):
+        return 0
+    return max(default_cost(schema, field) - RECORD_COST, 0)
 
 
 def _value_cost(value: Any) -> int:

@@ -121,6 +121,7 @@ class RecordReader(ValueReader):
         self.names: list[str] = []
         self.steps: list[tuple[str, str | None, ValueReader]] = []  # writer's name, reader's name, its reader
         self.missing: list[tuple[str, Callable[[], Any]]] = []
+        self.default_items = 0  #: items that the defaults bring into each record, as ``Limits.max_empty_items`` counts
 
     def link(
         self,
@@ -134,6 +135,8 @@ class RecordReader(ValueReader):
     def read(self, source: ByteCursor, depth: int) -> dict[str, Any]:
         """Return the fields in the reader's order."""
         depth = open_level(depth)
+        if self.default_items:
+            source.spend(self.default_items)
         read: dict[str, Any] = {}
         name = ""
         try:

@@ -30,7 +30,13 @@ from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
 from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, RECORD_COST, Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
-from contractlog.serdes.avro.interpreter.defaults import INVALID_DEFAULT, default_cost, make_default
+from contractlog.serdes.avro.interpreter.defaults import (
+    INVALID_DEFAULT,
+    count_default_items,
+    default_cost,
+    make_copier,
+    make_default,
+)
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
 from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import (
@@ -196,10 +202,11 @@ class Resolver:
             steps,
             [(field.name, self._make_reader_default(field)) for field in absent],
         )
+        record.default_items = sum(count_default_items(self._reader, field) for field in absent)
         record.empty = all(step[2].empty for step in steps)
         if record.empty:
-            default_items = sum(RECORD_COST + default_cost(self._reader, field) for field in absent)
-            record.cost = RECORD_COST + default_items + sum(step[2].cost for step in steps)
+            full_cost = sum(RECORD_COST + default_cost(self._reader, field) for field in absent)
+            record.cost = RECORD_COST + full_cost - record.default_items + sum(step[2].cost for step in steps)
         return record
 
     def _make_reader_default(self, field: Field) -> Callable[[], Any]:
@@ -209,15 +216,19 @@ class Resolver:
             return lambda: _raise(SchemaMismatch(reason))
         make_raw_default = make_default(self._reader, field)
         codec = self._reader_codecs.codec(field.type)
+        copy: Callable[[], Any] | None = None
 
         def default() -> Any:
-            out = OutputBuffer()
-            try:
-                codec.write(out, make_raw_default(), _MAX_DEFAULT_DEPTH)
-                return codec.read(ByteCursor(bytes(out)), _MAX_DEFAULT_DEPTH)
-            except CodecFailure as failure:
-                detail = "" if failure.outcome is None else f": {failure.reason.removesuffix(LENIENT_HINT)}"
-                raise SchemaMismatch(f"{INVALID_DEFAULT}{detail}") from None
+            nonlocal copy
+            if copy is None:
+                out = OutputBuffer()
+                try:
+                    codec.write(out, make_raw_default(), _MAX_DEFAULT_DEPTH)
+                    copy = make_copier(codec.read(ByteCursor(bytes(out)), _MAX_DEFAULT_DEPTH))
+                except CodecFailure as failure:
+                    detail = "" if failure.outcome is None else f": {failure.reason.removesuffix(LENIENT_HINT)}"
+                    raise SchemaMismatch(f"{INVALID_DEFAULT}{detail}") from None
+            return copy()
 
         return default
 

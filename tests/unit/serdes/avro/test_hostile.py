@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +19,7 @@ from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.errors import DecodeError, EncodeError
 
-from support.avro_codecs import NEVER, decode, encode_zigzag, parse, record
+from support.avro_codecs import NEVER, decode, encode_zigzag, parse, record, run_both
 from support.avro_strategies import schemas
 from support.deadlines import hang_guard
 
@@ -148,6 +152,123 @@ def test_records_that_take_no_bytes_count_for_the_size_of_their_defaults(kind: A
     with pytest.raises(DecodeError) as caught:
         reader.decode(encode_zigzag(2_000) + b"\x00")
     assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+
+
+LIST_OF_20 = ({"type": "array", "items": "string"}, ["x"] * 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        LIST_OF_20,
+        ({"type": "map", "values": "null"}, {f"k{index}": None for index in range(20)}),
+        (record(*((f"f{index}", "int", 0) for index in range(20)), name="Big"), {}),
+        ([LIST_OF_20[0], "null"], LIST_OF_20[1]),
+    ],
+    ids=["list", "map", "record", "union"],
+)
+@pytest.mark.parametrize("place", ["item", "value", "branch", "item and its branch", "inner"])
+def test_items_that_defaults_bring_into_records_with_bytes_are_counted(place: str, kind: Any, default: Any) -> None:
+    """A record of a kilobyte may not become gigabytes."""
+    flag, news = ("k", "boolean"), ("z", kind, default)
+    written, wanted = record(flag, name="E"), record(flag, news, name="E")
+    body = b"\x00"
+    match place:
+        case "item":
+            written, wanted = ({"type": "array", "items": each} for each in (written, wanted))
+            body = encode_zigzag(100) + b"\x01" * 100 + b"\x00"
+        case "value":
+            written, wanted = ({"type": "map", "values": each} for each in (written, wanted))
+            body = encode_zigzag(100) + b"".join(b"\x04%02d\x01" % index for index in range(100)) + b"\x00"
+        case "branch":
+            written, wanted = ({"type": "array", "items": ["null", each]} for each in (written, wanted))
+            body = encode_zigzag(100) + b"\x02\x01" * 100 + b"\x00"
+        case "item and its branch":
+            written = {"type": "array", "items": record(("u", ["null", record(name="E")]))}
+            wanted = {"type": "array", "items": record(("u", ["null", record(news, name="E")]), ("y", *LIST_OF_20))}
+            body = encode_zigzag(100) + b"\x02" * 100 + b"\x00"
+        case _:
+            written, wanted = (record(("a", each), ("b", "E")) for each in (written, wanted))
+            body = b"\x01\x01"
+    most = 20 * {"inner": 2, "item and its branch": 200}.get(place, 100)
+
+    def read(limit: int) -> Any:
+        limits = Limits(max_empty_items=limit)
+        return run_both(
+            lambda first: AvroReader(parse(written), parse(wanted), limits=limits, interpreted_first=first).decode(body)
+        )
+
+    assert read(most)
+    with pytest.raises(DecodeError, match="those of defaults") as caught:
+        read(most - 1)
+    assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+
+
+@pytest.mark.parametrize("default", ["x" * 1000, None, [], {}, 5])
+def test_scalars_and_empty_containers_by_default_count_for_nothing_in_records_with_bytes(default: Any) -> None:
+    kinds = {str: "string", type(None): "null", list: LIST_OF_20[0], dict: {"type": "map", "values": "int"}, int: "int"}
+    written, wanted = (
+        {"type": "array", "items": record(("k", "boolean"), *news, name="E")}
+        for news in ((), (("z", kinds[type(default)], default),))
+    )
+    reader = AvroReader(parse(written), parse(wanted), limits=Limits(max_empty_items=0))
+    assert [each["z"] for each in reader.decode(encode_zigzag(9) + b"\x01" * 9 + b"\x00")] == [default] * 9
+
+
+def test_items_share_the_texts_of_a_default_but_not_its_lists() -> None:
+    """So a default costs a copy of its lists for each item, not another conversion."""
+    kind = {"type": "array", "items": {"type": "map", "values": LIST_OF_20[0]}}
+    written, wanted = (
+        {"type": "array", "items": record(("k", "boolean"), *news, name="E")}
+        for news in ((), (("z", kind, [{"a": ["text"]}, {}]),))
+    )
+    reader = AvroReader(parse(written), parse(wanted), interpreted_first=NEVER)
+    first, second = (each["z"] for each in reader.decode(encode_zigzag(2) + b"\x01" * 2 + b"\x00"))
+    assert first == second == [{"a": ["text"]}, {}]
+    assert first is not second
+    assert first[0] is not second[0]
+    assert first[0]["a"] is not second[0]["a"]
+    assert first[0]["a"][0] is second[0]["a"][0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**40), st.integers(0, 60))
+def test_generated_code_accepts_no_more_default_items_than_the_interpreter(seed: int, limit: int) -> None:
+    """It does not count them: it reads only bodies too short for too many."""
+    random = Random(seed)  # noqa: S311 -- no secret
+    names = count()
+
+    def kinds(depth: int) -> tuple[Any, Any, Callable[[], bytes]]:
+        """Return a type as written and as wanted, and a function that makes the bytes of a value."""
+        choice = random.randrange(6) if depth else 5
+        if choice == 5:
+            return "boolean", "boolean", lambda: b"\x01"
+        if choice < 3:
+            name = f"N{next(names)}"
+            inner = [kinds(depth - 1) for _ in range(random.randrange(3))]
+            written, wanted = (
+                record(*((f"f{at}", part[side]) for at, part in enumerate(inner)), name=name) for side in (0, 1)
+            )
+            if random.random() < 0.7:
+                wanted["fields"] += record(("z", LIST_OF_20[0], ["x"] * random.randrange(4)))["fields"]
+            return written, wanted, lambda: b"".join(part[2]() for part in inner)
+        written, wanted, make = kinds(depth - 1)
+        if choice == 3 and not isinstance(written, list):
+            return ["null", written], ["null", wanted], lambda: b"\x02" + make() if random.random() < 0.8 else b"\x00"
+        kind = {"type": "array", "items": written}, {"type": "array", "items": wanted}
+
+        def make_items() -> bytes:
+            size = random.randrange(6)
+            return encode_zigzag(size) + b"".join(make() for _ in range(size)) + b"\x00" * (size > 0)
+
+        return *kind, make_items
+
+    written, wanted, make = kinds(5)
+    limits, body = Limits(max_empty_items=limit), make()
+    with suppress(DecodeError):
+        run_both(
+            lambda first: AvroReader(parse(written), parse(wanted), limits=limits, interpreted_first=first).decode(body)
+        )
 
 
 @pytest.mark.parametrize("evolved", [False, True])

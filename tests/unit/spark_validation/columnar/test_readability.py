@@ -52,9 +52,11 @@ def read_bodies(readability: Readability, bodies: Sequence[bytes], *, conforming
     return list_causes(readability.read(*join_bodies(bodies), np.full(len(bodies), conforming)))
 
 
-def read_with_decoder(writer: ParsedSchema, reader: ParsedSchema, bodies: Sequence[bytes]) -> list[Cause | None]:
+def read_with_decoder(
+    writer: ParsedSchema, reader: ParsedSchema, bodies: Sequence[bytes], limits: Limits = RELAXED
+) -> list[Cause | None]:
     """Read each body with the deserializer's decoder."""
-    decoder = AvroReader(writer, reader, limits=RELAXED)
+    decoder = AvroReader(writer, reader, limits=limits)
 
     def read(body: bytes) -> Cause | None:
         try:
@@ -107,6 +109,27 @@ def test_each_record_is_read_as_the_decoder_does(seed: int) -> None:
     for scalar_rows in (0, MANY):
         assert read_bodies(AvroReadability(writer, reader, LIMITS, scalar_rows=scalar_rows), bodies) == expected
     assert read_bodies(AvroReadability(writer, reader, LIMITS), bodies, conforming=False) == expected
+
+
+@pytest.mark.parametrize("limit", [0, 5, 10, 50, 100, 109, 110, 199, 200, 300])
+@pytest.mark.parametrize("fields", [[], [("k", "boolean")]], ids=["no bytes", "bytes"])
+def test_items_of_defaults_are_counted_as_the_decoder_does(fields: list[Any], limit: int) -> None:
+    def schema(*news: Any) -> Any:
+        inner = record(*news, name="Inner")
+        item = record(*fields, ("inner", inner), ("maybe", ["null", inner["name"]]) if fields else ("n", "null"), *news)
+        return {"type": "array", "items": item}
+
+    writer = parse(schema())
+    reader = parse(schema(("z", {"type": "array", "items": "int"}, [0] * 5), ("text", "string", "x" * 80)))
+    item = {"k": True, "inner": {}, "maybe": {}} if fields else {"inner": {}, "n": None}
+    bodies = [encode(schema(), [item] * size) for size in (0, 1, 2, 5, 7, 20)]
+    expected = [
+        cause and cause[0]
+        for cause in read_with_decoder(writer, reader, bodies, Limits(max_empty_items=limit, strict_booleans=False))
+    ]
+    for scalar_rows in (0, MANY):
+        readability = AvroReadability(writer, reader, ValidationLimits(items=limit), scalar_rows=scalar_rows)
+        assert [cause and cause[0] for cause in read_bodies(readability, bodies)] == expected
 
 
 def test_a_branch_or_symbol_matters_only_if_a_record_has_it() -> None:
