@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "MAX_STEPS", "JsonschemaWording"]
 
-MAX_STEPS: Final = 2_000  #: most keywords that are evaluated
+MAX_STEPS: Final = 2_500  #: most keywords and subschemas that are evaluated
 MAX_BYTES: Final = 64 * 1024  #: largest document that is examined, as each step may write it out
+_MESSAGE_SIZE: Final = 1_000  #: characters of a message, which may quote the document, that cost a step
 _PATTERN_OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKING)
 _PATTERN_DEPENDENT: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 
@@ -51,16 +52,15 @@ class JsonschemaWording:
         base, contents, resources = collect_documents(json_schema_of(parsed), parsed.referenced)
         texts = {**resources, base: contents}
         named_resources = [(name, Resource.from_contents(text, DRAFT7)) for name, text in texts.items()]
-        kind = validators.validator_for(contents)
-        watched = {keyword: self._count_steps(keyword, check) for keyword, check in kind.VALIDATORS.items()}
-        extend: Any = validators.extend
-        validator = extend(kind, watched)
-        checker = FormatChecker() if formats else None
-        self._validator: Any = validator(
-            contents, registry=Registry().with_resources(named_resources), format_checker=checker
-        )
+        self._extend: Any = validators.extend
+        self._counting_kinds: dict[Any, Any] = {}
         self._matchers: dict[str, jsonschema_rs.Validator] = {}
         self._used = threading.local()
+        kind = self._make_counting_kind(validators.validator_for(contents))
+        checker = FormatChecker() if formats else None
+        self._validator: Any = kind(
+            contents, registry=Registry().with_resources(named_resources), format_checker=checker
+        )
 
     def find_message(self, value: Any) -> str | None:
         """Return the message for a document, or None if none is available."""
@@ -72,6 +72,33 @@ class JsonschemaWording:
         except (_StepsExhausted, RecursionError, Unresolvable, ValueError, TypeError):
             return None
         return None if error is None else str(error.message)
+
+    def _make_counting_kind(self, kind: Any) -> Any:
+        """Return a class of validators like another that counts its steps.
+
+        The package would use a class of its own for each subschema that names its draft, as the target of ``"#"`` does.
+        """
+        counting = self._counting_kinds.get(kind)
+        if counting is None:
+            watched = {keyword: self._count_steps(keyword, check) for keyword, check in kind.VALIDATORS.items()}
+            counting = self._counting_kinds[kind] = self._extend(kind, watched)
+            self._counting_kinds[counting] = counting
+            counting.evolve = self._wrap_evolve(counting.evolve)
+        return counting
+
+    def _wrap_evolve(self, evolve: Callable[..., Any]) -> Callable[..., Any]:
+        def evolve_and_count(validator: Any, **changes: Any) -> Any:
+            self._add_steps(1)
+            evolved = evolve(validator, **changes)
+            counting = self._make_counting_kind(type(evolved))
+            return evolved if type(evolved) is counting else _change_kind(evolved, counting)
+
+        return evolve_and_count
+
+    def _add_steps(self, steps: int) -> None:
+        self._used.steps += steps
+        if self._used.steps > MAX_STEPS:
+            raise _StepsExhausted
 
     def _count_steps(self, keyword: str, check: Callable[..., Any]) -> Callable[..., Any]:
         own = {"pattern": self._pattern, "patternProperties": self._pattern_properties}.get(keyword)
@@ -86,10 +113,12 @@ class JsonschemaWording:
         value: Any,
         schema: Mapping[str, Any],
     ) -> Iterator[ValidationError]:
-        self._used.steps += _check_cost(keyword, value)
-        if self._used.steps > MAX_STEPS or (keyword in _PATTERN_DEPENDENT and "patternProperties" in schema):
+        self._add_steps(_check_cost(keyword, argument, value))
+        if keyword in _PATTERN_DEPENDENT and "patternProperties" in schema:
             raise _StepsExhausted
-        yield from check(validator, argument, value, schema) or ()
+        for error in check(validator, argument, value, schema) or ():
+            self._add_steps(len(error.message) // _MESSAGE_SIZE)
+            yield error
 
     def _pattern(self, validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[ValidationError]:
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415
@@ -108,7 +137,7 @@ class JsonschemaWording:
                     yield from validator.descend(member, inner, path=name, schema_path=pattern)
 
     def _matches(self, pattern: str, text: str) -> bool:
-        self._used.steps += 1
+        self._add_steps(1)
         matcher = self._matchers.get(pattern)
         if matcher is None:
             validator = jsonschema_rs.Draft7Validator(
@@ -118,6 +147,17 @@ class JsonschemaWording:
         return matcher.is_valid(text)
 
 
-def _check_cost(keyword: str, value: Any) -> int:
+def _check_cost(keyword: str, argument: Any, value: Any) -> int:
     """Return the cost of a check, which grows with the square of the items if it compares all pairs."""
-    return 1 + len(value) ** 2 // 100 if keyword == "uniqueItems" and isinstance(value, list) else 1
+    cost = 1 + (len(argument) // 100 if isinstance(argument, list | dict) else 0)
+    return cost + (len(value) ** 2 // 100 if keyword == "uniqueItems" and isinstance(value, list) else 0)
+
+
+def _change_kind(validator: Any, kind: Any) -> Any:
+    """Return a validator of another class with the same schema, registry and formats."""
+    return kind(
+        validator.schema,
+        format_checker=validator.format_checker,
+        registry=validator._registry,  # noqa: SLF001 -- what the package's own ``evolve`` passes on
+        _resolver=validator._resolver,  # noqa: SLF001
+    )

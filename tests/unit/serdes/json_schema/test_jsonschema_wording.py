@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,29 @@ ORDER: dict[str, Any] = {
     "patternProperties": {"^x-": {"type": "string"}},
     "definitions": {"line": {"type": "object", "required": ["sku"], "additionalProperties": False}},
 }
+
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+DRAFT_2020 = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+BINARY_TREE = {"properties": {"a": {"oneOf": [{"$ref": "#"}, {"$ref": "#"}]}}, "required": ["a"]}
+BINARY_TREE_OF_REFERENCES = {
+    "properties": {"a": {"oneOf": [{"$ref": "#/definitions/tree"}, {"$ref": "#/definitions/tree"}]}},
+    "required": ["a"],
+}
+
+
+def nest(levels: int) -> Any:
+    """An object in an object, and so on; the innermost one lacks the required member."""
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+def nest_lists(levels: int) -> Any:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def words(schema: Any, **options: Any) -> JsonschemaWording:
@@ -108,12 +132,56 @@ def test_references_are_followed_and_nothing_is_fetched(registry: Registry) -> N
         ({"items": {"anyOf": [{"const": n} for n in range(200)]}}, [-1] * 1_000),
         ({"uniqueItems": True}, [{"a": n} for n in range(20_000)]),
         ({"maxLength": 1}, "x" * (MAX_BYTES + 1)),
+        (BINARY_TREE, nest(40)),
+        ({"$ref": "#/definitions/tree", "definitions": {"tree": {**DRAFT_7, **BINARY_TREE_OF_REFERENCES}}}, nest(40)),
+        ({**DRAFT_2020, "unevaluatedProperties": False, **BINARY_TREE}, nest(40)),
+        (
+            {**DRAFT_2020, "items": {"not": {"anyOf": [{"$dynamicRef": "#x"}] * 2}}, "$dynamicAnchor": "x"},
+            nest_lists(60),
+        ),
+        (
+            {"allOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {**DRAFT_7, "pattern": "^(a+)+$"}}},
+            "a" * 50 + "!",
+        ),
+        ({"allOf": [{"$ref": "#/definitions/a"}] * 50, "definitions": {"a": {"items": {}}}}, [1] * 20_000),
+        ({"items": {"enum": [{"a": n} for n in range(3_000)]}}, [{"a": -1}] * 5_000),
     ],
 )
 def test_expensive_messages_are_replaced(schema: Any, value: Any) -> None:
     ours = words(schema)
     with hang_guard():
         assert count_calls(lambda: ours.find_message(value)) < 100_000
+
+
+def test_messages_that_quote_a_large_document_are_few() -> None:
+    ours = words({"oneOf": [{"allOf": [{"type": "string"}] * 1_000}, {"type": "array"}]})
+    tracemalloc.start()
+    try:
+        assert ours.find_message({"a": "x" * 60_000}) is None
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("levels", [4, 40])
+def test_a_record_of_a_hundred_bytes_with_exponential_alternatives_is_explained(
+    registry: Registry, levels: int
+) -> None:
+    """In the package, each level doubles the evaluations: its message is given only if it takes few."""
+    text = json.dumps(BINARY_TREE)
+    serializer = JSONSerializer(text, registry, validate_words="jsonschema")
+    told = "is not valid under any of the given schemas" if levels == 4 else "oneOf: "
+    with hang_guard(), pytest.raises(EncodeError, match=told) as caught:
+        serializer(nest(levels), CONTEXT)
+    assert caught.value.keyword == "oneOf"
+
+
+def test_schemas_of_other_drafts_have_the_words_of_their_draft() -> None:
+    items = {"prefixItems": [{"type": "string"}]}
+    schema = {**DRAFT_7, "properties": {name: {"$ref": f"#/definitions/{name}"} for name in ("new", "old")}}
+    schema |= {"definitions": {"new": {**DRAFT_2020, **items}, "old": {**DRAFT_7, **items}}}
+    assert words(schema).find_message({"old": [1]}) is None
+    assert words(schema).find_message({"new": [1]}) == "1 is not of type 'string'"
 
 
 def test_without_words_of_theirs_ours_stand(registry: Registry) -> None:
