@@ -20,6 +20,7 @@ __all__ = [
     "find_assigned_ids",
     "find_retired",
     "find_schemas",
+    "find_schemas_by_guid",
     "find_settings",
     "find_subjects",
     "find_versions",
@@ -108,6 +109,14 @@ def find_schemas(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict
         for chunk in _chunks(ids)
         for row in snapshot.connection.execute(select(*columns).where(_S.context == context, _S.id.in_(chunk)))
     }
+
+
+def find_schemas_by_guid(snapshot: Snapshot, guids: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of all contexts that have one of these guids, without their texts as submitted."""
+    columns = (_S.context, _S.id, _S.guid, _S.hash, _S.text, _S.references, _S.metadata, _S.rule_set)
+    for chunk in _chunks(guids):
+        statement = select(*columns).where(_S.guid.in_(chunk)).order_by(_S.context, _S.id)
+        yield from (row._asdict() for row in snapshot.connection.execute(statement))
 
 
 def find_retired(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, str | None]:

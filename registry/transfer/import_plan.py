@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema, way_out
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
@@ -24,6 +25,7 @@ from contractlog.registry.transfer.registry_contents import (
     SchemaKey,
     TransferredSchema,
     TransferredVersion,
+    is_encrypted,
 )
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
@@ -99,6 +101,36 @@ def _referenced_texts(
         yield reference.name, target.text
 
 
+@dataclass(frozen=True, slots=True)
+class _GuidOwner:
+    """A schema with a guid, reduced to the parts that its guid identifies."""
+
+    key: SchemaKey
+    hash: str
+    text: str
+    references: str | None
+    metadata: Metadata | None
+    rule_set: str | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Convert a row of the table of schemas."""
+        metadata = None if row["metadata"] is None else Metadata.from_body(json.loads(row["metadata"]))
+        key = (row["context"], row["id"])
+        return cls(key, row["hash"], row["text"], row["references"], metadata, row["rule_set"])
+
+    def has_content_of(self, other: _GuidOwner) -> bool:
+        """Return whether both have one content, as far as a guid identifies it: the type is not part of it.
+
+        The same metadata may be encrypted differently; the guid is that of the plain form.
+        """
+        if self.hash == other.hash:
+            return True
+        if (self.text, self.references, self.rule_set) != (other.text, other.references, other.rule_set):
+            return False
+        return self.metadata == other.metadata or (is_encrypted(self.metadata) and is_encrypted(other.metadata))
+
+
 @dataclass(slots=True)
 class ImportPlan:
     """Rows to add and to change, by table; ``conflicts`` prevent the whole import."""
@@ -166,6 +198,7 @@ def build_plan(
     builder.plan_subjects()
     builder.plan_versions()
     builder.plan_schemas()
+    builder.reject_shared_guids()
     builder.plan_retired_ids()
     builder.plan_settings()
     builder.plan_associations()
@@ -291,6 +324,30 @@ class _PlanBuilder:
                     self.plan.returned += [schema.key] if schema_id in retired else []
                 elif row.hash != content.hash and (row.guid, row.text) != (content.guid, content.text):
                     self.plan.conflicts.append(f"the id {schema_id} of context {context} has different content here")
+                elif schema.guid is not None and row.guid != schema.guid:
+                    self.plan.conflicts.append(
+                        f"{self._position_prefix(schema.key)}the id {schema_id} of context {context} "
+                        f"has the guid {schema.guid} in the source and {row.guid} here"
+                    )
+
+    def reject_shared_guids(self) -> None:
+        """Add a conflict for each new schema whose guid another content has, here or in the source.
+
+        Records may contain the guid, so it must identify one content, whatever the context.
+        """
+        owners: dict[str, _GuidOwner] = {}
+        guids = {row["guid"] for row in self.plan.schemas}
+        for stored in bulk_transfer.find_schemas_by_guid(self._snapshot, guids):
+            owners.setdefault(stored["guid"], _GuidOwner.from_row(stored))
+        for row in self.plan.schemas:
+            candidate = _GuidOwner.from_row(row)
+            owner = owners.setdefault(row["guid"], candidate)
+            if not candidate.has_content_of(owner):
+                context, schema_id = candidate.key
+                self.plan.conflicts.append(
+                    f"{self._position_prefix(candidate.key)}the id {schema_id} of context {context} has the guid "
+                    f"{row['guid']}, which the id {owner.key[1]} of context {owner.key[0]} has with different content"
+                )
 
     def _add_schema(self, identified: IdentifiedSchema) -> None:
         schema, content = identified.schema, identified.content

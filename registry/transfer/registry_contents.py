@@ -23,6 +23,7 @@ __all__ = [
     "TransferredSchema",
     "TransferredVersion",
     "VersionKey",
+    "is_encrypted",
     "is_storable",
 ]
 
@@ -41,6 +42,11 @@ def is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in text
+
+
+def is_encrypted(metadata: Metadata | None) -> bool:
+    """Return whether sensitive properties are encrypted with a secret that only their registry has."""
+    return metadata is not None and metadata.properties.get(ENCRYPTED) == "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class TransferredSchema:
     @property
     def encrypted(self) -> bool:
         """True if sensitive properties are encrypted with a secret that only their registry has."""
-        return self.metadata is not None and self.metadata.properties.get(ENCRYPTED) == "true"
+        return is_encrypted(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from contractlog.compatibility.association_values import Lifecycle
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import Mode
@@ -68,6 +69,67 @@ def test_the_same_content_spelled_differently_is_the_same(store: Store) -> None:
 def test_another_id_for_a_version_is_refused(store: Store) -> None:
     report = brought(store, make_snapshot(id1='"int"'), make_snapshot(id2='"int"'))
     assert report.conflicts == ["version 1 of s has the id 2 in the source and 1 here"]
+
+
+GUID = "00000000-0000-0000-0000-00000000aaa{}"
+
+
+def with_guids(contents: RegistryContents, guids: dict[int, str]) -> RegistryContents:
+    for schema_id, guid in guids.items():
+        contents.schemas[".", schema_id] = replace(contents.schemas[".", schema_id], guid=guid)
+    return contents
+
+
+def test_a_guid_of_another_content_here_is_refused(store: Store) -> None:
+    shared = GUID.format(1)
+    first = with_guids(make_snapshot(id1='"int"'), {1: shared})
+    second = RegistryContents(positions={(".a", 7): "line 3"})
+    second.schemas[".a", 7] = TransferredSchema(".a", 7, SchemaType.AVRO, '"bytes"', guid=shared)
+    assert brought(store, first, second).conflicts == [
+        f"line 3: the id 7 of context .a has the guid {shared}, which the id 1 of context . has with different content"
+    ]
+    assert set(now(store).schemas) == {(".", 1)}
+
+
+def test_two_contents_of_a_source_with_one_guid_are_refused(store: Store) -> None:
+    source = with_guids(make_snapshot(id1='"int"', id2='"long"'), dict.fromkeys((1, 2), GUID.format(1)))
+    assert brought(store, source).conflicts == [
+        f"the id 2 of context . has the guid {GUID.format(1)}, which the id 1 of context . has with different content"
+    ]
+    assert now(store).schemas == {}
+
+
+def test_a_guid_of_equal_texts_with_different_metadata_is_refused_unless_it_is_encrypted(store: Store) -> None:
+    def source(marker: str) -> RegistryContents:
+        contents = with_guids(make_snapshot(id1='"int"', id2='"int"'), dict.fromkeys((1, 2), GUID.format(1)))
+        for key, schema in contents.schemas.items():
+            metadata = Metadata(properties={"a": f"cipher {schema.id}", marker: "true"})
+            contents.schemas[key] = replace(schema, metadata=metadata)
+        return contents
+
+    assert len(brought(store, source("plain")).conflicts) == 1
+    assert brought(store, source("__enc__")).conflicts == []
+
+
+def test_another_guid_for_an_id_with_the_same_content_is_refused(store: Store) -> None:
+    pictures = [with_guids(make_snapshot(id1='"int"'), {1: GUID.format(number)}) for number in (1, 1, 2)]
+    assert brought(store, *pictures[:2]).conflicts == []
+    assert brought(store, pictures[2]).conflicts == [
+        f"the id 1 of context . has the guid {GUID.format(2)} in the source and {GUID.format(1)} here"
+    ]
+    assert now(store).schemas[".", 1].guid == GUID.format(1)
+
+
+def test_a_source_without_guids_agrees_with_every_guid(store: Store) -> None:
+    with_guid = with_guids(make_snapshot(id1='"int"'), {1: GUID.format(1)})
+    assert brought(store, with_guid, make_snapshot(id1='"int"')).conflicts == []
+
+
+def test_a_content_has_one_guid_in_several_contexts(store: Store) -> None:
+    source = make_snapshot(id1='"int"')
+    source.schemas[".eu", 4] = replace(source.schemas[".", 1], context=".eu", id=4)
+    assert brought(store, source, source).conflicts == []
+    assert set(now(store).schemas) == {(".", 1), (".eu", 4)}
 
 
 def test_hard_deleted_ids_are_imported_only_with_the_same_content(store: Store) -> None:

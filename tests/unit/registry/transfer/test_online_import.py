@@ -118,6 +118,26 @@ def test_unreadable_requests_import_nothing(http: httpx2.Client, query: str) -> 
     assert state(store_of(http)) == before
 
 
+@pytest.mark.parametrize("query", ["?dryRun=true", ""])
+def test_contradictory_guids_are_conflicts_and_nothing_is_written(http: httpx2.Client, query: str) -> None:
+    guid = http.post("/subjects/s/versions", json={"schema": '"int"'}).json()["guid"]
+    other, before = guid[:-1] + ("1" if guid[-1] == "0" else "0"), state(store_of(http))
+    lines = [
+        {"format": "contractlog.export/1"},
+        {"kind": "schema", "context": ".", "id": 1, "type": "AVRO", "schema": '"int"', "guid": other},
+        {"kind": "schema", "context": ".", "id": 2, "type": "AVRO", "schema": '"long"', "guid": guid},
+        {"kind": "version", "subject": "t", "version": 1, "id": 2},
+        {"kind": "end", "lines": 5},
+    ]
+    answer = http.post(PATH + query, content="\n".join(map(json.dumps, lines)))
+    assert answer.status_code == (200 if query else 409)
+    assert answer.json()["conflicts"] == [
+        f"line 2: the id 1 of context . has the guid {other} in the source and {guid} here",
+        f"line 3: the id 2 of context . has the guid {guid}, which the id 1 of context . has with different content",
+    ]
+    assert state(store_of(http)) == before
+
+
 def test_a_guid_covers_no_other_content(http: httpx2.Client) -> None:
     """A file that was edited by hand: its guids are those of what was there."""
     guid = http.post("/subjects/s/versions", json={"schema": '"int"'}).json()["guid"]
