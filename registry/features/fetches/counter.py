@@ -19,14 +19,20 @@ from contractlog.registry.features.fetches import queries
 from contractlog.registry.features.fetches.queries import FetchKey
 from contractlog.registry.storage.store import Store
 
-__all__ = ["OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter"]
+__all__ = ["MAX_ANONYMOUS_CLIENTS", "MAX_CLIENTS", "OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.fetches")
 UNKNOWN_CLIENT: Final = "unknown"  #: a client that does not identify itself
-OTHER_CLIENTS: Final = "others"  #: clients beyond the limit of distinct ones
-_MAX_CLIENTS: Final = 1_000  #: distinct clients per process and day
-_MAX_COUNTS: Final = 20_000  #: counts in memory; a full table is stored immediately
+OTHER_CLIENTS: Final = "others"  #: clients beyond the limit of distinct ones of a caller
+MAX_CLIENTS: Final = 200  #: distinct clients of each authenticated caller per process and day
+MAX_ANONYMOUS_CLIENTS: Final = 1_000  #: the same of all anonymous callers, who cannot be told apart
+_MAX_ALL_CLIENTS: Final = 50_000  #: distinct clients of all callers
+_MAX_COUNTS: Final = 40_000  #: counts in memory
+_MAX_COUNTS_OF_CALLER: Final = 10_000  #: counts of one caller in memory; half of them are stored immediately
 _MAX_NAME_CHARACTERS: Final = 128
+_MAX_KEY_BYTES: Final = (
+    512  #: of a header that are compared; longer, because surrounding white space is no part of a name
+)
 _DAY: Final = 86_400
 _RETENTION_DAYS: Final = 400
 _CLIENT_HEADERS: Final = {
@@ -41,6 +47,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 class FetchCounter:
     """A bounded table in memory, and the thread that stores it.
 
+    Each caller has limits of their own, so that none can use up the names or the memory of others.
+
     Args:
         store: receives the counts.
         every: seconds between two writes.
@@ -52,7 +60,9 @@ class FetchCounter:
         self._every = every
         self._clock = clock
         self._counts: dict[FetchKey, int] = {}
+        self._counts_by_caller: dict[str, int] = {}  #: number of keys in ``_counts``
         self._clients: dict[tuple[str, bytes], str] = {}
+        self._clients_by_caller: dict[str, int] = {}  #: number of keys in ``_clients``
         self._clients_day = 0  #: the day of ``_clients``
         self._lock = threading.Lock()
         self._due = threading.Event()
@@ -66,20 +76,23 @@ class FetchCounter:
             if header in _CLIENT_HEADERS and _CLIENT_HEADERS[header] > precedence:
                 precedence, name = _CLIENT_HEADERS[header], value
         day = int(self._clock()) // _DAY
+        caller = actor or current_actor.get()
         with self._lock:
-            key: Any = (
-                context,
-                schema_id,
-                self._client(actor or current_actor.get(), name, day),
-                day,
-            )  # equal to ``FetchKey(...)``, and cheaper
-            counts = self._counts
-            if key in counts:
-                counts[key] += 1
-            elif len(counts) < _MAX_COUNTS:
-                counts[FetchKey(*key)] = 1
+            # Equal to ``FetchKey(...)``, and cheaper.
+            key: Any = (context, schema_id, self._client(caller, name[:_MAX_KEY_BYTES], day), day)
+            if key in self._counts:
+                self._counts[key] += 1
             else:
-                self._due.set()
+                self._add_key(FetchKey(*key), caller)
+
+    def _add_key(self, key: FetchKey, caller: str) -> None:
+        """Begin a count, unless the caller or all callers have too many; the calling method holds the lock."""
+        own = self._counts_by_caller.get(caller, 0)
+        if own < _MAX_COUNTS_OF_CALLER and len(self._counts) < _MAX_COUNTS:
+            self._counts[key] = 1
+            self._counts_by_caller[caller] = own + 1
+        if own >= _MAX_COUNTS_OF_CALLER // 2 or len(self._counts) >= _MAX_COUNTS // 2:
+            self._due.set()
 
     @property
     def today(self) -> int:
@@ -108,7 +121,7 @@ class FetchCounter:
     def flush(self) -> None:
         """Store the counts; those that cannot be stored stay in memory for the next time."""
         with self._lock:
-            counts, self._counts = self._counts, {}
+            counts, self._counts, self._counts_by_caller = self._counts, {}, {}
         if not counts:
             return
         try:
@@ -121,15 +134,18 @@ class FetchCounter:
                         self._counts[key] = self._counts.get(key, 0) + number
 
     def _client(self, actor: str, name: bytes, day: int) -> str:
-        """Return the name of a client; the caller holds the lock."""
+        """Return the name of a client; the calling method holds the lock."""
         if day != self._clients_day:
-            self._clients, self._clients_day = {}, day
+            self._clients, self._clients_by_caller, self._clients_day = {}, {}, day
         key = (actor, name)
         client = self._clients.get(key)
         if client is None:
-            if len(self._clients) >= _MAX_CLIENTS:
-                return OTHER_CLIENTS
+            own = self._clients_by_caller.get(actor, 0)
+            limit = MAX_ANONYMOUS_CLIENTS if actor == ANONYMOUS else MAX_CLIENTS
+            if own >= limit or len(self._clients) >= _MAX_ALL_CLIENTS:
+                return _client_name(actor, OTHER_CLIENTS.encode())
             client = self._clients[key] = _client_name(*key)
+            self._clients_by_caller[actor] = own + 1
         return client
 
     def _run(self) -> None:

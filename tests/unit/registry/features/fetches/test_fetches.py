@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.registry.database import open_store
 from contractlog.registry.features.fetches import queries as fetches
-from contractlog.registry.features.fetches.counter import OTHER_CLIENTS, FetchCounter
+from contractlog.registry.features.fetches.counter import MAX_CLIENTS, OTHER_CLIENTS, FetchCounter
 from contractlog.registry.features.fetches.queries import FetchKey
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
@@ -133,6 +133,38 @@ def test_a_process_tells_a_thousand_clients_apart_and_no_more(store: Store) -> N
     counts.flush()
     with store.open_snapshot() as snapshot:
         assert len(fetches.find_counts(snapshot, {(".", 1)}, since=0, limit=9_999)) == 1_001
+
+
+def test_a_caller_with_many_clients_takes_no_names_from_others(store: Store) -> None:
+    counts = FetchCounter(store)
+    for number in range(MAX_CLIENTS + 300):
+        counts.count(".", 1, [(b"x-contractlog-client", b"n%d" % number)], "alice")
+    counts.count(".", 3, [(b"x-contractlog-client", b"billing-service")], "bob")
+    counts.count(".", 3, [(b"x-contractlog-client", b"billing-service")])
+    pending = counts.pending()
+    assert {key.client for key in pending if key.schema_id == 3} == {"bob (billing-service)", "billing-service"}
+    of_alice = {key.client: number for key, number in pending.items() if key.schema_id == 1}
+    assert len(of_alice) == MAX_CLIENTS + 1
+    assert of_alice[f"alice ({OTHER_CLIENTS})"] == 300
+
+
+def test_a_caller_with_many_counts_leaves_room_for_those_of_others(store: Store) -> None:
+    counts = FetchCounter(store)
+    for number in range(12_000):
+        counts.count(".", number, [], "alice")
+    counts.count(".", 20_000, [], "bob")
+    pending = counts.pending()
+    assert (len(pending), pending[FetchKey(".", 20_000, "bob (unknown)", counts.today)]) == (10_001, 1)
+    counts.flush()
+    counts.count(".", 12_000, [], "alice")
+    assert len(counts.pending()) == 1
+
+
+def test_names_that_begin_alike_beyond_the_longest_stored_name_are_one_client(store: Store) -> None:
+    counts = FetchCounter(store)
+    for number in range(3):
+        counts.count(".", 1, [(b"user-agent", b"x" * 60_000 + b"%d" % number)])
+    assert list(counts.pending().values()) == [3]
 
 
 def test_counts_that_cannot_be_written_down_are_kept(tmp_path: Any) -> None:
