@@ -88,7 +88,7 @@ class Settings:
     old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
     #: days that audit results are stored for, except the newest of each part of a topic; 0 is for ever
     results_days: Annotated[int, Bounds(maximum=100_000)] = 400
-    #: parts of topics whose newest audit is in ``/metrics``, those with the most violating records first
+    #: parts of topics whose newest audit is in ``/metrics``: half by violating records, half by fair shares of topics
     max_metric_parts: Annotated[int, Bounds(maximum=100_000)] = 1_000
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none

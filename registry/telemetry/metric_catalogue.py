@@ -142,7 +142,7 @@ AUDIT_PUBLISHED: Final = Metric(
 AUDIT_LEFT_OUT: Final = Metric(
     "contractlog_audit_parts_left_out",
     MetricKind.GAUGE,
-    "Parts of topics beyond `CONTRACTLOG_MAX_METRIC_PARTS`: those with the fewest violating records.",
+    "Parts of topics beyond `CONTRACTLOG_MAX_METRIC_PARTS`.",
 )
 
 #: In the order of the exposition.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, delete, exists, false, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, exists, false, func, insert, or_, select, tuple_, update
 
 from contractlog.contracts.audit.windows import merge_to_days
+from contractlog.registry.features.conformance.fair_shares import select_fairly
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
@@ -117,21 +119,28 @@ def list_history(snapshot: Snapshot, topic: str, part: str | None, limit: int) -
 
 
 def list_summaries(snapshot: Snapshot, limit: int) -> tuple[list[AuditSummary], int]:
-    """Return the summaries with the most violating records, and the number of the others."""
-    rows = snapshot.connection.execute(
-        select(tables.audit_summaries).order_by(_S.violating.desc(), _S.topic, _S.part).limit(limit)
-    )
-    summaries = [
-        AuditSummary(
-            row.topic,
-            row.part,
-            AuditFigures(row.verdict, row.conforming, row.violating, row.last_record_at),
-            row.published_at,
-        )
-        for row in rows
-    ]
+    """Return at most ``limit`` summaries, and the number of the others.
+
+    If there are more, those with the most violating records are half of the result; the other half is shared fairly
+    between topics, so that the numbers of one publisher do not displace all others.
+    """
+    ordered = select(tables.audit_summaries).order_by(_S.violating.desc(), _S.topic, _S.part)
+    rows = {(row.topic, row.part): row for row in snapshot.connection.execute(ordered.limit(limit))}
     total = snapshot.connection.execute(select(func.count()).select_from(tables.audit_summaries)).scalar_one()
-    return summaries, total - len(summaries)
+    if total > limit:
+        names = snapshot.connection.execute(ordered.with_only_columns(_S.topic, _S.part))
+        chosen = select_fairly([(topic, part) for topic, part in names], limit)
+        others = iter([key for key in chosen if key not in rows])
+        while chunk := list(islice(others, _BATCH)):
+            of_chunk = select(tables.audit_summaries).where(tuple_(_S.topic, _S.part).in_(chunk))
+            rows.update({(row.topic, row.part): row for row in snapshot.connection.execute(of_chunk)})
+        rows = {key: rows[key] for key in chosen}
+    return [_to_summary(row) for row in rows.values()], total - len(rows)
+
+
+def _to_summary(row: Row[Any]) -> AuditSummary:
+    figures = AuditFigures(row.verdict, row.conforming, row.violating, row.last_record_at)
+    return AuditSummary(row.topic, row.part, figures, row.published_at)
 
 
 @dataclass(frozen=True, slots=True)

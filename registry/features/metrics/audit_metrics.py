@@ -38,7 +38,7 @@ class AuditMetrics(ReadService):
     Args:
         store: the store.
         threads: threads for queries.
-        max_parts: maximum number of parts of topics, those with the most violating records first.
+        max_parts: maximum number of parts of topics.
         clock: seconds.
     """
 

@@ -98,6 +98,17 @@ def test_the_number_of_series_is_bounded_and_the_worst_come_first(
     assert {labels[0] for name, *labels in samples if name == "verdict"} == (shown or set())
 
 
+def test_a_publisher_of_many_violations_does_not_displace_the_topics_of_others(registries: Registries) -> None:
+    with in_process(Settings(database_url="sqlite://", max_metric_parts=6)) as client:
+        _publish(client, "b-payments", 0, 500_000)
+        for number in range(10):
+            _publish(client, f"a-z{number}", 0, 10**15)
+        samples = _samples(client)
+    assert samples["violating_records", "b-payments", "value"] == 500_000
+    assert samples["parts_left_out",] == 5
+    assert sum(name == "verdict" for name, *_ in samples) == 6
+
+
 @pytest.fixture
 def secured(tmp_path: Path) -> Iterator[httpx2.Client]:
     users = tmp_path / "users.toml"
