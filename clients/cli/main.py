@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
@@ -44,19 +44,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _exit_code(arguments)
         sys.stdout.flush()
+        sys.stderr.flush()
     except BrokenPipeError:
         # The reader closed the pipe before the verdict was written, so this is not a success.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output(sys.stdout)
+        _discard_output(sys.stderr)
         return _BROKEN_PIPE
     except KeyboardInterrupt:
         return _report_failure(_INTERRUPTED, "interrupted")
     except OSError as error:  # a full disk, a read-only folder
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output(sys.stdout)
         return _report_failure(exit_codes.USAGE, f"a file or the output cannot be used: {error}")
     except Exception as error:  # noqa: BLE001 - uncaught, the exit code would be 1: findings
         return _report_failure(exit_codes.INTERNAL_ERROR, *_internal_error_lines(error))
     return code
+
+
+def _discard_output(stream: TextIO) -> None:
+    """Send the rest of a standard stream to the null device, so that writing it cannot fail again."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _open_streams() -> None:
@@ -175,8 +182,12 @@ def _internal_error_lines(error: Exception) -> list[str]:
 def _report_failure(code: int, *lines: str) -> int:
     from contractlog.clients.cli.output import print_error  # noqa: PLC0415 - only needed after an error
 
-    for number, line in enumerate(lines):
-        print_error(line if number else f"contractlog: {line}")
+    try:
+        for number, line in enumerate(lines):
+            print_error(line if number else f"contractlog: {line}")
+        sys.stderr.flush()
+    except OSError:  # stderr cannot be written, and only the exit code is left to report the failure
+        _discard_output(sys.stderr)
     return code
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import exit_code_of, main
-from contractlog.clients.cli.output import count_noun
+from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.cli.verbs import VERBS, Section
 from contractlog.compatibility import errors
 from contractlog.compatibility.terminal_text import escape_line
@@ -174,6 +174,27 @@ def test_an_output_that_cannot_be_written_is_told_in_a_sentence() -> None:
     assert done.returncode == exit_codes.USAGE
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["nosuchverb", "check nowhere", "--help >/dev/full"])
+def test_a_failure_that_cannot_be_reported_keeps_its_exit_code(arguments: str) -> None:
+    command = f"{sys.executable} -m contractlog.clients.cli.main {arguments} 2>/dev/full"
+    assert subprocess.run(["bash", "-c", command], check=False).returncode == exit_codes.USAGE
+
+
+@pytest.mark.parametrize("code", [exit_codes.CLEAN, exit_codes.FINDINGS])
+def test_a_message_that_cannot_be_written_is_neither_success_nor_a_finding(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verb(*_: object) -> int:
+        print_message("2 files")
+        return code
+
+    monkeypatch.setattr("contractlog.clients.cli.check.command.check", verb)
+    with open("/dev/full", "w", buffering=1) as full:  # noqa: PTH123 - a device
+        monkeypatch.setattr("sys.stderr", full)
+        assert main(["check", "x"]) == exit_codes.USAGE
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
