@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
-from contractlog.compatibility.json_positions import COMMENT, TOKEN
+from contractlog.compatibility.json_positions import TOKEN
 
 __all__ = ["format_json"]
 
@@ -15,7 +16,7 @@ _INDENT: Final = "  "
 def format_json(text: str) -> str:
     """Return the text with one member per line; number formats, escapes and order are preserved.
 
-    A text with comments is returned unchanged.
+    A text with comments, and any other that is not JSON or is nested too deep to be parsed, is returned unchanged.
 
     >>> print(format_json('{"a":[1.0,{}]}'), end="")
     {
@@ -25,13 +26,13 @@ def format_json(text: str) -> str:
       ]
     }
     """
+    if not _is_json(text):
+        return text
     pieces: list[str] = []
     depth = 0
     before = ""
     for match in TOKEN.finditer(text):
         piece = match[0]
-        if piece.startswith(COMMENT):
-            return text
         empty = piece in "}]" and before in ("{", "[")
         depth -= piece in "}]"
         if (before in ("{", "[", ",") or piece in "}]") and not empty and before:
@@ -40,3 +41,12 @@ def format_json(text: str) -> str:
         depth += piece in "{["
         before = piece
     return "".join(pieces) + "\n"
+
+
+def _is_json(text: str) -> bool:
+    """Return whether a text is JSON, whatever the number of digits in its numbers."""
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,5 +34,25 @@ def test_numbers_keep_their_digits_when_laid_out() -> None:
     )
 
 
-def test_a_text_with_comments_is_left_alone() -> None:
-    assert format_json('{"a": 1 // one\n}') == '{"a": 1 // one\n}'
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1 // one\n}',
+        '{ "type" : "int" } trailing not json',
+        "{'type': 'object', 'title': 'two  spaces', a: .5}",
+        '{"a": 1,}',
+        '{"a":\u00a01}',
+        '"never ends ',
+        "not json at all",
+        "",
+        "[ " * 100_000,
+        "[ " * 100_000 + "] " * 100_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_text_that_is_not_plain_json_is_left_alone(text: str) -> None:
+    assert format_json(text) == text
+
+
+def test_a_number_of_many_digits_is_json() -> None:
+    assert format_json("[" + "9" * 5_000 + "]") == "[\n  " + "9" * 5_000 + "\n]\n"
