@@ -33,6 +33,7 @@ UNITS: Final[Mapping[str, str]] = MappingProxyType(
 )  #: of timestamps that are written as integers
 FILE_NAME: Final = re.compile(r"(\d{5,10})-(\d{20})-(\d{20})\.parquet")  #: partition, start, end; of our own files
 MAX_OFFSET: Final = 2**63 - 1
+MAX_PARTITION: Final = 2**31 - 1
 _PARTITION_FOLDER: Final = re.compile(r"partition=(\d{1,10})")
 
 
@@ -60,21 +61,26 @@ def read_file_parts(archive: ArchiveFolder, file: str, unit: str | None) -> list
             range_text = (parquet.metadata.metadata or {}).get(RANGE_KEY)
             if range_text is not None:
                 partition, start, end = map(int, json.loads(range_text))
-                return [FilePart(partition, start, end, parquet.metadata.num_rows)]
+                return _require_bounds(name, [FilePart(partition, start, end, parquet.metadata.num_rows)])
             row, parts = 0, []
             for index in range(parquet.num_row_groups):
                 group = parquet.metadata.row_group(index)
                 described = _read_statistics(group, folder)
                 parts += [described] if described else _read_row_group(parquet, index, name, row=row, folder=folder)
                 row += group.num_rows
-            for part in parts:
-                if part.start < 0 or part.end > MAX_OFFSET:
-                    raise UsageError(
-                        f"{name} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET - 1:,}"
-                    )
-            return parts
+            return _require_bounds(name, parts)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise UsageError(f"{name} is not a file of an archive: {error}") from error
+
+
+def _require_bounds(file: str, parts: list[FilePart]) -> list[FilePart]:
+    """Return the parts of a file, whose partitions and offsets must be possible."""
+    for part in parts:
+        if not 0 <= part.partition <= MAX_PARTITION:
+            raise UsageError(f"{file} is not a file of an archive: it has partitions outside 0 to {MAX_PARTITION:,}")
+        if not 0 <= part.start <= part.end <= MAX_OFFSET:
+            raise UsageError(f"{file} is not a file of an archive: it has offsets outside 0 to {MAX_OFFSET - 1:,}")
+    return parts
 
 
 def _require_columns(file: str, schema: pa.Schema, unit: str | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import archive
+from contractlog.spark_validation.sources.archive_files import RANGE_KEY
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
@@ -171,6 +173,39 @@ def test_records_without_a_position_are_refused_with_their_row(
 ) -> None:
     write_foreign(tmp_path / "topic=t" / "part.parquet", partitions, offsets)
     with pytest.raises(UsageError, match=message):
+        archive.plan_ranges(tmp_path)
+
+
+@pytest.mark.parametrize("partitions", [[-1, 0], [0, -1, 0], [-1], [2**31], [0, 2**40]], ids=str)
+@pytest.mark.parametrize("statistics", [True, False])
+def test_impossible_partitions_are_refused_with_the_file(
+    tmp_path: Path, partitions: list[int], *, statistics: bool
+) -> None:
+    (tmp_path / "topic=t").mkdir()
+    rows = len(partitions)
+    table = pa.table({"partition": partitions, "offset": list(range(rows)), "value": [b""] * rows})
+    pq.write_table(table, tmp_path / "topic=t" / "part.parquet", write_statistics=statistics)
+    with pytest.raises(UsageError, match=r"part\.parquet .*partitions outside 0 to 2,147,483,647"):
+        archive.plan_ranges(tmp_path)
+
+
+def test_an_impossible_partition_of_a_folder_is_refused_with_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "topic=t" / "partition=9999999999"
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table({"offset": [0], "value": [b""]}), folder / "part.parquet")
+    with pytest.raises(UsageError, match=r"part\.parquet .*partitions outside"):
+        archive.plan_ranges(tmp_path)
+
+
+@pytest.mark.parametrize("stated", [(-1, 0, 1), (2**31, 0, 1), (0, -1, 1), (0, 5, 1), (0, 0, 2**63)])
+def test_an_impossible_range_in_the_metadata_is_refused_with_the_file(
+    tmp_path: Path, stated: tuple[int, int, int]
+) -> None:
+    (tmp_path / "topic=t").mkdir()
+    table = pa.table({"partition": [0], "offset": [0], "value": [b""]})
+    table = table.replace_schema_metadata({RANGE_KEY: json.dumps(stated)})
+    pq.write_table(table, tmp_path / "topic=t" / "part.parquet")
+    with pytest.raises(UsageError, match=r"part\.parquet .* outside 0 to"):
         archive.plan_ranges(tmp_path)
 
 
