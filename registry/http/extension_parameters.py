@@ -6,6 +6,7 @@ An invalid value is rejected with the parameter's name and its bounds; it is nev
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,8 +25,8 @@ from contractlog.registry.http.path_values import parse_subject
 __all__ = [
     "MAX_INTEGER",
     "BoundedInteger",
-    "RejectUnknownParameters",
     "StrictBoolean",
+    "StrictParameters",
     "enum_schema",
     "parse_enum",
     "parse_integer",
@@ -107,8 +108,8 @@ def enum_schema(values: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
-async def _reject_unknown_parameters(request: Request) -> None:
-    """Reject parameters that a request does not have: a misspelt one would be silently ignored.
+async def _reject_parameters(request: Request) -> None:
+    """Reject unknown and repeated parameters, of which one or a value would be silently ignored.
 
     Raises:
         InvalidQuery: there is one.
@@ -120,6 +121,10 @@ async def _reject_unknown_parameters(request: Request) -> None:
         if value and parameter not in accepted:
             others = f"; known parameters: {', '.join(accepted)}" if accepted else ""
             raise InvalidQuery(parameter=parameter, detail=f"it is unknown here{others}")
+    names = Counter(parameter for parameter, _ in request.query_params.multi_items())
+    for parameter in accepted:
+        if names[parameter] > 1:
+            raise InvalidQuery(parameter=parameter, detail="it is repeated")
 
 
 def _parameter_names(dependant: Dependant) -> Iterator[str]:
@@ -130,8 +135,9 @@ def _parameter_names(dependant: Dependant) -> Iterator[str]:
         yield from aliases.get(name) or (_parameter_names(inner[name]) if name in inner else ())
 
 
-#: For our own routes only; the reference ignores unknown parameters, and so do the routes of its API.
-RejectUnknownParameters: Final = Depends(_reject_unknown_parameters)
+#: For all our own routes, and no others: the reference ignores unknown and repeated parameters, and so do the routes of
+#: its API.
+StrictParameters: Final = Depends(_reject_parameters)
 
 
 def parse_subject_version(parameter: str, text: str) -> tuple[Subject, int | None]:

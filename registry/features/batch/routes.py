@@ -30,14 +30,14 @@ from contractlog.registry.features.batch.bodies import (
 )
 from contractlog.registry.features.batch.service import check_member_count
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import RejectUnknownParameters
+from contractlog.registry.http.extension_parameters import StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.service_dependencies import BatchDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["batches"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["batches"], dependencies=[StrictParameters])
 _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, TooManyRequests, Overloaded)
 
 

@@ -11,14 +11,14 @@ from contractlog.registry.features.change_log.parameters import Since, Wait
 from contractlog.registry.features.change_log.service import MAX_CHANGES
 from contractlog.registry.features.extension_bodies import ChangeBody, ChangesBody
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters
+from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.service_dependencies import ChangeLogDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["changes"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["changes"], dependencies=[StrictParameters])
 _Limit = Annotated[int, Query(description="Maximum number of changes."), BoundedInteger("limit", 100, 1, MAX_CHANGES)]
 
 

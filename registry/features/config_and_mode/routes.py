@@ -31,7 +31,7 @@ from contractlog.registry.features.config_and_mode.bodies import (
     SettingsBody,
 )
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import RejectUnknownParameters
+from contractlog.registry.http.extension_parameters import StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import Flag, SubjectPath
 from contractlog.registry.http.request_bodies import parse_body
@@ -165,7 +165,7 @@ async def delete_subject_mode(
 @router.get(
     "/contractlog/v1/settings/{subject}",
     tags=_CONFIG,
-    dependencies=[RejectUnknownParameters],
+    dependencies=[StrictParameters],
     **describe_route(SettingsBody, InvalidQuery, InvalidSubject),
 )
 @requires(READ_SUBJECT)

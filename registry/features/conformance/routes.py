@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
+from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath
 from contractlog.registry.http.request_bodies import parse_object
@@ -25,7 +25,7 @@ from contractlog.registry.http.service_dependencies import ConformanceDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["conformance"])
+router: Final = APIRouter(tags=["conformance"], dependencies=[StrictParameters])
 _PARTS: Final = ("", "key", "value")
 
 
@@ -47,7 +47,16 @@ _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of 
 
 @router.post(
     "/contractlog/v1/conformance/{topic}",
-    **describe_route(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
+    **describe_route(
+        _ENTRY,
+        BadRequest,
+        PayloadTooLarge,
+        Unprocessable,
+        InvalidQuery,
+        InvalidConformance,
+        Overloaded,
+        body=object,
+    ),
 )
 @requires(WRITE_TOPIC)
 async def record_conformance(request: Request, topic: TextPath, conformance: ConformanceDependency) -> ApiResponse:
@@ -57,7 +66,6 @@ async def record_conformance(request: Request, topic: TextPath, conformance: Con
 
 @router.get(
     "/contractlog/v1/conformance/{topic}",
-    dependencies=[RejectUnknownParameters],
     **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
 )
 @requires(READ_TOPIC)
@@ -68,7 +76,6 @@ async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *
 
 @router.get(
     "/contractlog/v1/conformance/{topic}/history",
-    dependencies=[RejectUnknownParameters],
     **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
 )
 @requires(READ_TOPIC)

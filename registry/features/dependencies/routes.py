@@ -13,7 +13,7 @@ from contractlog.registry.features.extension_bodies import EdgeBody, GraphBody, 
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import (
     BoundedInteger,
-    RejectUnknownParameters,
+    StrictParameters,
     enum_schema,
     parse_enum,
     parse_integer,
@@ -25,7 +25,7 @@ from contractlog.registry.http.service_dependencies import DependencyGraphDepend
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["graph"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["graph"], dependencies=[StrictParameters])
 _Depth = Annotated[
     int,
     Query(description="Maximum distance from the subject, in steps."),

@@ -23,7 +23,7 @@ from contractlog.registry.features.diff.service import VersionSelector
 from contractlog.registry.features.extension_bodies import DifferenceBody
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import (
-    RejectUnknownParameters,
+    StrictParameters,
     enum_schema,
     parse_enum,
     parse_subject_version,
@@ -35,7 +35,7 @@ from contractlog.registry.http.service_dependencies import DiffDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["diff"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["diff"], dependencies=[StrictParameters])
 _PATH: Final = "/contractlog/v1/diff"
 _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, TooManyRequests, Overloaded)
 

@@ -12,7 +12,7 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.extension_bodies import FetchBody, FetchesBody
 from contractlog.registry.features.fetches.service import MAX_FETCHES
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
+from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters, parse_integer
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectQuery
 from contractlog.registry.http.route_permissions import READ_ALL, requires
@@ -20,7 +20,7 @@ from contractlog.registry.http.service_dependencies import FetchesDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["fetches"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["fetches"], dependencies=[StrictParameters])
 _MAX_DAYS: Final = 400
 _Days = Annotated[int, Query(description="Number of days."), BoundedInteger("days", 30, 1, _MAX_DAYS)]
 _Limit = Annotated[int, Query(description="Maximum number of rows."), BoundedInteger("limit", 1_000, 1, MAX_FETCHES)]

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import RejectUnknownParameters, StrictBoolean
+from contractlog.registry.http.extension_parameters import StrictBoolean, StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import require_uncompressed_body
 from contractlog.registry.http.route_permissions import WRITE_ALL, requires
@@ -27,7 +27,7 @@ from contractlog.registry.transfer.report import IMPORT_PATH
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters, Depends(require_uncompressed_body)])
+router: Final = APIRouter(tags=["import"], dependencies=[StrictParameters, Depends(require_uncompressed_body)])
 _MEMORY_BYTES: Final = 1024 * 1024
 _REPORT: Final[dict[str, Any]] = {
     "type": "object",

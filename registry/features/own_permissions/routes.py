@@ -11,14 +11,14 @@ from contractlog.registry.access.current_caller import current_actor, current_pe
 from contractlog.registry.access.permissions import Permission
 from contractlog.registry.features.extension_bodies import PermissionsBody
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import RejectUnknownParameters
+from contractlog.registry.http.extension_parameters import StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectPath
 from contractlog.registry.http.route_permissions import READ_ANY, requires
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["permissions"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["permissions"], dependencies=[StrictParameters])
 
 
 @router.get("/contractlog/v1/permissions/{subject}", **describe_route(PermissionsBody, InvalidQuery, InvalidSubject))

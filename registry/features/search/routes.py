@@ -12,14 +12,14 @@ from contractlog.registry.features.extension_bodies import HitBody, HitsBody
 from contractlog.registry.features.search.queries import SearchWord
 from contractlog.registry.features.search.service import MAX_HITS
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
+from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters, enum_schema
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.service_dependencies import SearchDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["search"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["search"], dependencies=[StrictParameters])
 _Limit = Annotated[int, Query(description="Maximum number of hits."), BoundedInteger("limit", 100, 1, MAX_HITS)]
 _Field = Annotated[str, Query(description="The name of a field, or a path of names, such as `street`.")]
 _Type = Annotated[str, Query(description="The name of a record, enum or fixed, with or without its namespace.")]

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.features.batch.service import check_member_count
 from contractlog.registry.features.usage.bodies import UsageBody, UsageRequest, UsagesBody
 from contractlog.registry.http.api_response import ApiResponse
-from contractlog.registry.http.extension_parameters import BoundedInteger, RejectUnknownParameters
+from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.path_values import parse_subject
 from contractlog.registry.http.request_bodies import parse_body
@@ -27,7 +27,7 @@ from contractlog.registry.http.service_dependencies import UsageDependency
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["usage"], dependencies=[RejectUnknownParameters])
+router: Final = APIRouter(tags=["usage"], dependencies=[StrictParameters])
 _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, Overloaded)
 _Days = Annotated[int, Query(description="Number of days of fetches."), BoundedInteger("days", 30, 1, 400)]
 

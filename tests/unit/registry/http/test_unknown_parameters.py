@@ -1,4 +1,4 @@
-"""Unknown parameters are rejected by contractlog's own paths, and ignored by the reference's."""
+"""Contractlog's own paths reject unknown and repeated parameters, which the reference ignores."""
 
 from __future__ import annotations
 
@@ -40,6 +40,36 @@ def test_posts_of_our_own_refuse_them_too(path: str) -> None:
         assert path.rpartition("=")[0].rpartition("&")[2].rpartition("?")[2] in answer.json()["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "parameter"),
+    [
+        ("changes?since=1&since=2", "since"),
+        ("changes?since=1&limit=2&since=", "since"),
+        ("search?field=a&field=a", "field"),
+        ("fetches?id=1&subject=a&%69d=1", "id"),
+        ("conformance/a/history?part=key&limit=1&part=value", "part"),
+        ("diff?earlier=a:1&later=a:2&later=a:3", "later"),
+    ],
+)
+def test_a_repeated_parameter_of_our_own_requests_is_refused(path: str, parameter: str) -> None:
+    with in_process(Settings(database_url="sqlite://")) as http:
+        answer = http.get(f"/contractlog/v1/{path}")
+        assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
+        assert answer.json()["message"] == f"The parameter '{parameter}' is not valid: it is repeated"
+
+
+def test_every_documented_path_of_our_own_refuses_them() -> None:
+    with in_process(Settings(database_url="sqlite://")) as http:
+        paths = http.get("/contractlog/v1/openapi.json").json()["paths"]
+        own = [(path, method) for path in paths if path.startswith("/contractlog/v1/") for method in paths[path]]
+        assert len(own) > 10
+        for path, method in own:
+            url = path.replace("{subject}", "s").replace("{topic}", "t")
+            answer = http.request(method, f"{url}?zork=1", json={} if method == "post" else None)
+            assert (answer.json().get("error_code"), path) == (42281, path)
+
+
 def test_the_reference_s_paths_ignore_what_they_do_not_know() -> None:
     with in_process(Settings(database_url="sqlite://")) as http:
         assert http.get("/subjects?prefx=a").json() == []
+        assert http.get("/subjects?deleted=true&deleted=false").json() == []
