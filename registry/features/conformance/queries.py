@@ -18,6 +18,8 @@ from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
     "HOURLY_DAYS",
+    "MAX_RESULTS",
+    "MAX_RESULT_BYTES",
     "AuditFigures",
     "AuditSummary",
     "PrunedBatch",
@@ -32,6 +34,8 @@ __all__ = [
 
 _C: Final = tables.conformance.c
 _S: Final = tables.audit_summaries.c
+MAX_RESULTS: Final = 10_000  #: stored results of a part of a topic
+MAX_RESULT_BYTES: Final = 64 * 1024 * 1024  #: stored bytes of them; the newest one may be longer
 HOURLY_DAYS: Final = 30  #: counts by hour of older results are merged to days
 _DAY_MS: Final = 86_400_000
 _BATCH: Final = 200  #: results of all topics in one transaction
@@ -153,9 +157,9 @@ class PrunedBatch:
 
 
 def prune_part(change: Transaction, topic: str, part: str, *, days: int) -> None:
-    """Remove old results of a part of a topic, and merge hourly counts of a few others.
+    """Remove old and excess results of a part of a topic, and merge hourly counts of a few others.
 
-    The newest result stays, however old it is.
+    The newest result stays, however old and long it is.
 
     Args:
         change: the transaction.
@@ -166,8 +170,22 @@ def prune_part(change: Transaction, topic: str, part: str, *, days: int) -> None
     of_part = select(_C.sequence).where(_C.topic == topic, _C.part == part, _SUPERSEDED).order_by(_C.sequence)
     if days:
         _remove(change, change.connection.execute(of_part.where(_is_older(change, days)).limit(_BATCH)).scalars())
+    _remove(change, _list_excess(change, topic, part))
     hourly = of_part.where(_is_older(change, HOURLY_DAYS), _C.daily.is_(False)).limit(_MERGED_PER_RESULT)
     _merge(change, change.connection.execute(hourly).scalars())
+
+
+def _list_excess(change: Transaction, topic: str, part: str) -> list[int]:
+    """List the oldest results of a part of a topic beyond the limits on their number and bytes."""
+    # SQLite has `octet_length` since 3.43 only; entries are ASCII.
+    size = func.length(_C.entry) if change.connection.dialect.name == "sqlite" else func.octet_length(_C.entry)
+    newest_first = _C.sequence.desc()
+    rank = func.row_number().over(order_by=newest_first).label("rank")
+    size_so_far = func.sum(size).over(order_by=newest_first).label("size_so_far")
+    ranked = select(_C.sequence, rank, size_so_far).where(_C.topic == topic, _C.part == part).subquery().c
+    excess = or_(ranked.rank > MAX_RESULTS, ranked.size_so_far > MAX_RESULT_BYTES)
+    oldest = select(ranked.sequence).where(ranked.rank > 1, excess).order_by(ranked.sequence).limit(_BATCH)
+    return list(change.connection.execute(oldest).scalars())
 
 
 def prune_results(change: Transaction, *, days: int, after: int = 0) -> PrunedBatch:

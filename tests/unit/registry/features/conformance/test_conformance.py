@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from contractlog.clients import Registry as Client
+from contractlog.registry.features.conformance import queries
 from contractlog.registry.features.conformance.queries import AuditFigures, record_result
 from contractlog.registry.testing import Registries
 
@@ -54,6 +55,13 @@ def test_the_same_audit_told_again_changes_nothing(http: httpx2.Client) -> None:
     second = http.post(PATH, json=entry(to_offset=20)).json()
     assert http.post(PATH, json=entry()).json() == first
     assert http.get(PATH).json() == [second]
+
+
+def test_a_new_audit_removes_those_beyond_the_limit(http: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "MAX_RESULTS", 2)
+    for violating in range(6):
+        http.post(PATH, json=entry(violating=violating)).raise_for_status()
+    assert [audit["violating"] for audit in http.get(f"{PATH}/history").json()] == [5, 4]
 
 
 def test_an_audit_that_read_nothing_is_the_newest_when_it_comes_last(http: httpx2.Client) -> None:
