@@ -39,9 +39,9 @@ def align_by_two_fields(
 
     Values occur together by chance, too, so rows with the second value of another row must match far less often.
     """
-    times = [(time, field) for field in _time_fields(source, target) for time in TIMES]
     # A sequence and a clock that run at the same rate are no evidence; the keys of sessions recur.
     keys = [pair for pair in pairs[:MAX_PAIRS] if not source.fields[pair[0]].identifies_rows]
+    times = [(time, field) for field in _time_fields(source, target) for time in TIMES] if keys else []
     for first, second in [*combinations(pairs[:MAX_PAIRS], 2), *product(keys, times)]:
         if first[0] != second[0] and first[1] != second[1]:
             alignment = _align(source, target, first, second)
@@ -77,9 +77,10 @@ def _align(source: SampledTopic, target: SampledTopic, first: FieldPair, second:
 
 def _time_fields(source: SampledTopic, target: SampledTopic) -> list[int]:
     """Return the target fields of which many values are times of source records."""
-    times = np.unique(source.time_cells)
     few = target.cells[:: max(1, len(target.cells) // MAX_TIMES)]
-    shares = np.isin(few, times).sum(axis=0) / np.maximum(np.count_nonzero(few, axis=0), 1)
+    times = source.distinct_times
+    are_times = times[np.minimum(np.searchsorted(times, few), len(times) - 1)] == few
+    shares = are_times.sum(axis=0) / np.maximum(np.count_nonzero(few, axis=0), 1)
     return [int(field) for field in np.flatnonzero(shares >= MIN_TIMES)]
 
 
@@ -92,8 +93,8 @@ def _combine(topic: SampledTopic, first: int, second: int) -> tuple[npt.NDArray[
 
 def _swap_second(values: Words) -> Words:
     """Return combinations of each first value with the second value of another row."""
-    low = np.uint64(0xFFFFFFFF)
-    return (values & ~low) | (np.roll(values, len(values) // 2) & low)
+    half = np.uint64(32)
+    return (values >> half << half) | (np.roll(values, len(values) // 2) << half >> half)
 
 
 def _is_sampled(source: SampledTopic, field: int, values: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:

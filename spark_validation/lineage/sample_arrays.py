@@ -59,6 +59,7 @@ class SampledTopic:
     cells: npt.NDArray[np.uint32]  #: upper half of the value's hash by row and field; 0 for null
     times: Integers  #: of each row
     time_cells: npt.NDArray[np.uint32]  #: as ``cells``, of each row's time as a number of milliseconds and microseconds
+    distinct_times: npt.NDArray[np.uint32]  #: values of ``time_cells``, ascending
     earlier: Integers  #: index of the previous row in time, by row; the first row has the second
     keys: frozenset[int]  #: hashes of the record keys' values
 
@@ -93,13 +94,15 @@ def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign
         fields.append(_make_field(field, sample, np.array(row_numbers, np.int64), design))
     times = np.array([row.timestamp for row in rows], np.int64)
     values = np.unique(np.concatenate([field.distinct for field in fields]))
+    time_cells = _hash_times(times, design.key)
     return SampledTopic(
         name,
         tuple(fields),
         values,
         _decode_rows(rows, list(samples)),
         times,
-        _hash_times(times, design.key),
+        time_cells,
+        np.unique(time_cells),
         _previous_rows(times),
         keys,
     )
