@@ -48,7 +48,11 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--state", type=Path, metavar="DIR", help="the state of an audit, or the audit's --out folder")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of standard output")
     parser.add_argument(
-        "--format", choices=("text", "json", "openlineage"), default="text", help="format of the output (default: text)"
+        "--format",
+        choices=("text", "tree", "json", "openlineage", "mermaid", "dot"),
+        default="text",
+        help="format of the output (default: text, field by field); tree: the topics that topics were made from and "
+        "used for, over all steps",
     )
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
@@ -110,10 +114,13 @@ def _run(options: Namespace, state: AuditState) -> int:
     explained = {name for names in requested.values() for name in names}
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
     every = infer_edges(state, progress=progress) if state.samples else []
-    edges = [edge for edge in every if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
+    if options.format == "tree":
+        edges = every
+    else:
+        edges = [edge for edge in every if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
-    written = _format_edges(edges, state, options)
+    written = _format_edges(edges, sorted(explained), state, options)
     if options.out is None:
         sys.stdout.write(written)
     else:
@@ -131,7 +138,7 @@ def _topics(state: AuditState) -> set[str]:
     return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
 
 
-def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespace) -> str:
+def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
         text = json.dumps({"format": FORMAT, "lineage": edges}, indent=1)
         return "".join(f"{escape_json_line(line)}\n" for line in text.split("\n"))
@@ -140,7 +147,17 @@ def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespac
 
         events = build_events(edges, _namespace(options), datetime.now(UTC))
         return "".join(f"{escape_json_line(json.dumps(event))}\n" for event in events)
+    if options.format in {"mermaid", "dot"}:
+        from contractlog.spark_validation.lineage import topic_diagrams  # noqa: PLC0415 - only when requested
+
+        draw = topic_diagrams.format_mermaid if options.format == "mermaid" else topic_diagrams.format_dot
+        return f"{draw(edges)}\n"
+    return _format_for_terminal(edges, topics, state, options)
+
+
+def _format_for_terminal(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.topic_diagrams import format_trees  # noqa: PLC0415 - for fast help
 
     if not state.samples:
         return (
@@ -149,7 +166,8 @@ def _format_edges(edges: list[LineageEdge], state: AuditState, options: Namespac
     if not edges:
         looked_at = _join_topics(options.topics or sorted(_topics(state)))
         return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n"
-    return f"{format_edges(edges)}\n\n{LIMITS_NOTE}\n"
+    text = format_trees(edges, topics) if options.format == "tree" else format_edges(edges)
+    return f"{text}\n\n{LIMITS_NOTE}\n"
 
 
 def _join_topics(topics: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""``contractlog lineage`` reads states, prints three formats, and reports empty results."""
+"""``contractlog lineage`` reads states, prints its formats, and reports empty results."""
 
 from __future__ import annotations
 
@@ -64,6 +64,24 @@ def test_topics_that_are_named_are_those_whose_sources_are_asked_for(
     assert capsys.readouterr().out.startswith("late was made from\n")
     assert main(["lineage", "other", "--state", str(audited)]) == 2
     assert "no topic `other` was audited, only late, orders" in capsys.readouterr().err
+
+
+def test_a_tree_has_the_topics_in_both_directions(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for topic, title, other in (("late", "made from", "orders"), ("orders", "used for", "late")):
+        assert main(["lineage", topic, "--state", str(audited), "--format", "tree"]) == 0
+        told = capsys.readouterr().out
+        assert told.splitlines()[:3] == [topic, f"  {title}", f"    {other}  (2 fields, copy)"]
+
+
+@pytest.mark.parametrize(("form", "start"), [("mermaid", "flowchart LR\n"), ("dot", "digraph lineage {\n")])
+def test_diagrams_are_nothing_but_the_diagram(
+    form: str, start: str, audited: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lineage", "--state", str(audited), "--format", form]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(start)
+    assert "2 fields, copy" in told
+    assert "Lineage covers" not in told
 
 
 @pytest.mark.parametrize("form", ["json", "openlineage"])
