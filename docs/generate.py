@@ -97,9 +97,9 @@ def errors() -> Iterator[str]:
 def outcomes() -> Iterator[str]:
     """List every outcome of a record."""
     yield "# Outcome codes\n\n" + MADE
-    yield "An audit assigns one code to the key and one to the value of each record; the first check that fails decides.\n"
-    yield "The frame and the schema id are checked first (codes from 10), then whether validators can use the schema, the\n"
-    yield "bytes (codes from 20), and the rules of the contract (codes from 60).\n\n"
+    yield "An audit assigns one code to the key and one to the value of each record; the first check that fails\n"
+    yield "decides. The frame and the schema id are checked first (codes from 10), then whether validators can use\n"
+    yield "the schema, the bytes (codes from 20), and the rules of the contract (codes from 60).\n\n"
     yield "| code | number | meaning |\n|---|---|---|\n"
     for outcome in Outcome:
         yield f"| `{outcome.name}` | {outcome.value} | {outcome.meaning} |\n"
