@@ -86,5 +86,14 @@ def test_a_cycle_of_topics_is_drawn_and_too_many_topics_are_not() -> None:
     assert draw_lineage([]) is None
 
 
+def test_an_edge_without_direction_is_dashed_and_says_so() -> None:
+    mirror = edge("a", "b", "f")
+    assert "stroke-dasharray" not in str(draw_lineage([mirror]))
+    mirror["direction"] = "unknown"
+    drawn = str(draw_lineage([mirror]))
+    assert "stroke-dasharray" in drawn
+    assert "direction unknown" in drawn
+
+
 def test_elements_escape_what_they_hold() -> None:
     assert str(element("text", "<b>", x='"')) == '<text x="&#34;">&lt;b&gt;</text>'

@@ -75,6 +75,14 @@ def test_violations_have_stable_anchors_and_a_command_that_shows_one() -> None:
     )
 
 
+def test_the_direction_of_lineage_is_unknown_for_mirrors_and_in_no_report_of_earlier_releases() -> None:
+    edges = [edge("a", "b", "f"), edge("a", "c", "f")]
+    edges[1]["direction"] = "unknown"
+    assert Page(render(report(part("b"), edges=edges))).text.count("direction unknown") == 2
+    del edges[1]["direction"]  # type: ignore[misc]
+    assert "direction unknown" not in Page(render(report(part("b"), edges=edges))).text
+
+
 @pytest.mark.parametrize(
     "hostile", ['<script>alert("1")</script>', "\"onload='x'", "</style><img src=x>", "a&b{{ 7 * 7 }}"]
 )
