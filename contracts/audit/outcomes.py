@@ -91,7 +91,7 @@ class Outcome(IntEnum):
     BAD_UNION_INDEX = 26, "a union index has no branch"
     BAD_BOOLEAN = 27, "a boolean is neither 0 nor 1 (reported by strict audits only)"
     TOO_DEEP = 28, "the value is nested deeper than the limit"
-    TOO_MANY_ITEMS = 29, "an array or map has more items than the limit"
+    TOO_MANY_ITEMS = 29, "the record has more values that take no bytes than the limit"
     TRAILING_BYTES = (
         30,
         "the value decodes, but bytes are left over",

@@ -14,7 +14,9 @@ class Limits:
 
     max_depth: int = 128  #: nesting of records, arrays and maps
     max_length: int = 2**31 - 1  #: declared length of a string, bytes or a block, in bytes
-    max_empty_items: int = 1_000_000  #: items of a whole record without bytes or by default; a record counts as several
+    max_empty_items: int = (
+        1_000_000  #: values of a whole record without bytes or by default; a record counts as several
+    )
     strict_booleans: bool = True  #: reject boolean bytes other than 0 and 1, which clients read differently
 
 

@@ -62,10 +62,12 @@ class AvroFileReader:
             UsageError: a block or a record is damaged, or the other schema cannot read it; with the record's number.
         """
         reader = InterpretedReader(self.parsed, reader_schema, named_records=reader_schema is not None)
+        root = reader.reader
+        cost = 1 + (root.surplus + root.extra_items if root.empty else 0)
         number = 0
         for block in self._read_blocks():
             source = ByteCursor(block.data)
-            if block.records > max(source.end, DEFAULT_LIMITS.max_empty_items):
+            if block.records * cost > max(source.end, DEFAULT_LIMITS.max_empty_items):
                 raise UsageError(f"`{self._name}`: a block of {source.end:,} bytes claims {block.records:,} records")
             for _ in range(block.records):
                 number += 1

@@ -73,7 +73,8 @@ class CompiledNode:
     empty: bool = False  #: true if values take no bytes at all
     cost: int = 1  #: of such a value, against the limit on items without bytes
     levels: int = 0  #: nested records of such a value
-    default_items: int = 0  #: of a record that is read with another schema: items that its defaults bring, at most
+    surplus: int = 0  #: what such a value counts as a branch of a union, an entry of a map or the whole record
+    extra_items: int = 0  #: what each record counts by itself: fields without bytes, and at most those of defaults
 
 
 @dataclass(slots=True, eq=False)
@@ -244,7 +245,7 @@ def mark_empty(nodes: list[CompiledNode]) -> None:
         for node in nodes
         if node.kind is AvroKind.NULL
         or (node.kind is AvroKind.FIXED and not node.size)
-        or (node.kind is AvroKind.RECORD and not node.children and not node.default_items)
+        or (node.kind is AvroKind.RECORD and not node.children and not node.extra_items)
     ]
     while empty:
         node = empty.pop()
@@ -254,5 +255,17 @@ def mark_empty(nodes: list[CompiledNode]) -> None:
             node.levels = 1 + max((child.levels for child in node.children), default=0)
         for user in users[id(node)]:
             filled[id(user)] -= 1
-            if not filled[id(user)] and not user.default_items:
+            if not filled[id(user)] and not user.extra_items:
                 empty.append(user)
+    for node in nodes:
+        if node.kind is AvroKind.RECORD:
+            _count_empty_fields(node)
+
+
+def _count_empty_fields(node: CompiledNode) -> None:
+    """Set what the fields of a record without bytes count, beyond a record without fields."""
+    items = max(sum(child.cost for child in node.children if child.empty) - RECORD_COST, 0)
+    if node.empty:
+        node.surplus = items
+    else:
+        node.extra_items += items

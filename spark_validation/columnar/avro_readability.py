@@ -181,7 +181,7 @@ class _Resolution:
         if isinstance(writer, avro.Map):
             node.children.append(CompiledNode(AvroKind.STRING, writer.at))
         if isinstance(reader, RecordReader):
-            node.default_items = reader.default_items + (reader.cost if reader.empty else 0)
+            node.extra_items = reader.extra_items + (reader.cost if reader.empty else 0)
             missing = _find_missing_default(reader)
             if missing is not None:
                 node.names += missing[:1]

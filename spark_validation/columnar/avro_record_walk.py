@@ -162,13 +162,16 @@ class RecordWalk:
         index = self.varint(path, INT_BYTES)
         if not 0 <= index < len(path.node.children):
             raise RuleViolated(Outcome.BAD_UNION_INDEX, path, start)
-        return path.child(index)
+        branch = path.child(index)
+        if branch.node.surplus:
+            self.spend(branch, branch.node.surplus)
+        return branch
 
     def read_record(self, path: ValuePath) -> None:
         """Read the fields of a record in order."""
         self.open(path)
-        if path.node.default_items:
-            self.spend(path, path.node.default_items)
+        if path.node.extra_items:
+            self.spend(path, path.node.extra_items)
         for index in range(len(path.node.children)):
             self.walk(path.child(index))
 
@@ -187,6 +190,8 @@ class RecordWalk:
                 self.spend(path, count * path.node.children[-1].cost)
                 self.walk_empty(path.child(0))
             else:
+                if path.node.children[-1].surplus:  # values of a map
+                    self.spend(path, count * path.node.children[-1].surplus)
                 self.read_items(path, count)
             if stop not in (None, self.pos):
                 raise RuleViolated(Outcome.BAD_LENGTH, path, self.pos)

@@ -42,7 +42,7 @@ _SENTENCES: Final = MappingProxyType(
         Outcome.BAD_UNION_INDEX: "{what} is none of the {children} branches",
         Outcome.BAD_BOOLEAN: "{what} is neither 0 nor 1",
         Outcome.TOO_DEEP: "{what} is nested deeper than {depth} containers",
-        Outcome.TOO_MANY_ITEMS: "{what} has too many items that take no bytes; in a record, they may count for {items}",
+        Outcome.TOO_MANY_ITEMS: "{what} has too many values without bytes; in a record, they may count for {items}",
         Outcome.TRAILING_BYTES: "{left} left after the value",
         Outcome.LOGICAL_TYPE: "{what} is not a valid {logical}",
     }

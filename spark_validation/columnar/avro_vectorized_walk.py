@@ -53,6 +53,7 @@ class VectorizedWalk:
 
     def run(self, path: ValuePath, cursors: Cursors) -> None:
         """Read one value of every record."""
+        self._spend_each(path, cursors, path.node.surplus)
         self.read(path, cursors)
         for value_path, values in self._collected.items():
             self.tally.collect_each(value_path, values)
@@ -76,8 +77,7 @@ class VectorizedWalk:
         elif path.depth > self.tally.limits.depth:
             self.tally.fail(path, cursors, np.ones(cursors.size, np.bool_), Outcome.TOO_DEEP)
         elif kind is AvroKind.RECORD:
-            if path.node.default_items:
-                self._spend(path, cursors, np.ones(cursors.size, np.int64), path.node.default_items)
+            self._spend_each(path, cursors, path.node.extra_items)
             for index in range(len(path.node.children)):
                 self.read(path.child(index), cursors)
         else:
@@ -93,11 +93,13 @@ class VectorizedWalk:
             where = np.flatnonzero(indexes == branch)
             if not where.size:
                 continue
-            if branches[branch].empty and not self.scalar.is_too_deep(path.child(branch)):
-                self._note_nulls(path.child(branch), cursors.rows[where], cursors.pos[where])
+            step, surplus = path.child(branch), branches[branch].surplus
+            if branches[branch].empty and not surplus and not self.scalar.is_too_deep(step):
+                self._note_nulls(step, cursors.rows[where], cursors.pos[where])
                 continue
             part = cursors.pick(where)
-            self.read(path.child(branch), part)
+            self._spend_each(step, part, surplus)
+            self.read(step, part)
             if part.size == where.size:
                 cursors.pos[where] = part.pos
             else:
@@ -125,6 +127,9 @@ class VectorizedWalk:
                 self._spend(path, going, counts, path.node.children[-1].cost)
                 self._check_empty(path.child(0), going)
             else:
+                if path.node.children[-1].surplus:  # values of a map
+                    self._spend(path, going, counts, path.node.children[-1].surplus)
+                    counts = counts[np.searchsorted(before, going.rows)]
                 self._items(path, going, counts)
             left = np.searchsorted(before, going.rows)
             stops = stops[left]
@@ -140,6 +145,11 @@ class VectorizedWalk:
         """Check the depth of items without bytes, of which nothing is collected."""
         if going.size and self.scalar.is_too_deep(path):
             self._one_by_one(going, lambda scalar: scalar.walk(path))
+
+    def _spend_each(self, path: ValuePath, cursors: Cursors, cost: int) -> None:
+        """Count the cost of one value in each record."""
+        if cost:
+            self._spend(path, cursors, np.ones(cursors.size, np.int64), cost)
 
     def _spend(self, path: ValuePath, going: Cursors, counts: NDArray[np.int64], cost: int) -> None:
         """Count the cost of items without bytes, and drop the records that have too many of them."""

@@ -148,6 +148,7 @@ def render_avro(root: ValuePath, body: bytes, limits: ValidationLimits, *, show:
     """Return the text of an Avro body up to its failure, which is marked."""
     walk = _RenderingWalk(body, limits, show=show)
     try:
+        walk.spend(root, root.node.surplus)
         walk.walk(root)
     except RuleViolated as failure:
         walk.text.add(FAILURE)

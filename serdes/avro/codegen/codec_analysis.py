@@ -87,7 +87,7 @@ def child_codecs(node: ValueReader) -> list[ValueReader]:  # noqa: PLR0911 -- on
 
 
 def find_max_size(root: ValueReader, max_items: int) -> int | None:
-    """Return the size of the longest body whose defaults surely bring no more items than allowed.
+    """Return the size of the longest body that surely brings no more items than allowed, beside its bytes.
 
     None: a body of any size; -1: none. Every item of an array, entry of a map and branch of a union takes at least a
     byte, apart from those inside it.
@@ -103,23 +103,25 @@ def find_max_size(root: ValueReader, max_items: int) -> int | None:
         visited.add(id(node))
         below = child_codecs(node)
         if isinstance(node, _ITEM_OWNERS):
-            highest = max([highest, *(_count_default_items(part, totals) for part in below)])
+            bare = isinstance(node, ArrayReader)  # whose items without bytes are interpreted
+            counts = (_count_extra_items(part, totals) + (0 if bare else part.surplus) for part in below)
+            highest = max([highest, *counts])
         pending += below
-    left = max_items - _count_default_items(root, totals)
+    left = max_items - _count_extra_items(root, totals) - root.surplus
     if left < 0:
         return -1
     return left // (highest * _VALUES_PER_BYTE) if highest else None
 
 
-def _count_default_items(node: ValueReader, totals: dict[int, int]) -> int:
-    """Return the items that defaults bring into a record and into its fields that are records."""
+def _count_extra_items(node: ValueReader, totals: dict[int, int]) -> int:
+    """Return the items that a record and its fields that are records count beside their bytes."""
     if isinstance(node, NamedRecordReader):
-        return _count_default_items(node.record, totals)
-    if not isinstance(node, RecordReader):
+        return _count_extra_items(node.record, totals)
+    if not isinstance(node, RecordCodec | RecordReader):
         return 0
     total = totals.get(id(node))
     if total is None:
         totals[id(node)] = 0  # a record that directly contains itself is never read
-        total = node.default_items + sum(_count_default_items(reader, totals) for _, _, reader in node.steps)
+        total = node.extra_items + sum(_count_extra_items(part, totals) for part in child_codecs(node))
         totals[id(node)] = total
     return total

@@ -28,7 +28,7 @@ class ByteCursor:
         self.at = 0
         self.end = len(data)
         self.limits = limits
-        self.empty_items = limits.max_empty_items  # what is left of the allowance for items without bytes
+        self.empty_items = limits.max_empty_items  # what is left of the allowance for values without bytes
 
     def read_byte(self) -> int:
         """Read one byte."""
@@ -105,7 +105,7 @@ class ByteCursor:
         if self.empty_items < 0:
             raise CodecFailure(
                 Outcome.TOO_MANY_ITEMS,
-                f"items that take no bytes, and those of defaults, count for more than {self.limits.max_empty_items}",
+                f"values that take no bytes, and those of defaults, count for more than {self.limits.max_empty_items}",
             )
 
     def check_block_end(self, stop: int | None) -> None:

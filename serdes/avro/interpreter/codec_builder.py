@@ -108,7 +108,7 @@ class CodecBuilder:
                 codec = record = RecordCodec((node.name,))
                 self._named_codecs[node.name] = record
                 record.link([self._field(field) for field in node.fields])
-                record.empty = all(field.codec.empty for field in record.fields)
+                record.count_empty_fields([field.codec for field in record.fields])
                 record.cost = RECORD_COST + sum(field.codec.cost for field in record.fields)
             case Enum():
                 codec = EnumCodec((node.name,), node.symbols)

@@ -51,6 +51,22 @@ class ValueReader(ABC):
 
     empty: bool = False  #: whether a value may take no bytes at all
     cost: int = 1  #: what such a value counts against the limit on items without bytes
+    weight: int = 1  #: the same without the defaults that a reader schema fills in
+    surplus: int = 0  #: what such a value counts as a branch of a union, an entry of a map or the whole record
+    extra_items: int = 0  #: what each value of a record counts by itself: defaults, and fields without bytes
+
+    def count_empty_fields(self, fields: Sequence[ValueReader]) -> None:
+        """Set what the fields of a record without bytes count, beyond a record without fields.
+
+        They may be many, as each may be a record of others.
+        """
+        weight = sum(field.weight for field in fields if field.empty)
+        self.empty = all(field.empty for field in fields)
+        if self.empty:
+            self.weight = RECORD_COST + weight
+            self.surplus = max(weight - RECORD_COST, 0)
+        else:
+            self.extra_items += max(weight - RECORD_COST, 0)
 
     @abstractmethod
     def read(self, source: ByteCursor, depth: int) -> Any:

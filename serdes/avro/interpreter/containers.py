@@ -20,6 +20,7 @@ __all__ = [
     "MapReader",
     "RecordCodec",
     "UnionCodec",
+    "list_branch_readers",
     "open_level",
 ]
 
@@ -105,6 +106,8 @@ class MapReader(ValueReader):
             count, stop = source.read_block_header(empty=0)
             if not count:
                 return entries
+            if self.values.surplus:
+                source.spend(count * self.values.surplus)
             step = _UNKNOWN_KEY
             try:
                 for _ in range(count):
@@ -172,6 +175,8 @@ class RecordCodec(Codec):
     def read(self, source: ByteCursor, depth: int) -> dict[str, Any]:
         """Return the fields in the schema's order."""
         depth = open_level(depth)
+        if self.extra_items:
+            source.spend(self.extra_items)
         record: dict[str, Any] = {}
         name = ""
         try:
@@ -214,6 +219,26 @@ class RecordCodec(Codec):
         return sum(field.name in value for field in self.fields)
 
 
+class _CountingReader(ValueReader):
+    """A branch whose values take no bytes; it counts their fields."""
+
+    def __init__(self, branch: ValueReader) -> None:
+        self._branch = branch
+
+    def read(self, source: ByteCursor, depth: int) -> Any:
+        """Return the value of the branch."""
+        source.spend(self._branch.surplus)
+        return self._branch.read(source, depth)
+
+
+def list_branch_readers(branches: Sequence[ValueReader]) -> list[ValueReader]:
+    """Return the readers of a union's branches.
+
+    A record that is not linked yet contains the union, so its values take bytes.
+    """
+    return [_CountingReader(branch) if branch.surplus else branch for branch in branches]
+
+
 class UnionCodec(Codec):
     """A value of one of several types, preceded by the position of its branch.
 
@@ -223,12 +248,14 @@ class UnionCodec(Codec):
 
     def __init__(self, *, named_records: bool = False) -> None:
         self.branches: Sequence[Codec] = ()  # set later, when the codecs are linked
+        self._readers: Sequence[ValueReader] = ()
         self.named_records = named_records
         self.non_null_index: int | None = None  # of a union of null and one other type, that type's position
 
     def link(self, branches: Sequence[Codec]) -> None:
         """Set the branches, which may refer back to this union."""
         self.branches = tuple(branches)
+        self._readers = list_branch_readers(branches)
         nulls = [index for index, branch in enumerate(self.branches) if isinstance(branch, NullCodec)]
         if len(self.branches) == 2 and len(nulls) == 1:  # noqa: PLR2004
             self.non_null_index = 1 - nulls[0]
@@ -239,9 +266,11 @@ class UnionCodec(Codec):
         index = source.read_int()
         if not 0 <= index < len(self.branches):
             raise CodecFailure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
+        value = self._readers[index].read(source, depth)
+        if not self.named_records:
+            return value
         branch = self.branches[index]
-        value = branch.read(source, depth)
-        return (branch.names[0], value) if self.named_records and isinstance(branch, RecordCodec) else value
+        return (branch.names[0], value) if isinstance(branch, RecordCodec) else value
 
     def write(self, out: OutputBuffer, value: Any, depth: int) -> None:
         """Append the branch's position and its value."""

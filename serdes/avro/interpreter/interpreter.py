@@ -134,6 +134,7 @@ class InterpretedReader:
         """
         source.empty_items = self._limits.max_empty_items
         try:
+            source.spend(self.reader.surplus)
             return self.reader.read(source, self._limits.max_depth)
         except RecursionError:
             raise _to_error(DecodeError, _too_deep_failure()) from None
@@ -142,6 +143,8 @@ class InterpretedReader:
 
     def _read(self, reader: ValueReader, data: bytes) -> Any:
         source = ByteCursor(data, self._limits)
+        if reader.surplus:
+            source.spend(reader.surplus)
         try:
             value = reader.read(source, self._limits.max_depth)
         except RecursionError:

@@ -9,7 +9,7 @@ from contractlog.compatibility.avro.types import Enum
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.interpreter.binary import ByteCursor
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
-from contractlog.serdes.avro.interpreter.containers import open_level
+from contractlog.serdes.avro.interpreter.containers import list_branch_readers, open_level
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
 from contractlog.serdes.errors import ReaderMismatch
 
@@ -65,6 +65,16 @@ class NamedRecordReader(ValueReader):
         """The record's cost if it takes no bytes."""
         return self.record.cost
 
+    @property
+    def weight(self) -> int:  # type: ignore[override]
+        """The record's cost without defaults if it takes no bytes."""
+        return self.record.weight
+
+    @property
+    def surplus(self) -> int:  # type: ignore[override]
+        """The record's surplus if it takes no bytes."""
+        return self.record.surplus
+
 
 class ConvertedReader(ValueReader):
     """A value converted from a raw one, by a promotion or the reader's logical type."""
@@ -84,13 +94,14 @@ class WriterUnionReader(ValueReader):
 
     def __init__(self, branches: Sequence[ValueReader]) -> None:
         self.branches = branches
+        self._readers = list_branch_readers(branches)
 
     def read(self, source: ByteCursor, depth: int) -> Any:
         """Return the value of the branch that the bytes select."""
         index = source.read_int()
         if not 0 <= index < len(self.branches):
             raise CodecFailure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
-        return self.branches[index].read(source, depth)
+        return self._readers[index].read(source, depth)
 
 
 class SymbolReader(ValueReader):
@@ -121,7 +132,6 @@ class RecordReader(ValueReader):
         self.names: list[str] = []
         self.steps: list[tuple[str, str | None, ValueReader]] = []  # writer's name, reader's name, its reader
         self.missing: list[tuple[str, Callable[[], Any]]] = []
-        self.default_items = 0  #: items that the defaults bring into each record, as ``Limits.max_empty_items`` counts
 
     def link(
         self,
@@ -135,8 +145,8 @@ class RecordReader(ValueReader):
     def read(self, source: ByteCursor, depth: int) -> dict[str, Any]:
         """Return the fields in the reader's order."""
         depth = open_level(depth)
-        if self.default_items:
-            source.spend(self.default_items)
+        if self.extra_items:
+            source.spend(self.extra_items)
         read: dict[str, Any] = {}
         name = ""
         try:

@@ -202,11 +202,12 @@ class Resolver:
             steps,
             [(field.name, self._make_reader_default(field)) for field in absent],
         )
-        record.default_items = sum(count_default_items(self._reader, field) for field in absent)
-        record.empty = all(step[2].empty for step in steps)
+        default_items = sum(count_default_items(self._reader, field) for field in absent)
+        record.extra_items = default_items
+        record.count_empty_fields([step[2] for step in steps])
         if record.empty:
             full_cost = sum(RECORD_COST + default_cost(self._reader, field) for field in absent)
-            record.cost = RECORD_COST + full_cost - record.default_items + sum(step[2].cost for step in steps)
+            record.cost = RECORD_COST + full_cost - default_items + sum(step[2].cost for step in steps)
         return record
 
     def _make_reader_default(self, field: Field) -> Callable[[], Any]:

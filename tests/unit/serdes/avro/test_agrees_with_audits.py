@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,9 +18,10 @@ from contractlog.serdes.errors import DecodeError
 from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 
-from support.avro_codecs import encode, encode_zigzag, parse, record
+from support.avro_codecs import encode, encode_zigzag, parse, record, run_both
 from support.avro_strategies import schemas, values
 from support.columnar import create_validator, list_outcomes, validate_bodies
+from support.deadlines import hang_guard
 
 
 def decoded(schema: Any, body: bytes) -> tuple[str, str]:
@@ -114,13 +116,92 @@ def test_records_without_bytes_are_nested_to_the_same_depth(place: str, depth: i
     assert_same_outcome(record(("r", kind)), [body], 1_000, depth)
 
 
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**40), st.integers(0, 150), st.integers(1, 9))
+def test_values_without_bytes_are_counted_alike_wherever_they_are(seed: int, items: int, depth: int) -> None:
+    """They may be fields, items, entries, branches or the whole record."""
+    records = SparseRecords(Random(seed))  # noqa: S311 -- no secret
+    schema = records.make_type(7)
+    assert_same_outcome(schema, [records.make_body(schema) for _ in range(6)], items, depth)
+
+
+class SparseRecords:
+    """Random schemas, many of whose values take no bytes, and bodies of them."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.names = count()
+        self.records: dict[str, Any] = {}
+
+    def make_type(self, depth: int) -> Any:
+        choice = self.random.randrange(12) if depth else 0
+        if choice < 3:
+            return self.random.choice(["null", "null", "null", "boolean", empty_type("none", self.names)])
+        if choice == 3 and self.records:
+            return self.random.choice(list(self.records))
+        if choice < 8:
+            name = f"N{next(self.names)}"
+            fields = [(f"f{at}", self.make_type(depth - 1)) for at in range(self.random.randrange(4))]
+            self.records[name] = record(*fields, name=name)
+            return self.records[name]
+        inner = self.make_type(depth - 1)
+        if choice < 10 and not isinstance(inner, list) and inner != "null":
+            return ["null", inner]
+        return {"type": "map", "values": inner} if choice == 10 else {"type": "array", "items": inner}
+
+    def make_body(self, kind: Any) -> bytes:
+        match self.records.get(kind, kind) if isinstance(kind, str) else kind:
+            case "boolean":
+                return b"\x01"
+            case [_, inner]:
+                return b"\x02" + self.make_body(inner) if self.random.random() < 0.8 else b"\x00"
+            case {"fields": fields}:
+                return b"".join(self.make_body(field["type"]) for field in fields)
+            case {"items": inner}:
+                return self.make_blocks(inner, b"")
+            case {"values": inner}:
+                return self.make_blocks(inner, b"\x02k")
+        return b""
+
+    def make_blocks(self, kind: Any, prefix: bytes) -> bytes:
+        blocks = [
+            [prefix + self.make_body(kind) for _ in range(self.random.randrange(1, 5))]
+            for _ in range(self.random.randrange(3))
+        ]
+        return b"".join(encode_zigzag(len(items)) + b"".join(items) for items in blocks) + b"\x00"
+
+
+@pytest.mark.parametrize("place", ["record", "field", "branch", "value", "item", "field of an item"])
+@pytest.mark.parametrize("levels", [16, 40])
+def test_records_that_double_at_each_level_end_with_an_outcome(place: str, levels: int) -> None:
+    """A body of a few bytes may not become 2 ** levels records."""
+    double: Any = record(name="F0")
+    for level in range(1, levels):
+        double = record(("a", double), ("b", f"F{level - 1}"), name=f"F{level}")
+    item = record(("i", "boolean"), ("e", double), name="I")
+    schema, body = {
+        "record": (double, b""),
+        "field": (record(("i", "boolean"), ("e", double)), b"\x01"),
+        "branch": (["null", double], b"\x02"),
+        "value": ({"type": "map", "values": double}, b"\x02\x02k\x00"),
+        "item": ({"type": "array", "items": double}, b"\x02\x00"),
+        "field of an item": ({"type": "array", "items": item}, encode_zigzag(60) + b"\x01" * 60 + b"\x00"),
+    }[place]
+    accepted = levels == 16 and place != "field of an item"  # 2 ** 15 records without fields
+    with hang_guard():
+        assert decoded(schema, body) == audited(schema, body)
+        assert (decoded(schema, body)[0] == Outcome.CONFORMS.name) is accepted
+        assert audited(schema, body)[0] in {Outcome.CONFORMS.name, Outcome.TOO_MANY_ITEMS.name}
+        assert_same_outcome(schema, [body] * 3, 1_000_000, 128)
+
+
 def assert_same_outcome(schema: Any, bodies: list[bytes], items: int, depth: int) -> None:
     """Check that the deserializer and both walkers of audits agree about records, with low limits."""
     limits = Limits(max_depth=depth, max_empty_items=items, strict_booleans=False)
     expected = []
     for body in bodies:
         try:
-            AvroReader(parse(schema), limits=limits).decode(body)
+            run_both(lambda first: AvroReader(parse(schema), limits=limits, interpreted_first=first).decode(body))  # noqa: B023
             expected.append((Outcome.CONFORMS.name, ""))
         except DecodeError as error:
             expected.append((error.outcome.name if error.outcome else "", error.field))

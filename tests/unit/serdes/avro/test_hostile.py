@@ -154,6 +154,38 @@ def test_records_that_take_no_bytes_count_for_the_size_of_their_defaults(kind: A
     assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
 
 
+@pytest.mark.parametrize("evolved", [False, True])
+@pytest.mark.parametrize("place", ["record", "field", "branch", "value"])
+def test_records_without_bytes_count_for_their_fields_wherever_they_are(place: str, *, evolved: bool) -> None:
+    """Records that double at each level may not hang; of one record, ten count for nothing."""
+    double: Any = (bare := record(name="F0"))
+    for level in range(1, 4):
+        double = record(("a", double), ("b", f"F{level - 1}"), name=f"F{level}")
+    written, body = {
+        "record": (double, b""),
+        "field": ({"type": "array", "items": record(("i", "boolean"), ("e", double))}, b"\x06\x01\x01\x01\x00"),
+        "branch": ({"type": "array", "items": ["null", double]}, b"\x06\x02\x02\x02\x00"),
+        "value": ({"type": "map", "values": double}, b"\x06\x02a\x02b\x02c\x00"),
+    }[place]
+    reader = None
+    if evolved:  # defaults that are no lists or records count for nothing
+        bare["fields"] = record(("text", "string", "x" * 80))["fields"]
+        reader = parse(written)
+        bare["fields"] = []
+    limit = {"record": 130, "field": 3 * 140, "branch": 3 * 130, "value": 3 * 130}[place]
+
+    def read(most: int) -> Any:
+        limits = Limits(max_empty_items=most)
+        return run_both(
+            lambda first: AvroReader(parse(written), reader, limits=limits, interpreted_first=first).decode(body)
+        )
+
+    assert read(limit) is not None
+    with pytest.raises(DecodeError) as caught:
+        read(limit - 1)
+    assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+
+
 LIST_OF_20 = ({"type": "array", "items": "string"}, ["x"] * 20)
 
 

@@ -143,3 +143,11 @@ def test_without_fastavro_the_command_that_installs_it_is_told() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, "pip install 'contractlog[avro]'" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_block_of_records_without_bytes_counts_for_their_fields() -> None:
+    kind = {"type": "record", "name": "R", "fields": [{"name": f"f{index}", "type": "null"} for index in range(1_009)]}
+    empty = dict.fromkeys(f"f{index}" for index in range(1_009))
+    assert len(values(written(kind, [empty] * 1_000, "null"))) == 1_000
+    with pytest.raises(UsageError, match="claims 1,001 records"):
+        values(written(kind, [empty] * 1_001, "null"))
