@@ -21,7 +21,7 @@ from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["SCORING_SEEDS", "TUNING_KINDS", "TUNING_SEEDS", "Estate", "make_estate", "sample_estate"]
 
-TUNING_SEEDS: Final = range(1, 9)
+TUNING_SEEDS: Final = range(1, 21)
 SCORING_SEEDS: Final = range(101, 111)
 HELD_OUT_KINDS: Final = (
     "concatenation",

@@ -21,7 +21,7 @@ from contractlog.contracts.quality.rules import (
 
 __all__ = ["parse_quality"]
 
-MAX_RULES: Final = 10_000  #: several for each of the 2,000 fields that an audit profiles
+MAX_RULES: Final = 10_000  #: several for each of the 2,500 fields that an audit profiles
 MAX_VALUES: Final = 100
 MAX_TEXT: Final = 1_000
 MAX_DEPTH: Final = 16

@@ -6,6 +6,7 @@ be read as the next request, which a proxy in front has not seen (RFC 9110, 7.8)
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 import httptools
@@ -28,7 +29,8 @@ class RequestParser:
 
     def _use_parser(self, callbacks: Any) -> None:
         self._parser = httptools.HttpRequestParser(callbacks)
-        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+        with suppress(AttributeError):  # httptools before 0.6.3
+            self._parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
         self.get_http_version = self._parser.get_http_version
         self.get_method = self._parser.get_method
         self.should_keep_alive = self._parser.should_keep_alive

@@ -44,7 +44,7 @@ class Alignment:
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
 
     def thin(self, maximum: int) -> Alignment:
-        """Return at most ``most`` of the pairs, evenly spaced."""
+        """Return at most ``maximum`` of the pairs, evenly spaced."""
         if len(self.targets) <= maximum:
             return self
         chosen = np.arange(maximum) * len(self.targets) // maximum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +20,7 @@ from contractlog.spark_validation.lineage.alignment import (
 from contractlog.spark_validation.lineage.combined_alignment import align_by_two_fields
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
 
-__all__ = ["CopiedField", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
+__all__ = ["CopiedField", "Copies", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
 
 MAX_PROOF_ROWS: Final = 256  #: number of pairs of rows that suffices for a proof
 MIN_BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
@@ -49,8 +50,12 @@ class TopicCopy:
 
     matched: float  #: share of target rows that have a counterpart in the source
     row_ratio: float  #: approximate number of target rows per source row
-    rows: Alignment
+    rows: Alignment  #: target rows, each with the source row that it was copied from
     fields: dict[str, CopiedField]  #: by target field
+
+
+Copies = Mapping[tuple[str, str], TopicCopy]
+"""Copies by the names of source and target."""
 
 
 def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
@@ -58,7 +63,8 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
 
     Rows are aligned by a field that both topics have: each target row with the latest source row before it. This is a
     proof if other fields agree too, nearly always and far more often than in neighbouring rows, and if source rows are
-    not used repeatedly, as those of a lookup table are.
+    not used repeatedly, as those of a lookup table are. If no field gives a proof, rows are aligned by two fields
+    together.
     """
     proven: list[tuple[float, Alignment, float]] = []
     pairs = candidate_pairs(source, target)

@@ -17,9 +17,9 @@ from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import Direction, LineageEdge
-from contractlog.spark_validation.lineage.copied_fields import CopiedField, TopicCopy, find_copy
+from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
 from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
-from contractlog.spark_validation.lineage.nearest_source import Copies, nearest_sources
+from contractlog.spark_validation.lineage.nearest_source import nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
 
@@ -109,9 +109,7 @@ def _explain_fields(
         unexplained.difference_update(edge["to"]["field"] for edge in more)
 
     contested = _contested_fields(target, nearest, copies)
-    looked_up = {
-        edge["to"]["field"] for edge in _lookup_edges(target, topics, contested, copies, lambda: None) if contested
-    }
+    looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, topics, contested, copies, lambda: None)}
     add(_copy_edges(target, nearest, unexplained, looked_up, copies))
     sources = sorted({edge["from"]["topic"] for edge in edges})
     add(_lookup_edges(target, topics, unexplained, copies, step))
@@ -122,11 +120,11 @@ def _explain_fields(
 
 
 def _find_mirrors(pairs: Copies) -> dict[str, str]:
-    """Return, by topic, the topic by the lowest name that has the same rows at the same times."""
+    """Return, by topic, the first topic by name that has the same rows at the same times."""
     originals: dict[str, str] = {}
-    for (a, b), copy in sorted(pairs.items()):
+    for (a, b), copy in sorted(pairs.items(), key=lambda item: item[0]):
         if a < b and (b, a) in pairs and _is_mirror(copy) and _is_mirror(pairs[b, a]):
-            originals.setdefault(b, originals.get(a, a))
+            originals.setdefault(b, a)
     return originals
 
 
@@ -219,7 +217,7 @@ def _joined_sources(field: str, source: str, target: str, sources: Mapping[str, 
 
 
 def _clearest_source(sources: list[str], target: str, copies: Copies) -> str:
-    """Return the topic that a field comes from, among those that contain its values.
+    """Return the topic that fields come from, among those that contain their values.
 
     A source with clearly more of the target's rows wins. Of the others, a topic that was itself made from another is
     the source if it dropped rows that the target lacks too; if it dropped none, both are equal and the first is

@@ -41,7 +41,7 @@ def find_mapped_fields(
 ) -> dict[str, MappedField]:
     """Return the source fields that determine unexplained target fields, by target field.
 
-    Of several, the one with the most similar number of values is returned.
+    Of several source fields, one that the target field determines, too, is preferred, then the one with fewest values.
     """
     rows = copy.rows
     lag = float(np.median(target.times[rows.targets] - source.times[rows.sources]))

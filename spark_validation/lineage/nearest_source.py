@@ -14,23 +14,20 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.copied_fields import TopicCopy
+from contractlog.spark_validation.lineage.copied_fields import Copies
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
 
-__all__ = ["Copies", "nearest_sources"]
+__all__ = ["nearest_sources"]
 
-Copies = Mapping[tuple[str, str], TopicCopy]
-"""Copies by source and target."""
-
-MIN_ROWS: Final = 12
-MAX_MISSING: Final = 0.003  #: maximum share of a target's rows that its source may lack or have later
-MIN_MISSING: Final = 2  #: so many may always be missing
-MIN_DROPPED: Final = 3.0  #: expected number of rows, dropped by a copy, from which their absence in the target counts
+MIN_MISSING: Final = 2  #: minimum number of a target's rows that a topic lacks, or has later, if it is no source of it
+MIN_MISSING_SHARE: Final = 0.003  #: the same as a share of the rows
+MIN_DROPPED: Final = 3.0  #: minimum number of rows dropped by a copy, and expected otherwise, whose absence counts
 MAX_DROPPED: Final = 0.2  #: maximum share of these in a target that was made from the copy
+MIN_ROWS: Final = 12  #: minimum number of rows whose delays are compared
 MIN_CORRELATION: Final = 0.15  #: of ranks of delays
 CERTAIN: Final = 3.0  #: standard deviations beyond chance
 LATE: Final = 0.95  #: quantile of the target's delays above which a row of the copy is late
-MIN_LATE: Final = 3
+MIN_LATE: Final = 3  #: minimum number of late rows from which only they decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ def _lacks_rows(name: str, comparisons: Iterable[_Comparison]) -> bool:
             anywhere = np.logical_or.reduce(list(present.values()))
             total += int(np.count_nonzero(anywhere))
             absent += int(np.count_nonzero(anywhere & ~present[name]))
-    return absent >= max(MIN_MISSING, MAX_MISSING * total)
+    return absent >= max(MIN_MISSING, MIN_MISSING_SHARE * total)
 
 
 def _common_limit(*rows: _Rows) -> np.uint64:

@@ -330,7 +330,7 @@ def test_the_body_of_a_request_with_upgrade_is_read_and_never_run_as_a_request(
     with opened(url) as connection:
         for body, last in ((BODY, False), (smuggled, False), (BODY, True)):
             connection.sendall(head(len(body))[:-2] + headers)
-            time.sleep(pause)
+            time.sleep(pause)  # so that the body usually arrives alone; the responses are the same otherwise
             connection.sendall(body)
             if last:
                 connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -186,6 +186,26 @@ def test_mirrors_are_edges_without_direction(seed: int) -> None:
     }
 
 
+def test_mirrors_of_one_topic_need_no_field_in_common() -> None:
+    random = seeded(1)
+    records: list[Record] = [
+        (
+            time,
+            {"a": f"{random.getrandbits(60):x}", "b": value["amount"], "c": number * 37, "d": random.getrandbits(40)},
+        )
+        for number, (time, value) in enumerate(orders_of(random))
+    ]
+
+    def project(*names: str) -> list[Record]:
+        return [(time, {name: value[name] for name in names}) for time, value in records]
+
+    edges = infer_edges(sample_topics({"first": project("a", "b"), "second": records, "third": project("c", "d")}))
+    assert {(edge["from"]["topic"], edge["to"]["topic"], edge["direction"]) for edge in edges} == {
+        ("first", "second", "unknown"),
+        ("second", "third", "unknown"),
+    }
+
+
 @pytest.mark.parametrize("seed", SEEDS[:2])
 @pytest.mark.parametrize("copies_first", [True, False])
 def test_what_a_copy_lost_and_delayed_tells_it_from_its_source(seed: int, *, copies_first: bool) -> None:
