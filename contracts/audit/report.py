@@ -23,10 +23,13 @@ __all__ = [
     "AuditedPart",
     "Counts",
     "Direction",
+    "EdgeExample",
+    "Evidence",
     "FieldEntry",
     "FieldValue",
     "FrequentKey",
     "KeyStatistics",
+    "LagQuantiles",
     "LineageEdge",
     "LineageField",
     "MovedKey",
@@ -357,8 +360,21 @@ class LineageField(TypedDict):
     field: str
 
 
-# "from" is a keyword, hence the functional syntax.
 Direction = Literal["known", "unknown"]
+Evidence = Literal["declared", "traced", "values"]
+
+# "from" is a keyword, hence the functional syntax.
+EdgeExample = TypedDict("EdgeExample", {"from": RecordPosition, "to": RecordPosition})
+"""A record of the target and the record of the source that it was made from."""
+
+
+class LagQuantiles(TypedDict):
+    """Quantiles of the time from a source record to the target record, in milliseconds."""
+
+    p05: float
+    p50: float
+    p95: float
+
 
 LineageEdge = TypedDict(
     "LineageEdge",
@@ -369,7 +385,13 @@ LineageEdge = TypedDict(
         "method": str,
         "score": float,
         "support": int,
-        "lag_ms": float | None,
+        "lag_ms": float | None,  # median
+        "evidence": NotRequired[Evidence],  # absent, as below, in reports of former versions: values
+        "description": NotRequired[str],  # the derivation in words, such as "hours = minutes / 60"
+        "lag_quantiles_ms": NotRequired[LagQuantiles | None],
+        "first_seen": NotRequired[str],  # time of the first target record that shows the edge, RFC 3339
+        "last_seen": NotRequired[str],
+        "example": NotRequired[EdgeExample | None],
     },
 )
 
