@@ -19,6 +19,7 @@ class EvidenceOptions:
     profiles: bool = True  #: whether fields are profiled
     #: patterns whose matching texts are counted, by topic and field
     patterns: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    sample_key: str = field(default="", repr=False)  #: secret key of the samples; empty: the public one
 
     def patterns_of(self, topic: str) -> dict[str, tuple[str, ...]]:
         """Return the patterns of a topic by field."""

@@ -29,6 +29,7 @@ from contractlog.contracts.audit.mergeable_state import (
 )
 from contractlog.contracts.audit.outcomes import FIRST_VIOLATION, Outcome
 from contractlog.contracts.audit.report import PARTS, Part
+from contractlog.contracts.audit.value_samples import make_design
 from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, validate_column
 from contractlog.spark_validation.columnar.frames import Guids, read_schema_headers
 from contractlog.spark_validation.evidence_options import EvidenceOptions
@@ -93,7 +94,8 @@ def audit_range(
                     batch, part, checked, checks[part].validators, checks[part].guids, producers, evidence.show_values
                 )
                 checked_batch = _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers, reader)
-                state = state.merge(checked_batch.state(state.violations, samples=expectations.samples))
+                batch_state = checked_batch.state(state, samples=expectations.samples, sample_key=evidence.sample_key)
+                state = state.merge(batch_state)
                 if evidence.profiles:
                     profiles = profile_fields(
                         checked.columns,
@@ -165,18 +167,37 @@ class _CheckedBatch:
     producers: BatchProducers | None
     examples: ExampleReader
 
-    def state(self, previous: Mapping[ViolationKey, ViolationCounts], *, samples: bool) -> AuditState:
-        """Return the state of the batch, without examples that those of previous batches would replace."""
+    def state(self, previous: AuditState, *, samples: bool, sample_key: str) -> AuditState:
+        """Return the state of the batch, without what the state of previous batches would replace when merged.
+
+        Args:
+            previous: the state of previous batches.
+            samples: whether values are sampled.
+            sample_key: the secret key of the samples; empty: the public one.
+        """
         topic, part, checked = self.offsets.topic, self.part, self.checked
         sampled = [column for column in checked.columns if samples and not pa.types.is_null(column.values.type)]
         fields = sorted({column.field for column in sampled})
         stored_fields = frozenset(fields[:MAX_FIELDS])
         columns = [column for column in sampled if column.field in stored_fields]
         sample_times = np.where(self.times == NO_TIME, 0, self.times)
-        values = sample_fields(columns, sample_times, self.offsets.partition, self.offset_numbers)
+        stored = {
+            field: previous.samples[topic, part, field]
+            for field in stored_fields
+            if (topic, part, field) in previous.samples
+        }
+        values = sample_fields(
+            columns,
+            sample_times,
+            self.offsets.partition,
+            self.offset_numbers,
+            make_design(sample_key),
+            secret=sample_key,
+            previous=stored,
+        )
         return AuditState(
             cells=self._count_cells(),
-            violations=self._count_violations(previous),
+            violations=self._count_violations(previous.violations),
             samples={(topic, part, field): sample for field, sample in values.items()},
             unsampled=frozenset((topic, part, field) for field in fields[MAX_FIELDS:]),
             producers={}

@@ -68,12 +68,16 @@ _SAMPLES_COLUMNS: Final[list[pa.Field[Any]]] = [
     pa.field("value_hash", pa.list_(pa.uint64())),
     pa.field("turn", pa.list_(pa.uint32())),
     pa.field("row", pa.list_(pa.int32())),  # index into the table of rows
+    pa.field("has_numbers", pa.list_(pa.bool_())),  # absent, as the next one, in states of earlier releases
+    pa.field("has_forms", pa.list_(pa.bool_())),
 ]
 _ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
     pa.field("timestamp", pa.int64()),
     pa.field("partition", pa.int32()),
     pa.field("offset", pa.int64()),
     pa.field("cells", pa.binary()),
+    pa.field("numbers", pa.binary()),
+    pa.field("forms", pa.binary()),
 ]
 
 
@@ -262,27 +266,58 @@ def read_values(folder: Path) -> AuditState:
 
 
 def _write_samples(samples: Samples, folder: Path) -> None:
-    numbers: dict[tuple[int, int, int, bytes], int] = {}
+    details: dict[tuple[int, int, int, bytes], tuple[bytes, bytes]] = {}
+    row_numbers: dict[tuple[int, int, int, bytes], int] = {}
     lines = []
     for (topic, part, field), sample in sorted(samples.items()):
         design = sample.design
-        rows = [numbers.setdefault(value[2:], len(numbers)) for value in sample.values]
-        hashes, ranks = [value.value_hash for value in sample.values], [value.sampling_rank for value in sample.values]
-        key = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
-        lines.append((*key, hashes, ranks, rows))
+        rows = []
+        for value in sample.values:
+            row = value.timestamp, value.partition, value.offset, value.row
+            rows.append(row_numbers.setdefault(row, len(row_numbers)))
+            numbers, forms = details.get(row, (b"", b""))
+            details[row] = numbers or value.numbers, forms or value.forms
+        columns = (
+            [value.value_hash for value in sample.values],
+            [value.sampling_rank for value in sample.values],
+            rows,
+            [bool(value.numbers) for value in sample.values],
+            [bool(value.forms) for value in sample.values],
+        )
+        lines.append((topic, part, field, design.key, design.breadth, design.depth, design.repeats, *columns))
     _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
-    _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
+    _write([(*row, *details[row]) for row in row_numbers], pa.schema(_ROWS_COLUMNS), folder / ROWS)
 
 
 def _read_samples(folder: Path) -> dict[FieldProfileKey, FieldSample]:
     if not (folder / SAMPLES).exists():
         return {}
-    rows = list(zip(*(column.to_pylist() for column in _read_table(folder / ROWS).columns), strict=True))
+    rows = _read_table(folder / ROWS).to_pylist()
     samples = {}
     for line in _read_table(folder / SAMPLES).to_pylist():
         design = SampleDesign(line["key"], line["breadth"], line["depth"], line["repeats"])
-        occurrences = zip(line["value_hash"], line["turn"], line["row"], strict=True)
-        values = tuple(SampledValue(value_hash, rank, *rows[row]) for value_hash, rank, row in occurrences)
+        absent = [False] * len(line["row"])
+        occurrences = zip(
+            line["value_hash"],
+            line["turn"],
+            (rows[row] for row in line["row"]),
+            line.get("has_numbers", absent),
+            line.get("has_forms", absent),
+            strict=True,
+        )
+        values = tuple(
+            SampledValue(
+                value_hash,
+                rank,
+                row["timestamp"],
+                row["partition"],
+                row["offset"],
+                row["cells"],
+                row["numbers"] if has_numbers else b"",
+                row["forms"] if has_forms else b"",
+            )
+            for value_hash, rank, row, has_numbers, has_forms in occurrences
+        )
         samples[line["topic"], line["part"], line["field"]] = FieldSample(design, values)
     return samples
 

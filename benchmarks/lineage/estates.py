@@ -17,9 +17,10 @@ from pipelines import PIPELINES, derive_topic
 from topics import DOMAINS, Topic, TrueEdge, make_distractors
 
 from contractlog.contracts.audit.mergeable_state import AuditState
+from contractlog.contracts.audit.value_samples import make_design
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
-__all__ = ["SCORING_SEEDS", "TUNING_KINDS", "TUNING_SEEDS", "Estate", "make_estate", "sample_estate"]
+__all__ = ["SCORING_SEEDS", "SECRET", "TUNING_KINDS", "TUNING_SEEDS", "Estate", "make_estate", "sample_estate"]
 
 TUNING_SEEDS: Final = range(1, 21)
 SCORING_SEEDS: Final = range(101, 111)
@@ -32,6 +33,7 @@ HELD_OUT_KINDS: Final = (
     "truncation",
 )
 TUNING_KINDS: Final = tuple(kind for kind in PIPELINES if kind not in HELD_OUT_KINDS)
+SECRET: Final = "key of the benchmark"  # noqa: S105 - protects nothing
 CHAINED: Final = 0.3  #: share of pipelines that read a topic that was itself made from another
 ATTEMPTS: Final = 20  #: kinds tried per topic; some need fields that a source lacks
 
@@ -110,7 +112,8 @@ def sample_estate(estate: Estate) -> AuditState:
     for topic in estate.topics:
         offsets = np.arange(len(topic.times))
         columns = [column for name in topic.frame if (column := _column(name, topic.frame[name])) is not None]
-        for field, sample in sample_fields(columns, topic.times, 0, offsets).items():
+        sampled = sample_fields(columns, topic.times, 0, offsets, make_design(SECRET), secret=SECRET)
+        for field, sample in sampled.items():
             samples[topic.name, "value", field] = sample
     return AuditState(samples=samples)
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from estates import SCORING_SEEDS, TUNING_KINDS, TUNING_SEEDS, Estate, make_estate, sample_estate
+from estates import SCORING_SEEDS, SECRET, TUNING_KINDS, TUNING_SEEDS, Estate, make_estate, sample_estate
 from pipelines import PIPELINES
 from scores import Score, bootstrap, calibrate, score_fields, score_topics, sum_scores
 from topics import DOMAINS
@@ -40,7 +40,7 @@ class Results:
         """Infer the edges of an estate, and score them."""
         state = sample_estate(estate)
         started = time.process_time()
-        edges = infer_edges(state)
+        edges = infer_edges(state, secret=SECRET)
         self.seconds += time.process_time() - started
         self.topics.append(score_topics(edges, estate.edges))
         self.fields.append(score_fields(edges, estate.edges))
@@ -58,7 +58,7 @@ def _explain(estate: Estate, edges: Iterable[LineageEdge], score: Score) -> None
     kind_of_topic = {topic.name: topic.kind for topic in estate.topics}
     methods = {_pair(edge): edge["method"] for edge in edges}
     for missed in sorted(score.missed, key=str):
-        print(f"  {estate.name} missed {kinds[missed]:22} {missed}")
+        print(f"  {estate.name} missed {kinds.get(missed, 'of a mirror'):22} {missed}")
     for false in sorted(score.false, key=str):
         kind = kind_of_topic[false[1][0]]
         print(f"  {estate.name} FALSE  {methods.get(false)} of {kind:22} {false}")

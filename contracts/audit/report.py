@@ -32,6 +32,7 @@ __all__ = [
     "LagQuantiles",
     "LineageEdge",
     "LineageField",
+    "LineageMethod",
     "MovedKey",
     "NumberBins",
     "Part",
@@ -362,6 +363,18 @@ class LineageField(TypedDict):
 
 Direction = Literal["known", "unknown"]
 Evidence = Literal["declared", "traced", "values"]
+LineageMethod = Literal[
+    "bijection",
+    "case",
+    "concatenation",
+    "copy",
+    "digest",
+    "function",
+    "linear",
+    "lookup",
+    "split",
+    "truncation",
+]
 
 # "from" is a keyword, hence the functional syntax.
 EdgeExample = TypedDict("EdgeExample", {"from": RecordPosition, "to": RecordPosition})
@@ -382,7 +395,7 @@ LineageEdge = TypedDict(
         "from": LineageField,
         "to": LineageField,
         "direction": Direction,  # unknown: either of both may have been made from the other
-        "method": str,
+        "method": LineageMethod,
         "score": float,
         "support": int,
         "lag_ms": float | None,  # median

@@ -23,6 +23,7 @@ from contractlog.contracts.audit.mergeable_state import AuditState, limit_sample
 from contractlog.contracts.audit.publication import shorten_entry
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope, TopicPart
 from contractlog.contracts.audit.summary import summarize
+from contractlog.contracts.audit.value_samples import make_design
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRules
@@ -138,7 +139,9 @@ def audit_to_folder(
                 threshold=request.threshold,
                 drifts=result.find_drifts(),
             ),
-            "lineage": infer_edges(state, progress=lineage_progress) if request.lineage else [],
+            "lineage": infer_edges(state, secret=request.evidence.sample_key, progress=lineage_progress)
+            if request.lineage
+            else [],
         }
         _evaluate_quality(report, request, state)
         former = read_former_report(out, print_line=print_line)
@@ -338,6 +341,7 @@ def _make_options(request: AuditRequest) -> AuditOptions:
         registry=request.registry.url,
         limits=asdict(request.limits),
         samples=request.samples,
+        sample_design=make_design(request.evidence.sample_key).key,
         profiles=request.evidence.profiles,
         patterns=repr(sorted(request.evidence.patterns.items())),
         producer_headers=request.evidence.producer_headers,

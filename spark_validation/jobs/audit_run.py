@@ -27,6 +27,7 @@ from contractlog.spark_validation.jobs.blame_text import format_blame
 from contractlog.spark_validation.jobs.follow import ChangedParts, repeat_audits
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files
+from contractlog.spark_validation.jobs.sample_key import read_sample_key
 from contractlog.spark_validation.jobs.source_options import make_cluster, make_selection, make_source
 from contractlog.spark_validation.jobs.terminal_report import (
     format_changes,
@@ -95,6 +96,7 @@ def parse_evidence(
         show_values=options.show_values,
         profiles=not options.no_profiles,
         patterns=dict(patterns),
+        sample_key=read_sample_key(),
     )
 
 

@@ -40,6 +40,7 @@ class AuditOptions:
     registry: str
     limits: Mapping[str, Any]
     samples: bool
+    sample_design: str  #: name of the key of the samples
     profiles: bool
     patterns: str
     producer_headers: tuple[str, ...]
@@ -57,6 +58,7 @@ _CHANGES: Final[Mapping[str, str]] = {
     "registry": "the registry is another",
     "limits": "limits of the validation, such as --strict, are others",
     "samples": "samples of values are taken now, or no longer",
+    "sample_design": "the key of the samples (CONTRACTLOG_SAMPLE_KEY) is another",
     "profiles": "fields are profiled now, or no longer (--no-profiles)",
     "patterns": "patterns of --quality are others",
     "producer_headers": "--producer-header names others",

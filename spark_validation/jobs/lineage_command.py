@@ -21,6 +21,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
+from contractlog.spark_validation.jobs.sample_key import find_sample_key, read_sample_key
 from contractlog.spark_validation.jobs.source_options import (
     add_archive,
     add_cluster_options,
@@ -77,6 +78,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _audit_topics(options: Namespace) -> AuditState:
     """Audit all topics, even if only some are requested: any other may be their source."""
+    from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.given_strategies import GivenStrategies  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_state  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
@@ -89,6 +91,7 @@ def _audit_topics(options: Namespace) -> AuditState:
             cluster=make_cluster(options),
             strategies=GivenStrategies.parse(options.strategy),
             selection=make_selection(options, ()),
+            evidence=EvidenceOptions(sample_key=read_sample_key()),
         )
         return audit_to_state(order, print_line=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
 
@@ -113,7 +116,7 @@ def _run(options: Namespace, state: AuditState) -> int:
         raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
     explained = {name for names in requested.values() for name in names}
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
-    every = infer_edges(state, progress=progress) if state.samples else []
+    every = infer_edges(state, secret=find_sample_key(state), progress=progress) if state.samples else []
     if options.format == "tree":
         edges = every
     else:

@@ -16,6 +16,7 @@ __all__ = [
     "MIN_AGREEMENT",
     "Agreement",
     "Alignment",
+    "RowPairs",
     "align_rows",
     "last_before",
     "measure_agreement",
@@ -27,6 +28,14 @@ MIN_AGREEMENT: Final = 0.95  #: minimum share of rows in which a copied field eq
 
 
 MIN_CERTAIN_ROWS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RowPairs:
+    """Rows of a target, each with the source row that it was made from."""
+
+    sources: Integers
+    targets: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,10 @@ class Alignment:
     def once(self) -> float:
         """Distinct source rows per pair: 1 if no source row is paired with two target rows."""
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
+
+    def pick(self, chosen: Integers) -> RowPairs:
+        """Return some of the pairs."""
+        return RowPairs(self.sources[chosen], self.targets[chosen])
 
     def thin(self, maximum: int) -> Alignment:
         """Return at most ``maximum`` of the pairs, evenly spaced."""

@@ -13,6 +13,7 @@ from contractlog.spark_validation.lineage.alignment import (
     MIN_AGREEMENT,
     Agreement,
     Alignment,
+    RowPairs,
     align_rows,
     measure_agreement,
     pool_alignments,
@@ -40,7 +41,7 @@ class CopiedField:
 
     source: str
     score: float  #: share of aligned rows in which both are equal
-    support: int  #: number of such rows
+    rows: RowPairs  #: such rows
     lag_ms: float  #: median
 
 
@@ -165,9 +166,10 @@ def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignm
             or not (named_alike or beyond >= MIN_BEYOND_CHANCE)
         ):
             continue
-        equal = source.cells[alignment.sources, f] == target.cells[alignment.targets, g]
+        cells = target.cells[alignment.targets, g]
+        equal = np.flatnonzero((source.cells[alignment.sources, f] == cells) & (cells != 0))
         fields[target_field.name] = CopiedField(
-            source.fields[f].name, round(float(share), 4), int(agreement.equal[f, g]), float(np.median(lags[equal]))
+            source.fields[f].name, round(float(share), 4), alignment.pick(equal), float(np.median(lags[equal]))
         )
     return fields
 

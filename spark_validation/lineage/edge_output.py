@@ -6,7 +6,7 @@ which topics were made from which, not by which program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
@@ -14,26 +14,34 @@ from typing import Any, Final
 
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.audit.report import LineageEdge, LineageMethod
 
 __all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "LIMITS_NOTE", "build_events", "format_edges", "kafka_namespace"]
 
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
 
-_METHOD_LABELS: Final = {
-    "copy": "copied row by row",
-    "lookup": "looked up by a shared key",
+_METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
     "bijection": "a conversion or masking: each value stands for one value of the source",
+    "case": "the same text in another case, or with other spaces around it",
+    "concatenation": "joined with other texts",
+    "copy": "copied row by row",
+    "digest": "a digest of the value",
     "function": "computed: equal values of the source have equal values",
+    "linear": "a linear conversion",
+    "lookup": "looked up by a shared key",
+    "split": "a part of the text",
+    "truncation": "the beginning or end of the text",
 }
+_SUBTYPES: Final[Mapping[LineageMethod, str]] = {"copy": "IDENTITY", "lookup": "JOIN"}
+_MASKING: Final = frozenset({"digest"})
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
 }
 LIMITS_NOTE: Final = (
-    "Lineage covers fields that were copied row by row, looked up by a key, or computed from one recurring field.\n"
-    "Aggregates, fields computed from several others, and record keys are not covered yet."
+    "Lineage covers fields that were copied row by row, looked up by a key, made by a common function, or computed\n"
+    "from one recurring field. Aggregates and record keys are not covered yet."
 )
 
 
@@ -77,17 +85,24 @@ def _build_event(topic: str, edges: Sequence[LineageEdge], namespace: str, now: 
 
 def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
     lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
-    description = (
-        f"found in values: {_METHOD_LABELS[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
-    )
+    method = edge["method"]
+    description = f"found in values: {_METHOD_LABELS[method]}, score {edge['score']}, {edge['support']} rows agree{lag}"
+    if edge.get("description"):
+        description = f"{edge.get('description')}; {description}"
     if edge["direction"] == "unknown":
         description += ", direction unknown: both topics have the same rows at the same times"
+    transformation = {
+        "type": "DIRECT",
+        "subtype": _SUBTYPES.get(method, "TRANSFORMATION"),
+        "description": description,
+        "masking": method in _MASKING,
+    }
     return {
         "namespace": namespace,
         "name": edge["from"]["topic"],
         "type": "DATASET",
         "field": edge["from"]["field"],
-        "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "description": description}],
+        "transformations": [transformation],
     }
 
 

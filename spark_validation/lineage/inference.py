@@ -1,8 +1,8 @@
 """Inference of lineage edges from samples: the source of each field of each topic.
 
-Copies of rows are found first. They tell which topics a topic was made from directly; of these, fields that were
-looked up by a key or computed from one field are found, too. Aggregates, fields computed from several fields or from
-values that do not recur, and fields of record keys are not found.
+Copies of rows are found first. They tell which topics a topic was made from directly; then fields that were looked up
+by a key, made by a common function, or computed from recurring values are found, too. Aggregates and fields of record
+keys are not found.
 
 Two topics with the same rows at the same times are mirrors: the edge between them has no known direction, and other
 edges name the one with the lowest name. If values cannot determine in another way which of two topics came first, no
@@ -17,7 +17,9 @@ from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import Direction, LineageEdge
+from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
+from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
 from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
@@ -42,15 +44,16 @@ class ProgressDisplay(Protocol):
         """Finish the display."""
 
 
-def infer_edges(state: AuditState, *, progress: ProgressDisplay | None = None) -> list[LineageEdge]:
+def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDisplay | None = None) -> list[LineageEdge]:
     """Return the edges proven by values, sorted by target and source.
 
     Args:
         state: the state of an audit with samples.
+        secret: the secret key of the samples, if they have one.
         progress: called with the number of topic comparisons done; each pair is compared both ways for copies, and both
         ways for lookups.
     """
-    topics = group_by_topic(state.samples)
+    topics = group_by_topic(state.samples, secret)
     if progress is None:
         return _infer_edges(topics, lambda: None)
     done = 0
@@ -83,7 +86,7 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
     for target in topics:
         original = originals.get(target.name)
         if original is not None:
-            edges += _mirror_edges(original, target.name, pairs[original, target.name])
+            edges += _mirror_edges(by_name[original], target, pairs[original, target.name])
             for _ in topics[1:]:
                 step()  # instead of the lookups
         else:
@@ -110,10 +113,12 @@ def _explain_fields(
 
     contested = _contested_fields(target, nearest, copies)
     looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, topics, contested, copies, lambda: None)}
-    add(_copy_edges(target, nearest, unexplained, looked_up, copies))
+    add(_copy_edges(target, nearest, unexplained, copies, by_name, looked_up=looked_up))
     sources = sorted({edge["from"]["topic"] for edge in edges})
     add(_lookup_edges(target, topics, unexplained, copies, step))
-    add(_copy_edges(target, candidates, unexplained, frozenset(), copies))
+    add(_copy_edges(target, candidates, unexplained, copies, by_name))
+    for source in sources:
+        add(_conversion_edges(by_name[source], target, copies[source, target.name], unexplained))
     for source in sources:
         add(_mapping_edges(by_name[source], target, copies[source, target.name], unexplained))
     return edges
@@ -133,20 +138,15 @@ def _is_mirror(copy: TopicCopy) -> bool:
     return same_time and min(copy.matched, copy.row_ratio) > 1 - MAX_MIRROR_LOSS
 
 
-def _mirror_edges(original: str, mirror: str, copy: TopicCopy) -> list[LineageEdge]:
+def _mirror_edges(original: SampledTopic, mirror: SampledTopic, copy: TopicCopy) -> list[LineageEdge]:
     return [_copy_edge(original, mirror, field, copied, "unknown") for field, copied in sorted(copy.fields.items())]
 
 
-def _copy_edge(source: str, target: str, field: str, copied: CopiedField, direction: Direction) -> LineageEdge:
-    return {
-        "from": {"topic": source, "field": copied.source},
-        "to": {"topic": target, "field": field},
-        "direction": direction,
-        "method": "copy",
-        "score": copied.score,
-        "support": copied.support,
-        "lag_ms": copied.lag_ms,
-    }
+def _copy_edge(
+    source: SampledTopic, target: SampledTopic, field: str, copied: CopiedField, direction: Direction = "known"
+) -> LineageEdge:
+    edge = FieldEdge("copy", copied.source, field, copied.score, len(copied.rows.targets), copied.rows)
+    return build_edge(source, target, edge, direction=direction)
 
 
 def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[str, str], TopicCopy]:
@@ -179,8 +179,10 @@ def _copy_edges(
     target: SampledTopic,
     candidates: list[str],
     unexplained: AbstractSet[str],
-    looked_up: AbstractSet[str],
     copies: Copies,
+    by_name: Mapping[str, SampledTopic],
+    *,
+    looked_up: AbstractSet[str] = frozenset(),
 ) -> list[LineageEdge]:
     """Return the edges from the fewest candidates that explain the fields.
 
@@ -202,7 +204,7 @@ def _copy_edges(
         sources.update(dict.fromkeys(fields[source], source))
         remaining -= fields[source]
     return [
-        _copy_edge(source, target.name, field, copies[source, target.name].fields[field], "known")
+        _copy_edge(by_name[source], target, field, copies[source, target.name].fields[field])
         for field, chosen in sources.items()
         for source in sorted({chosen, *_joined_sources(field, chosen, target.name, sources, copies)})
     ]
@@ -233,19 +235,37 @@ def _clearest_source(sources: list[str], target: str, copies: Copies) -> str:
     return nearest
 
 
+def _conversion_edges(
+    source: SampledTopic, target: SampledTopic, copy: TopicCopy, unexplained: AbstractSet[str]
+) -> list[LineageEdge]:
+    return [
+        build_edge(
+            source,
+            target,
+            FieldEdge(each.method, each.source, field, each.score, len(each.rows.targets), each.rows),
+            description=each.description,
+        )
+        for field, fields in find_converted_fields(source, target, copy.rows, unexplained).items()
+        for each in fields
+    ]
+
+
 def _mapping_edges(
     source: SampledTopic, target: SampledTopic, copy: TopicCopy, unexplained: AbstractSet[str]
 ) -> list[LineageEdge]:
     return [
-        {
-            "from": {"topic": source.name, "field": mapped.source},
-            "to": {"topic": target.name, "field": field},
-            "direction": "known",
-            "method": "bijection" if mapped.reversible else "function",
-            "score": mapped.score,
-            "support": mapped.support,
-            "lag_ms": mapped.lag_ms,
-        }
+        build_edge(
+            source,
+            target,
+            FieldEdge(
+                "bijection" if mapped.reversible else "function",
+                mapped.source,
+                field,
+                mapped.score,
+                mapped.support,
+                mapped.rows,
+            ),
+        )
         for field, mapped in find_mapped_fields(source, target, copy, unexplained).items()
     ]
 
@@ -265,15 +285,12 @@ def _lookup_edges(
         if (target.name, table.name) in copies or not unexplained:
             continue
         for field, source in find_lookups(table, target, unexplained).items():
-            edge: LineageEdge = {
-                "from": {"topic": table.name, "field": source.source},
-                "to": {"topic": target.name, "field": field},
-                "direction": "known",
-                "method": "lookup",
-                "score": source.score,
-                "support": source.support,
-                "lag_ms": None,
-            }
+            edge = build_edge(
+                table,
+                target,
+                FieldEdge("lookup", source.source, field, source.score, source.support, source.rows),
+                timed=False,
+            )
             if field not in best or (edge["score"], edge["support"]) > (best[field]["score"], best[field]["support"]):
                 best[field] = edge
     return list(best.values())

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from contractlog.spark_validation.lineage.alignment import RowPairs
 from contractlog.spark_validation.lineage.copied_fields import TopicCopy
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic
 
@@ -33,7 +34,7 @@ class MappedField:
     reversible: bool  #: whether the target value determines that of the source, too
     score: float  #: share of recurring rows that agree
     support: int  #: number of recurring rows
-    lag_ms: float  #: median
+    rows: RowPairs  #: the rows in which both have values
 
 
 def find_mapped_fields(
@@ -44,7 +45,6 @@ def find_mapped_fields(
     Of several source fields, one that the target field determines, too, is preferred, then the one with fewest values.
     """
     rows = copy.rows
-    lag = float(np.median(target.times[rows.targets] - source.times[rows.sources]))
     mapped = {}
     for g, target_field in enumerate(target.fields):
         if target_field.name not in unexplained:
@@ -58,7 +58,9 @@ def find_mapped_fields(
                 continue
             back = _measure_dependency(values[present], source.cells[rows.sources, f][present])
             score, support, distinct = forward
-            field = MappedField(source_field.name, back is not None, round(score, 4), support, lag)
+            field = MappedField(
+                source_field.name, back is not None, round(score, 4), support, rows.pick(np.flatnonzero(present))
+            )
             rank = field.reversible, -float(distinct)
             if best is None or rank > best[0]:
                 best = rank, field

@@ -26,6 +26,8 @@ MAX_DROPPED: Final = 0.2  #: maximum share of these in a target that was made fr
 MIN_ROWS: Final = 12  #: minimum number of rows whose delays are compared
 MIN_CORRELATION: Final = 0.15  #: of ranks of delays
 CERTAIN: Final = 3.0  #: standard deviations beyond chance
+MIN_EARLIER: Final = 3.0  #: minimum number of rows expected before those of the copy whose absence counts
+MAX_EARLIER: Final = 0.2  #: maximum share of these in a target that was made from the copy
 LATE: Final = 0.95  #: quantile of the target's delays above which a row of the copy is late
 MIN_LATE: Final = 3  #: minimum number of late rows from which only they decide
 
@@ -81,6 +83,9 @@ def nearest_sources(
                 shared = [each for each in comparisons if {upstream, downstream} <= each.candidates.keys()]
                 if shared:
                     nearer = _is_nearer(upstream, downstream, shared)
+                else:
+                    nearer = _waits_for_copy(*_follow_aligned_rows(upstream, downstream, target.name, topics, copies))
+                if shared or nearer:
                     dropped.add(upstream if nearer else downstream)
     return [name for name in remaining if name not in dropped] or remaining
 
@@ -132,14 +137,40 @@ def _is_nearer(upstream: str, downstream: str, comparisons: Sequence[_Comparison
     if expected >= MIN_DROPPED:
         return bool(np.count_nonzero(~copied & reached) <= MAX_DROPPED * expected)
     both = copied & reached
-    rows = int(np.count_nonzero(both))
+    return _waits_for_copy(first_delays[both], whole_delays[both])
+
+
+def _waits_for_copy(first_delays: Integers, whole_delays: Integers) -> bool:
+    """Return whether the delays of a target show that its rows came by a copy of the source.
+
+    Args:
+        first_delays: delay of the copy, by row.
+        whole_delays: delay of the target, by row.
+    """
+    rows = len(first_delays)
     if rows < MIN_ROWS:
         return False
-    first_delays, whole_delays = first_delays[both], whole_delays[both]
+    earlier = _expect_earlier(first_delays, whole_delays)
+    if earlier >= MIN_EARLIER:
+        return bool(np.count_nonzero(whole_delays < first_delays) <= MAX_EARLIER * earlier)
     late = first_delays > np.quantile(whole_delays, LATE)
     if np.count_nonzero(late) >= MIN_LATE:
         return bool(np.mean(whole_delays[late] >= first_delays[late]) > LATE)
     return _rank_correlation(first_delays, whole_delays) > max(MIN_CORRELATION, CERTAIN / float(np.sqrt(rows)))
+
+
+def _follow_aligned_rows(
+    upstream: str, downstream: str, target: str, topics: Mapping[str, SampledTopic], copies: Copies
+) -> tuple[Integers, Integers]:
+    """Return the delays of the copy and of the target, by row of the upstream topic that both have.
+
+    This is for topics without a field that identifies their rows: rows are those that were aligned.
+    """
+    to_copy, to_target = copies[upstream, downstream].rows, copies[upstream, target].rows
+    sources, firsts, seconds = np.intersect1d(to_copy.sources, to_target.sources, return_indices=True)
+    starts = topics[upstream].times[sources]
+    first_delays = topics[downstream].times[to_copy.targets[firsts]] - starts
+    return first_delays, topics[target].times[to_target.targets[seconds]] - starts
 
 
 def _follow_rows(
@@ -151,6 +182,12 @@ def _follow_rows(
     times, later, last = (rows.find_times(values) for rows in (source, copy, target))
     copied, reached = later < _NEVER, last < _NEVER
     return copied, reached, np.where(copied, later - times, 0), np.where(reached, last - times, 0)
+
+
+def _expect_earlier(first_delays: Integers, whole_delays: Integers) -> float:
+    """Return the number of rows that the target would have before the copy if it did not wait for it."""
+    ranks = np.searchsorted(np.sort(whole_delays), first_delays)
+    return float(np.sum(ranks)) / len(first_delays)
 
 
 def _rank_correlation(first: Integers, second: Integers) -> float:

@@ -9,7 +9,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.contracts.audit.value_samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
+from contractlog.contracts.audit.value_samples import (
+    MILLISECONDS_PER_DAY,
+    FieldSample,
+    SampleDesign,
+    SampledValue,
+    make_hash_key,
+)
+from contractlog.spark_validation.lineage.row_numbers import decode_numbers
 from contractlog.spark_validation.lineage.sampling import field_id, hash_text
 
 __all__ = ["SampledField", "SampledTopic", "group_by_topic"]
@@ -62,10 +69,18 @@ class SampledTopic:
     distinct_times: npt.NDArray[np.uint32]  #: values of ``time_cells``, ascending
     earlier: Integers  #: index of the previous row in time, by row; the first row has the second
     keys: frozenset[int]  #: hashes of the record keys' values
+    positions: npt.NDArray[np.int64]  #: partition and offset of each row
+    numbers: npt.NDArray[np.float64]  #: by row and field; NaN where the row has no number or none was sampled
+    forms: tuple[bytes, ...]  #: of each row, see ``value_forms``; empty if none were sampled
 
 
-def group_by_topic(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[SampledTopic]:
-    """Return the sampled topics of one design; of several designs, the most frequent is used."""
+def group_by_topic(samples: Mapping[tuple[str, str, str], FieldSample], secret: str = "") -> list[SampledTopic]:
+    """Return the sampled topics of one design; of several designs, the most frequent is used.
+
+    Args:
+        samples: the samples by topic, part and field.
+        secret: the secret key that the values were hashed with.
+    """
     designs = [sample.design for _, sample in sorted(samples.items())]
     if not designs:
         return []
@@ -77,24 +92,35 @@ def group_by_topic(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[
             values.setdefault(topic, {})[field] = sample
         elif sample.design == design and part == "key":
             keys.setdefault(topic, set()).update(value.value_hash for value in sample.values)
-    return [_make_topic(topic, fields, design, frozenset(keys.get(topic, ()))) for topic, fields in values.items()]
+    hash_key = make_hash_key(secret, design)
+    return [
+        _make_topic(topic, fields, design, hash_key, frozenset(keys.get(topic, ()))) for topic, fields in values.items()
+    ]
 
 
-def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign, keys: frozenset[int]) -> SampledTopic:
-    numbers: dict[tuple[int, int], int] = {}
+def _make_topic(
+    name: str, samples: dict[str, FieldSample], design: SampleDesign, hash_key: bytes, keys: frozenset[int]
+) -> SampledTopic:
+    row_numbers: dict[tuple[int, int], int] = {}
     rows: list[SampledValue] = []
+    numbers: list[bytes] = []
+    forms: list[bytes] = []
     fields = []
     for field, sample in samples.items():
-        row_numbers = []
+        rows_of_field = []
         for value in sample.values:
-            number = numbers.setdefault((value.partition, value.offset), len(numbers))
+            number = row_numbers.setdefault((value.partition, value.offset), len(rows))
             if number == len(rows):
                 rows.append(value)
-            row_numbers.append(number)
-        fields.append(_make_field(field, sample, np.array(row_numbers, np.int64), design))
+                numbers.append(value.numbers)
+                forms.append(value.forms)
+            numbers[number] = numbers[number] or value.numbers
+            forms[number] = forms[number] or value.forms
+            rows_of_field.append(number)
+        fields.append(_make_field(field, sample, np.array(rows_of_field, np.int64), design))
     times = np.array([row.timestamp for row in rows], np.int64)
     values = np.unique(np.concatenate([field.distinct for field in fields]))
-    time_cells = _hash_times(times, design.key)
+    time_cells = _hash_times(times, hash_key)
     return SampledTopic(
         name,
         tuple(fields),
@@ -105,6 +131,9 @@ def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign
         np.unique(time_cells),
         _previous_rows(times),
         keys,
+        np.array([(row.partition, row.offset) for row in rows], np.int64),
+        decode_numbers(numbers, [field_id(field) for field in samples]),
+        tuple(forms),
     )
 
 
@@ -141,7 +170,7 @@ def _decode_rows(rows: list[SampledValue], fields: list[str]) -> npt.NDArray[np.
     return cells
 
 
-def _hash_times(times: Integers, key: str) -> npt.NDArray[np.uint32]:
+def _hash_times(times: Integers, key: bytes) -> npt.NDArray[np.uint32]:
     distinct, groups = np.unique(times, return_inverse=True)
     texts = [(str(time), str(1000 * time)) for time in distinct.tolist()]
     cells = [[hash_text(text, key) >> 32 for text in row] for row in texts]

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from contractlog.spark_validation.lineage.alignment import Alignment, measure_agreement
+from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs, measure_agreement
 from contractlog.spark_validation.lineage.copied_fields import candidate_pairs, find_proofs
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
 
@@ -26,6 +26,7 @@ class LookupField:
     source: str
     score: float  #: share of keys for which both are equal
     support: int  #: number of rows in which both are equal
+    rows: RowPairs  #: rows of the target with those of the table
 
 
 def find_lookups(table: SampledTopic, target: SampledTopic, unexplained: AbstractSet[str]) -> dict[str, LookupField]:
@@ -84,5 +85,7 @@ def _prove_fields(
     for g in np.flatnonzero(strong.any(axis=0)).tolist():
         f = int(np.argmax(np.where(strong[:, g], agreement.share[:, g], -1)))
         score = round(float(agreement.share[f, g]), 4)
-        proven[target.fields[g].name] = LookupField(table.fields[f].name, score, int(everywhere.equal[f, g]))
+        cells = target.cells[rows.targets, g]
+        equal = rows.pick(np.flatnonzero((table.cells[rows.sources, f] == cells) & (cells != 0)))
+        proven[target.fields[g].name] = LookupField(table.fields[f].name, score, int(everywhere.equal[f, g]), equal)
     return proven

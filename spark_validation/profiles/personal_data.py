@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["PATTERNS", "count_patterns"]
+__all__ = ["PATTERNS", "count_patterns", "is_personal"]
 
 _DOUBLED: Final = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)  # digits doubled, as a checksum of Luhn adds them
 _CARD_DIGITS: Final = range(13, 20)
@@ -88,6 +88,11 @@ def count_patterns(texts: pa.Array[Any], counts: NDArray[np.int64]) -> dict[str,
         if name is not None:
             totals[name] = totals.get(name, 0) + count
     return totals
+
+
+def is_personal(text: str) -> bool:
+    """Return whether a text looks like personal data."""
+    return _name_pattern(text) is not None
 
 
 def _name_pattern(text: str) -> str | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
+from contractlog.contracts.audit.value_samples import FieldSample, make_design, merge_samples
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["Column", "Record", "format_edges", "sample_topics"]
@@ -29,16 +29,18 @@ class Column:
     values: pa.Array[Any]
 
 
-def sample_topics(topics: Mapping[str, Sequence[Record]], batch: int = 20_000) -> AuditState:
+def sample_topics(topics: Mapping[str, Sequence[Record]], batch: int = 20_000, secret: str = "") -> AuditState:
     """Return the state of an audit of the topics, which contains only samples."""
+    design = make_design(secret)
     samples: dict[tuple[str, str, str], FieldSample] = {}
     for topic, records in topics.items():
         for start in range(0, len(records), batch):
             batch_records = records[start : start + batch]
             times, offsets = np.array([time for time, _ in batch_records]), np.arange(start, start + len(batch_records))
-            for field, sample in sample_fields(
-                _columns([value for _, value in batch_records]), times, 0, offsets
-            ).items():
+            columns = _columns([value for _, value in batch_records])
+            previous = {name[2]: sample for name, sample in samples.items() if name[0] == topic}
+            sampled = sample_fields(columns, times, 0, offsets, design, secret=secret, previous=previous)
+            for field, sample in sampled.items():
                 key = topic, "value", field
                 samples[key] = merge_samples(samples[key], sample) if key in samples else sample
     return AuditState(samples=samples)

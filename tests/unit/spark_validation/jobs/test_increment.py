@@ -31,6 +31,7 @@ OPTIONS = AuditOptions(
     registry="http://registry",
     limits={"strict_booleans": False},
     samples=True,
+    sample_design="contractlog.lineage/1",
     profiles=True,
     patterns="[]",
     producer_headers=("producer",),

@@ -10,6 +10,7 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
+from contractlog.contracts.audit.report import LineageEdge
 from contractlog.spark_validation.state_files import write_state
 
 from support.sampled_topics import Record, sample_topics
@@ -52,7 +53,7 @@ def test_the_folder_of_an_audit_will_do_as_well_as_its_state(audited: Path, caps
     assert main(["lineage", "--state", str(audited), "--format", "json"]) == 0
     edges = json.loads(capsys.readouterr().out)["lineage"]
     assert [edge["to"] for edge in edges] == [{"topic": "late", "field": "order"}, {"topic": "late", "field": "total"}]
-    assert all(edge.keys() == {"from", "to", "direction", "method", "score", "support", "lag_ms"} for edge in edges)
+    assert all(edge.keys() == LineageEdge.__annotations__.keys() for edge in edges)
 
 
 def test_topics_that_are_named_are_those_whose_sources_are_asked_for(

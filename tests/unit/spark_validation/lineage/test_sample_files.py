@@ -12,13 +12,17 @@ from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, Sampl
 from contractlog.spark_validation.state_files import read_values, write_values
 
 VALUE = st.builds(
-    SampledValue,
+    lambda *members, deep, formed: SampledValue(
+        *members, numbers=members[-1] if deep else b"", forms=members[-1][::-1] if formed else b""
+    ),
     st.integers(0, 2**64 - 1),
     st.integers(0, 2**32 - 1),
     st.integers(-1, 2**50),
     st.integers(0, 99),
     st.integers(0, 2**60),
     st.binary(max_size=16),
+    deep=st.booleans(),
+    formed=st.booleans(),
 )
 NAMES = st.tuples(
     st.sampled_from(["flights", "日本"]), st.sampled_from(["key", "value"]), st.text("ab[]._", max_size=4)

@@ -14,16 +14,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.value_samples import (
+    DESIGN,
+    FORMED_VALUES,
     MILLISECONDS_PER_DAY,
     FieldSample,
     SampleDesign,
     SampledValue,
     compute_sampling_rank,
+    make_design,
     merge_samples,
     parse_row,
     select_sample,
 )
 from contractlog.spark_validation.lineage.sampling import canonical_texts, field_id, sample_fields
+from contractlog.spark_validation.lineage.value_forms import FORM_NAMES, decode_forms
 
 SMALL = SampleDesign(breadth=4, depth=6, repeats=3)
 
@@ -95,6 +99,68 @@ def test_a_topic_sampled_in_pieces_has_the_sample_of_the_whole(
     first, second = of(left, 0), of(right, len(left))
     merged = first | second | {field: merge_samples(first[field], second[field]) for field in first.keys() & second}
     assert merged == of(left + right, 0)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(ROWS, ROWS)
+def test_what_a_previous_sample_makes_needless_is_omitted_without_loss(
+    left: list[tuple[dict[str, list[int]], int]], right: list[tuple[dict[str, list[int]], int]]
+) -> None:
+    first = sampled([row for row, _ in left], [day for _, day in left], 0, SMALL)
+    stamps = np.array([day for _, day in right], np.int64) * MILLISECONDS_PER_DAY
+    columns, offsets = columns_of([row for row, _ in right]), np.arange(len(left), len(left) + len(right))
+    whole = sample_fields(columns, stamps, 3, offsets, SMALL)
+    pruned = sample_fields(columns, stamps, 3, offsets, SMALL, previous=first)
+    for field in first.keys() & whole:
+        assert merge_samples(first[field], pruned[field]) == merge_samples(first[field], whole[field])
+
+
+def test_values_that_cannot_be_sampled_any_more_have_neither_rows_nor_forms() -> None:
+    count = 9000
+    texts = [f"text {number}" for number in range(count + 2000)]
+    stamps = np.zeros(count, np.int64)
+    first = sample_fields([Column("a", np.arange(count), pa.array(texts[:count]))], stamps, 0, np.arange(count))
+    later = Column("a", np.arange(2000), pa.array(texts[count:]))
+    pruned = sample_fields([later], stamps, 0, np.arange(count, 2 * count), previous=first)
+    whole = sample_fields([later], stamps, 0, np.arange(count, 2 * count))
+    assert len(pruned["a"].values) < len(whole["a"].values) / 2
+    with_forms = [sum(bool(value.forms) for value in each["a"].values) for each in (pruned, whole)]
+    assert with_forms[0] < with_forms[1] == FORMED_VALUES
+
+
+def test_only_the_lowest_values_have_forms_and_only_those_in_depth_have_numbers() -> None:
+    count = 3000
+    columns = [Column("a", np.arange(count), pa.array(range(count)))]
+    values = sample_fields(columns, np.zeros(count, np.int64), 0, np.arange(count))["a"].values
+    assert [bool(value.forms) for value in values] == [index < FORMED_VALUES for index in range(len(values))]
+    assert [bool(value.numbers) for value in values] == [index < DESIGN.depth for index in range(len(values))]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([4111111111111111]),  # the number of a test card
+        pa.array(["+49 170 1234567"]),
+        pa.array(["ada@example.org"]),
+    ],
+)
+def test_numbers_and_parts_of_personal_data_are_not_kept(values: pa.Array) -> None:
+    zero = np.zeros(1, np.int64)
+    columns = [Column("a", zero, values)]
+    (value,) = sample_fields(columns, zero, 0, zero, make_design("secret"), secret="secret")["a"].values  # noqa: S106
+    assert not value.numbers
+    (forms,) = decode_forms(value.forms).values()
+    assert {FORM_NAMES[index] for index in forms} == {"case and spaces", "MD5", "SHA-1", "SHA-256"}
+
+
+def test_without_a_secret_key_no_form_allows_guessing_a_text_step_by_step() -> None:
+    zero = np.zeros(1, np.int64)
+    columns = [Column("a", zero, pa.array(["a-b-c"]))]
+    (public,) = sample_fields(columns, zero, 0, zero)["a"].values
+    (secret,) = sample_fields(columns, zero, 0, zero, make_design("secret"), secret="secret")["a"].values  # noqa: S106
+    assert len(next(iter(decode_forms(public.forms).values()))) == 4
+    assert len(next(iter(decode_forms(secret.forms).values()))) > 10
+    assert public.value_hash != secret.value_hash
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
