@@ -364,6 +364,7 @@ class LineageField(TypedDict):
 Direction = Literal["known", "unknown"]
 Evidence = Literal["declared", "traced", "values"]
 LineageMethod = Literal[
+    "aggregate",
     "bijection",
     "case",
     "concatenation",

@@ -22,6 +22,7 @@ EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
 
 _METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
+    "aggregate": "aggregated by a key in windows of time",
     "bijection": "a conversion or masking: each value stands for one value of the source",
     "case": "the same text in another case, or with other spaces around it",
     "concatenation": "joined with other texts",
@@ -33,15 +34,19 @@ _METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
     "split": "a part of the text",
     "truncation": "the beginning or end of the text",
 }
-_SUBTYPES: Final[Mapping[LineageMethod, str]] = {"copy": "IDENTITY", "lookup": "JOIN"}
+_SUBTYPES: Final[Mapping[LineageMethod, str]] = {
+    "aggregate": "AGGREGATION",
+    "copy": "IDENTITY",
+    "lookup": "JOIN",
+}
 _MASKING: Final = frozenset({"digest"})
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
 }
 LIMITS_NOTE: Final = (
-    "Lineage covers fields that were copied row by row, looked up by a key, made by a common function, or computed\n"
-    "from one recurring field. Aggregates and record keys are not covered yet."
+    "Lineage covers fields that were copied row by row, looked up by a key, made by a common function, computed from\n"
+    "one recurring field, or aggregated in windows of at most a day. Record keys are not covered yet."
 )
 
 

@@ -1,8 +1,8 @@
 """Inference of lineage edges from samples: the source of each field of each topic.
 
 Copies of rows are found first. They tell which topics a topic was made from directly; then fields that were looked up
-by a key, made by a common function, or computed from recurring values are found, too. Aggregates and fields of record
-keys are not found.
+by a key, made by a common function, or computed from recurring values are found, too. Fields of record keys are not
+found.
 
 Two topics with the same rows at the same times are mirrors: the edge between them has no known direction, and other
 edges name the one with the lowest name. If values cannot determine in another way which of two topics came first, no
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
@@ -24,6 +25,7 @@ from contractlog.spark_validation.lineage.mapped_fields import find_mapped_field
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
+from contractlog.spark_validation.lineage.windowed_aggregates import Aggregate, find_aggregate
 
 __all__ = ["ProgressDisplay", "infer_edges"]
 
@@ -80,30 +82,44 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
                     pairs[a.name, b.name] = copy
                 step()
     originals = _find_mirrors(pairs)
-    copies = _drop_ambiguous(pairs, originals)
-    by_name = {topic.name: topic for topic in topics}
+    estate = _Estate(
+        topics,
+        {topic.name: topic for topic in topics},
+        _drop_ambiguous(pairs, originals),
+        [topic for topic in topics if topic.name not in originals],
+        step,
+    )
     edges: list[LineageEdge] = []
     for target in topics:
         original = originals.get(target.name)
         if original is not None:
-            edges += _mirror_edges(by_name[original], target, pairs[original, target.name])
+            edges += _mirror_edges(estate.by_name[original], target, pairs[original, target.name])
             for _ in topics[1:]:
                 step()  # instead of the lookups
         else:
-            edges += _explain_fields(target, topics, by_name, copies, step)
+            edges += _explain_fields(target, estate)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
 
 
-def _explain_fields(
-    target: SampledTopic,
-    topics: list[SampledTopic],
-    by_name: Mapping[str, SampledTopic],
-    copies: Copies,
-    step: Callable[[], None],
-) -> list[LineageEdge]:
-    """Return edges to the fields of a topic: copies of direct sources, lookups, other copies, mappings."""
+@dataclass(frozen=True, slots=True)
+class _Estate:
+    """All topics, and the copies among them."""
+
+    topics: list[SampledTopic]
+    by_name: Mapping[str, SampledTopic]
+    copies: Copies  #: with a definite direction
+    originals: list[SampledTopic]  #: without mirrors of others
+    step: Callable[[], None]  #: to be called after each comparison of two topics for lookups
+
+
+def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
+    """Return edges to the fields of a topic.
+
+    Copies of direct sources come first, or aggregates, then lookups, other copies, conversions and mappings.
+    """
+    copies = estate.copies
     candidates = sorted(a for a, b in copies if b == target.name)
-    nearest = nearest_sources(target, candidates, by_name, copies)
+    nearest = nearest_sources(target, candidates, estate.by_name, copies)
     unexplained = {field.name for field in target.fields}
     edges: list[LineageEdge] = []
 
@@ -111,16 +127,54 @@ def _explain_fields(
         edges.extend(more)
         unexplained.difference_update(edge["to"]["field"] for edge in more)
 
+    if not any(copies[source, target.name].fields.keys() == unexplained for source in nearest):
+        add(_aggregate_edges(target, estate))
+        if edges:  # other topics with equal aggregates are no sources
+            add(_lookup_edges(target, estate, unexplained, estate.step))
+            return edges
     contested = _contested_fields(target, nearest, copies)
-    looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, topics, contested, copies, lambda: None)}
-    add(_copy_edges(target, nearest, unexplained, copies, by_name, looked_up=looked_up))
+    looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, estate, contested, lambda: None)}
+    add(_copy_edges(target, nearest, unexplained, estate, looked_up=looked_up))
     sources = sorted({edge["from"]["topic"] for edge in edges})
-    add(_lookup_edges(target, topics, unexplained, copies, step))
-    add(_copy_edges(target, candidates, unexplained, copies, by_name))
+    add(_lookup_edges(target, estate, unexplained, estate.step))
+    add(_copy_edges(target, candidates, unexplained, estate))
     for source in sources:
-        add(_conversion_edges(by_name[source], target, copies[source, target.name], unexplained))
+        add(_conversion_edges(estate.by_name[source], target, copies[source, target.name], unexplained))
     for source in sources:
-        add(_mapping_edges(by_name[source], target, copies[source, target.name], unexplained))
+        add(_mapping_edges(estate.by_name[source], target, copies[source, target.name], unexplained))
+    return edges
+
+
+def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
+    """Return the edges from the topic that a target aggregates, preferably from one that is no copy."""
+    aggregates: dict[str, Aggregate] = {}
+    for source in estate.originals:
+        aggregate = None if source is target else find_aggregate(source, target)
+        if aggregate is not None:
+            aggregates[source.name] = aggregate
+    if not aggregates:
+        return []
+    most = max((len(each.fields), each.score) for each in aggregates.values())
+    equal = [name for name, each in aggregates.items() if (len(each.fields), each.score) == most]
+    name = min(equal, key=lambda name: (any((other, name) in estate.copies for other in equal), name))
+    aggregate, source = aggregates[name], estate.by_name[name]
+    key = FieldEdge(
+        "aggregate",
+        aggregate.key,
+        aggregate.target_key,
+        round(aggregate.score, 4),
+        len(aggregate.rows.targets),
+        aggregate.rows,
+    )
+    edges = [
+        build_edge(
+            source, target, key, description=f"{aggregate.target_key} = {aggregate.key}, one record {aggregate.windows}"
+        )
+    ]
+    for field, each in sorted(aggregate.fields.items()):
+        edge = FieldEdge("aggregate", each.source, field, round(each.score, 4), len(each.rows.targets), each.rows)
+        description = f"{field} = {each.function} of {each.source} {aggregate.windows}"
+        edges.append(build_edge(source, target, edge, description=description))
     return edges
 
 
@@ -179,8 +233,7 @@ def _copy_edges(
     target: SampledTopic,
     candidates: list[str],
     unexplained: AbstractSet[str],
-    copies: Copies,
-    by_name: Mapping[str, SampledTopic],
+    estate: _Estate,
     *,
     looked_up: AbstractSet[str] = frozenset(),
 ) -> list[LineageEdge]:
@@ -189,6 +242,7 @@ def _copy_edges(
     Of candidates with clearly the most rows, the one that explains most fields is taken, and so on for the rest. Fields
     that a table explains as well do not count: siblings have them, too.
     """
+    copies = estate.copies
     sources: dict[str, str] = {}
     remaining = set(unexplained)
     while True:
@@ -204,7 +258,7 @@ def _copy_edges(
         sources.update(dict.fromkeys(fields[source], source))
         remaining -= fields[source]
     return [
-        _copy_edge(by_name[source], target, field, copies[source, target.name].fields[field])
+        _copy_edge(estate.by_name[source], target, field, copies[source, target.name].fields[field])
         for field, chosen in sources.items()
         for source in sorted({chosen, *_joined_sources(field, chosen, target.name, sources, copies)})
     ]
@@ -271,18 +325,14 @@ def _mapping_edges(
 
 
 def _lookup_edges(
-    target: SampledTopic,
-    topics: list[SampledTopic],
-    unexplained: AbstractSet[str],
-    copies: Copies,
-    step: Callable[[], None],
+    target: SampledTopic, estate: _Estate, unexplained: AbstractSet[str], step: Callable[[], None]
 ) -> list[LineageEdge]:
     best: dict[str, LineageEdge] = {}
-    for table in topics:
+    for table in estate.topics:
         if table is target:
             continue
         step()
-        if (target.name, table.name) in copies or not unexplained:
+        if (target.name, table.name) in estate.copies or not unexplained:
             continue
         for field, source in find_lookups(table, target, unexplained).items():
             edge = build_edge(

@@ -27,7 +27,7 @@ MIN_ROWS: Final = 12  #: minimum number of rows whose delays are compared
 MIN_CORRELATION: Final = 0.15  #: of ranks of delays
 CERTAIN: Final = 3.0  #: standard deviations beyond chance
 MIN_EARLIER: Final = 3.0  #: minimum number of rows expected before those of the copy whose absence counts
-MAX_EARLIER: Final = 0.2  #: maximum share of these in a target that was made from the copy
+MAX_EARLIER: Final = 0.3  #: maximum share of these in a target that was made from the copy
 LATE: Final = 0.95  #: quantile of the target's delays above which a row of the copy is late
 MIN_LATE: Final = 3  #: minimum number of late rows from which only they decide
 

@@ -37,7 +37,7 @@ from contractlog.spark_validation.lineage.row_numbers import encode_numbers, par
 from contractlog.spark_validation.lineage.value_forms import encode_forms, hash_forms
 from contractlog.spark_validation.profiles.personal_data import is_personal
 
-__all__ = ["FieldValues", "canonical_texts", "field_id", "hash_text", "sample_fields"]
+__all__ = ["FieldValues", "canonical_texts", "compute_sampling_ranks", "field_id", "hash_text", "sample_fields"]
 
 Words = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -48,6 +48,7 @@ _SECOND: Final = np.uint64(0x94D049BB133111EB)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _MOMENT: Final = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)$"
+MAX_PERSONAL: Final = 0.2  #: share of values that look like personal data, above which a field has no numbers in clear
 _EXACT_FLOAT: Final = 2.0**63
 
 
@@ -196,7 +197,7 @@ def _select_sample(
         limits.append(int(distinct[max_values - 1]))
     if limits:
         column = column.filter(column.hashes <= np.uint64(min(limits)))
-    ranks = _compute_sampling_ranks(column.hashes, timestamps_ms[column.rows])
+    ranks = compute_sampling_ranks(column.hashes, timestamps_ms[column.rows])
     order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], ranks, column.hashes))
     column, ranks = column.filter(order), ranks[order]
     once = np.ones(len(ranks), bool)  # repeated in a row, a value counts once
@@ -258,8 +259,10 @@ def _collect_numbers(columns: Iterable[_HashedColumn], rows: Rows) -> dict[int, 
         codes, indexes = np.unique(wanted.codes, return_inverse=True)
         texts = column.texts.take(codes)
         numbers = parse_numbers(texts)
-        if numbers is not None and not any(map(is_personal, cast("list[str]", texts.to_pylist()))):
-            numeric.append((field_id(column.field), wanted.rows, numbers[indexes]))
+        if numbers is not None:
+            personal = np.array([is_personal(text) for text in cast("list[str]", texts.to_pylist())])
+            if np.mean(personal) <= MAX_PERSONAL:
+                numeric.append((field_id(column.field), wanted.rows, np.where(personal, np.nan, numbers)[indexes]))
     return dict(zip(rows.tolist(), encode_numbers(numeric, rows), strict=True))
 
 
@@ -283,7 +286,7 @@ def _collect_forms(columns: Iterable[_HashedColumn], rows: Rows, key: bytes, *, 
     return {row: encode_forms(forms_by_field) for row, forms_by_field in by_row.items()}
 
 
-def _compute_sampling_ranks(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
+def compute_sampling_ranks(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
     """Return the sampling rank of each value; ``value_samples.compute_sampling_rank`` on arrays."""
     days = (timestamps_ms // MILLISECONDS_PER_DAY).astype(np.uint64)
     mixed = hashes ^ (days * _GOLDEN)
