@@ -11,7 +11,7 @@ from itertools import chain
 
 from contractlog.compatibility.avro import readability_findings
 from contractlog.compatibility.avro.interned_shapes import ShapeBuilder
-from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_name, reads_symbols
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_definition, reads_symbols
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -184,7 +184,7 @@ def _names_match(reader: AvroType, writer: AvroType) -> bool:
         isinstance(reader, NamedType)
         and isinstance(writer, NamedType)
         and reader.kind == writer.kind
-        and reads_name(short_name(reader.name), reader.aliases, short_name(writer.name), writer.name)
+        and reads_definition(reader, writer.name)
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_name, reads_symbols
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_definition, reads_symbols
 from contractlog.compatibility.avro.types import (
     MISSING,
     Array,
@@ -25,7 +25,6 @@ from contractlog.compatibility.avro.types import (
     Record,
     TypeName,
     Union,
-    short_name,
 )
 
 __all__ = ["is_readable"]
@@ -107,7 +106,7 @@ def _reads_primitive(reader_type: str, writer_type: str) -> bool:
 
 def _check_named(reader: NamedType, writer: NamedType, pending: Pairs) -> bool:
     """Check two definitions, except for the types of their fields, which become pending pairs."""
-    if type(reader) is not type(writer) or not _matches_name(reader, writer.name):
+    if type(reader) is not type(writer) or not reads_definition(reader, writer.name):
         return False
     if isinstance(reader, Record) and isinstance(writer, Record):
         return _check_fields(reader, writer, pending)
@@ -146,13 +145,8 @@ def _likeliest_branch(branches: Sequence[AvroType], writer: AvroType, types: Typ
     if isinstance(writer, (TypeName, NamedType)):
         named = [types[branch.name] for branch in branches if isinstance(branch, (TypeName, NamedType))]
         same_name = [branch for branch in named if branch.name == writer.name]
-        return next(iter(same_name or [branch for branch in named if _matches_name(branch, writer.name)]), None)
+        return next(iter(same_name or [branch for branch in named if reads_definition(branch, writer.name)]), None)
     return next((branch for branch in branches if type(branch) is type(writer)), None)
-
-
-def _matches_name(reader: NamedType, name: str) -> bool:
-    """Return True if the reader's type has this name: apart from the namespace, or as an alias."""
-    return reader.name == name or reads_name(short_name(reader.name), reader.aliases, short_name(name), name)
 
 
 def _count_steps(node: NamedType) -> int:

@@ -9,7 +9,14 @@ from typing import Any, Final
 from contractlog.compatibility.avro.types import AvroType, Fixed, Primitive
 from contractlog.compatibility.json_text import Number
 
-__all__ = ["LOGICAL_TYPE_BASES", "describe_logical_type", "list_logical_properties", "max_decimal_digits"]
+__all__ = [
+    "LOGICAL_TYPE_BASES",
+    "describe_logical_type",
+    "list_logical_properties",
+    "max_decimal_digits",
+    "parse_decimal",
+    "parse_integer",
+]
 
 LOGICAL_TYPE_BASES: Final[Mapping[str, frozenset[str]]] = {
     "decimal": frozenset({"bytes", "fixed"}),
@@ -25,6 +32,7 @@ LOGICAL_TYPE_BASES: Final[Mapping[str, frozenset[str]]] = {
         for unit in ("millis", "micros", "nanos")
     },
 }
+_MAX_PRECISION: Final = 2**31 - 1  #: Java's int
 _DIGITS_PER_BIT: Final = log10(2)
 _SIZES: Final[Mapping[str, int]] = {"uuid": 16, "duration": 12}
 
@@ -62,14 +70,24 @@ def max_decimal_digits(size: int) -> int:
     return int(max(8 * size - 1, 0) * _DIGITS_PER_BIT)
 
 
+def parse_decimal(props: Mapping[str, Any], size: int | None) -> tuple[int, int] | None:
+    """Return the precision and scale of a decimal; None if they are invalid, so that its values are bytes.
+
+    ``size`` is that of a fixed type; None for ``bytes``.
+    """
+    precision, scale = parse_integer(props.get("precision")), parse_integer(props.get("scale", Number("0")))
+    if precision is None or scale is None or not 0 <= scale <= precision or not 1 <= precision <= _MAX_PRECISION:
+        return None
+    if size is not None and precision > max_decimal_digits(size):
+        return None
+    return precision, scale
+
+
 def _describe_decimal(node: AvroType) -> str:
-    precision, scale = _parse_integer(node.props.get("precision")), _parse_integer(node.props.get("scale", Number("0")))
-    if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
-        return ""
-    if isinstance(node, Fixed) and precision > max_decimal_digits(node.size):
-        return ""
-    return f"decimal({precision},{scale})"
+    parameters = parse_decimal(node.props, node.size if isinstance(node, Fixed) else None)
+    return "" if parameters is None else "decimal({},{})".format(*parameters)
 
 
-def _parse_integer(value: Any) -> int | None:
+def parse_integer(value: Any) -> int | None:
+    """Return the integer that a property has as its value, if it is one."""
     return int(value.value) if isinstance(value, Number) and value.integral else None

@@ -1,11 +1,13 @@
-"""Rules of Avro about what a reader accepts, shared by all checks of compatibility."""
+"""Rules of Avro about what a reader accepts, shared by the compatibility checks and the deserializers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Final
 
-__all__ = ["READABLE_PRIMITIVES", "reads_name", "reads_symbols"]
+from contractlog.compatibility.avro.types import NamedType, short_name
+
+__all__ = ["READABLE_PRIMITIVES", "reads_definition", "reads_name", "reads_symbols"]
 
 READABLE_PRIMITIVES: Final[Mapping[str, tuple[str, ...]]] = {
     "long": ("int",),
@@ -14,6 +16,13 @@ READABLE_PRIMITIVES: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("bytes",),
     "bytes": ("string",),
 }  #: primitive -> the other primitives that it reads
+
+
+def reads_definition(reader: NamedType, writer_name: str) -> bool:
+    """Return whether a definition accepts one with this full name: see `reads_name`."""
+    return reader.name == writer_name or reads_name(
+        short_name(reader.name), reader.aliases, short_name(writer_name), writer_name
+    )
 
 
 def reads_name(reader_short: str, reader_aliases: Collection[str], writer_short: str, writer_name: str) -> bool:

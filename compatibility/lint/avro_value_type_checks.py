@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-from contractlog.compatibility.avro.logical_types import LOGICAL_TYPE_BASES, max_decimal_digits
+from contractlog.compatibility.avro.logical_types import LOGICAL_TYPE_BASES, max_decimal_digits, parse_integer
 from contractlog.compatibility.avro.types import (
     AvroType,
     Enum,
@@ -18,7 +18,6 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.json_text import Number
 from contractlog.compatibility.lint.avro_document import AvroDocument, is_plain
 from contractlog.compatibility.lint.name_words import (
     find_close_name,
@@ -164,8 +163,7 @@ def _is_decimal(node: Primitive | Fixed) -> bool:
 
 
 def _digits(node: AvroType, name: str) -> int | None:
-    value = node.props.get(name)
-    return int(value.value) if isinstance(value, Number) and value.integral else None
+    return parse_integer(node.props.get(name))
 
 
 def check_single_branch(_: AvroDocument, union: Union) -> Problems:

@@ -25,9 +25,10 @@ class OutcomeGroup(StrEnum):
 class Outcome(IntEnum):
     """Outcome of the key or the value of a record; the first check that fails decides.
 
-    The checks run in this order: the frame and its schema id (codes from 10), the bytes (from 20), the rules of the
-    contract (from 60). Reports, stored states and messages have the names of outcomes. Columns have the numbers, in one
-    unsigned byte each, so the number of an outcome never changes.
+    The checks run in this order: the frame and its schema id (codes from 10), whether validators can use the schema
+    (``SCHEMA_NOT_USABLE``), the bytes (from 20). Codes from 60 are reserved for the rules of contracts, which are not
+    executed: no record gets ``RULE_BROKEN``. Reports, stored states and messages have the names of outcomes. Columns
+    have the numbers, in one unsigned byte each, so the number of an outcome never changes.
     """
 
     meaning: str  #: for people

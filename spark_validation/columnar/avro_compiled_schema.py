@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from contractlog.compatibility.avro import types as avro
-from contractlog.serdes.avro.interpreter.codec_builder import parse_decimal
+from contractlog.compatibility.avro.logical_types import parse_decimal
 from contractlog.serdes.avro.interpreter.codecs import RECORD_COST
 
 __all__ = [

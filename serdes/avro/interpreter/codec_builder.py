@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.logical_types import max_decimal_digits
+from contractlog.compatibility.avro.logical_types import parse_decimal
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -20,8 +20,6 @@ from contractlog.compatibility.avro.types import (
     TypeName,
     Union,
 )
-from contractlog.compatibility.json_text import Number
-from contractlog.serdes.avro.interpreter.binary import INT_RANGE
 from contractlog.serdes.avro.interpreter.codecs import (
     RECORD_COST,
     BooleanCodec,
@@ -48,7 +46,7 @@ from contractlog.serdes.avro.interpreter.times import (
     TimestampCodec,
 )
 
-__all__ = ["CodecBuilder", "parse_decimal", "wrap_logical_type"]
+__all__ = ["CodecBuilder", "wrap_logical_type"]
 
 _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
     "null": NullCodec,
@@ -168,20 +166,3 @@ def wrap_logical_type(node: AvroType, raw: Codec) -> Codec:  # noqa: C901, PLR09
 def _make_decimal(props: Mapping[str, Any], raw: Codec) -> Codec:
     parameters = parse_decimal(props, raw.size if isinstance(raw, FixedCodec) else None)
     return raw if parameters is None else DecimalCodec(raw, *parameters)
-
-
-def parse_decimal(props: Mapping[str, Any], size: int | None) -> tuple[int, int] | None:
-    """Return the precision and scale of a decimal; None if they are invalid, so that its values are bytes.
-
-    ``size`` is that of a fixed type; None for ``bytes``.
-    """
-    precision, scale = _parse_integer(props.get("precision")), _parse_integer(props.get("scale", Number("0")))
-    if precision is None or scale is None or not 0 <= scale <= precision or not 1 <= precision <= INT_RANGE[1]:
-        return None
-    if size is not None and precision > max_decimal_digits(size):
-        return None
-    return precision, scale
-
-
-def _parse_integer(value: Any) -> int | None:
-    return int(value.value) if isinstance(value, Number) and value.integral else None

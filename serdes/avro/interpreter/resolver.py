@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_definition
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -23,7 +24,6 @@ from contractlog.compatibility.avro.types import (
     Primitive,
     Record,
     Union,
-    short_name,
 )
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
@@ -92,9 +92,9 @@ class Resolver:
                 entries = MapReader()
                 entries.values = self._resolve_pair(writer.values, reader.values)
                 return entries
-            case Enum(), Enum() if _has_same_name(writer, reader):
+            case Enum(), Enum() if reads_definition(reader, writer.name):
                 return SymbolReader(self._writer_codecs.codec(writer), reader)
-            case Fixed(), Fixed() if writer.size == reader.size and _has_same_name(writer, reader):
+            case Fixed(), Fixed() if writer.size == reader.size and reads_definition(reader, writer.name):
                 return self._make_logical_reader(reader, self._writer_codecs.codec(writer))
         return UnreadableReader(f"{_describe_node(writer)} was written, and cannot be read as {_describe_node(reader)}")
 
@@ -134,7 +134,9 @@ class Resolver:
         branches = [self._reader.resolve(branch) for branch in reader.branches]
         same = [branch for branch in branches if branch.kind == writer.kind]
         if isinstance(writer, NamedType):
-            named = [branch for branch in same if isinstance(branch, NamedType) and _has_same_name(writer, branch)]
+            named = [
+                branch for branch in same if isinstance(branch, NamedType) and reads_definition(branch, writer.name)
+            ]
             exact = [branch for branch in named if branch.name == writer.name or writer.name in branch.aliases]
             structural = [branch for branch in same if isinstance(branch, Record)]
             if isinstance(writer, Record) and not exact:
@@ -173,9 +175,9 @@ class Resolver:
                     field.has_default or _find_writer_field(writer, field) is not None for field in reader.fields
                 )
             case Fixed(), Fixed():
-                return writer.size == reader.size and _has_same_name(writer, reader)
+                return writer.size == reader.size and reads_definition(reader, writer.name)
             case Enum(), Enum():
-                return _has_same_name(writer, reader)
+                return reads_definition(reader, writer.name)
         return writer.kind == reader.kind or _is_promotion(writer, reader)
 
     def _resolve_record(self, writer: Record, reader: Record) -> ValueReader:
@@ -234,14 +236,6 @@ class Resolver:
         return default
 
 
-def _has_same_name(writer: NamedType, reader: NamedType) -> bool:
-    return (
-        short_name(writer.name) == short_name(reader.name)
-        or writer.name in reader.aliases
-        or short_name(writer.name) in map(short_name, reader.aliases)
-    )
-
-
 def _find_writer_field(writer: Record, field: Field) -> Field | None:
     """Return the writer's field that a reader's field is read from, if any."""
     names = (field.name, *field.aliases)
@@ -277,14 +271,14 @@ def _raise(failure: CodecFailure) -> Any:
     raise failure
 
 
+_CONVERSIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "long": int,
+    "float": _to_single,
+    "double": float,
+    "bytes": str.encode,
+    "string": _decode_text,
+}  #: primitive of the reader -> conversion of what is promoted to it
 _PROMOTIONS: Final[Mapping[tuple[str, str], Callable[[Any], Any]]] = {
-    ("int", "long"): int,
-    ("int", "float"): _to_single,
-    ("int", "double"): float,
-    ("long", "float"): _to_single,
-    ("long", "double"): float,
-    ("float", "double"): float,
-    ("string", "bytes"): str.encode,
-    ("bytes", "string"): _decode_text,
+    (writer, reader): _CONVERSIONS[reader] for reader, writers in READABLE_PRIMITIVES.items() for writer in writers
 }
 _MAX_DEFAULT_DEPTH: Final = 128

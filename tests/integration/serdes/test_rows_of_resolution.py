@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 ROWS = (
     *("record names differ", "record into a union under another name", "same short name in another namespace"),
-    *("record alias", "field alias", "enum alias", "unknown symbol with a default", "unknown symbol, default of the field only"),
+    *("record alias", "field alias", "enum alias", "alias of another namespace", "unknown symbol with a default", "unknown symbol, default of the field only"),
     *("string and bytes", "promotion inside an array", "union into what is none", "default of bytes", "default of a fixed"),
     *("default of a decimal", "default of a date", "default of a double as an integer", "default of a double as NaN"),
     *("record default without a field that has its own", "union default of the second branch", "decimal of another scale"),
@@ -69,6 +69,9 @@ CASES = [
     Case("record alias", A, {"a": 1}, aliased(record(("a", "long"), name="New"), "R"), {"a": 1}),
     Case("field alias", A, {"a": 1}, with_field_alias(record(("b", "int")), "a"), {"b": 1}),
     Case("enum alias", ENUM, "B", aliased({**ENUM, "name": "New"}, "E"), "B"),
+    Case("alias of another namespace", {**ENUM, "name": "x.E"}, "B", aliased({**ENUM, "name": "n.New"}, "y.E"), CANNOT),
+    Case("alias of another namespace", {**FIXED, "name": "x.F"}, b"f", aliased({**FIXED, "name": "n.New"}, "y.F"), CANNOT),
+    Case("alias of another namespace", {**FIXED, "name": "x.F"}, b"f", [aliased({**FIXED, "name": "n.New"}, "F"), "null"], CANNOT),
     Case("unknown symbol with a default", ENUM, "C", {**FEWER, "default": "A"}, "A"),
     Case("unknown symbol with a default", ENUM, "B", {**FEWER, "default": "A"}, "B"),
     Case("unknown symbol, default of the field only", record(("e", ENUM)), {"e": "C"}, record(("e", FEWER, "A")), CANNOT),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.avro.logical_types import describe_logical_type
+from contractlog.compatibility.avro.logical_types import describe_logical_type, parse_decimal
 from contractlog.compatibility.avro.types import Array, AvroSchema, Enum, Fixed, Map, Primitive, Record, TypeName, Union
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
@@ -230,6 +230,13 @@ def test_a_decimal_in_a_fixed_of_any_size_has_as_many_digits_as_its_bytes(size: 
     for precision, known in ((fitting, f"decimal({fitting},0)"), (beyond, "")):
         props = f'"size":{size},"logicalType":"decimal","precision":{precision}'
         assert describe_logical_type(root(f'{{"type":"fixed","name":"F",{props}}}').root) == known
+
+
+@pytest.mark.parametrize(("precision", "known"), [(2**31 - 1, "decimal(2147483647,0)"), (2**31, ""), (0, "")])
+def test_the_precision_of_a_decimal_is_an_int_as_in_java(precision: int, known: str) -> None:
+    node = root(f'{{"type":"bytes","logicalType":"decimal","precision":{precision}}}').root
+    assert describe_logical_type(node) == known
+    assert parse_decimal(node.props, None) == ((precision, 0) if known else None)
 
 
 @pytest.mark.parametrize(

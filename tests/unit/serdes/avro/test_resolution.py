@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.formats import compare_schemas
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
@@ -18,6 +19,9 @@ from support.avro_codecs import encode, parse, record, write_and_read
 ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B", "C"]}
 FEWER = {"type": "enum", "name": "E", "symbols": ["A", "B"], "default": "A"}
 A = record(("a", "int"))
+PRIMITIVES = {
+    "null": None, "boolean": True, "int": 1, "long": 1, "float": 1.0, "double": 1.0, "bytes": b"b", "string": "s",
+}  # fmt: skip
 CASES: list[tuple[str, Any, Any, Any, Any]] = [
     ("int to long", "int", 7, "long", 7),
     ("long to double", "long", 7, "double", 7.0),
@@ -87,6 +91,37 @@ def test_an_alias_never_takes_a_field_that_is_there_by_name() -> None:
 
 def test_enums_and_fixed_are_found_by_alias() -> None:
     assert write_and_read(ENUM, "A", {**ENUM, "name": "New", "aliases": ["E"]}) == "A"
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "readable"),
+    [("x.B", "y.A", True), ("x.A", "x.A", True), ("x.A", "y.A", False), ("A", "y.A", False), ("A", "A", False)],
+)
+@pytest.mark.parametrize("union", [False, True])
+def test_definitions_are_matched_by_short_name_or_full_alias_as_the_compatibility_checks_do(
+    name: str, alias: str, *, readable: bool, union: bool
+) -> None:
+    """As in Java; an alias without a namespace is in the reader's."""
+    for more, value in (({"type": "fixed", "size": 2}, b"ab"), ({"type": "enum", "symbols": ["S"]}, "S")):
+        writer = {**more, "name": name}
+        definition = {**more, "name": "n.B", "aliases": [alias]}
+        reader = [definition, "null"] if union else definition
+        assert (list(compare_schemas(parse(reader), parse(writer))) == []) is readable
+        if readable:
+            assert write_and_read(writer, value, reader) == value
+        else:
+            with pytest.raises(ReaderMismatch):
+                write_and_read(writer, value, reader)
+
+
+@pytest.mark.parametrize("written", PRIMITIVES)
+@pytest.mark.parametrize("read", PRIMITIVES)
+def test_primitives_are_promoted_exactly_if_the_compatibility_checks_allow_it(written: str, read: str) -> None:
+    if list(compare_schemas(parse(read), parse(written))):
+        with pytest.raises(ReaderMismatch):
+            write_and_read(written, PRIMITIVES[written], read)
+    else:
+        write_and_read(written, PRIMITIVES[written], read)
 
 
 def test_recursive_types_are_followed() -> None:
