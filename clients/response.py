@@ -10,6 +10,7 @@ import orjson
 
 from contractlog.clients.calls import Call
 from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, UnreadableResponse
+from contractlog.compatibility.limits import truncate
 
 __all__ = ["Response", "parse_response"]
 
@@ -75,9 +76,7 @@ def _parse_error_body(response: Response) -> tuple[int | None, str]:
     """Parse an error body; return no code if it is none, and the status if the code contradicts it."""
     try:
         body = orjson.loads(response.body)
-        code, message = body["error_code"], str(body.get("message") or "")
-        if len(message) > _MAX_MESSAGE_CHARACTERS:
-            message = message[:_MAX_MESSAGE_CHARACTERS] + "…"
+        code, message = body["error_code"], truncate(str(body.get("message") or ""), _MAX_MESSAGE_CHARACTERS)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None, ""
     if response.status not in _FAILURE or not isinstance(code, int):

@@ -1,4 +1,4 @@
-"""Limits on the dependencies of a schema and on the length of error messages."""
+"""Limits on the dependencies of a schema and on the length of texts in messages."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_DEPENDENCIES", "MAX_DEPENDENCY_CHARACTERS", "check_dependencies", "truncate_message"]
+__all__ = [
+    "MAX_DEPENDENCIES",
+    "MAX_DEPENDENCY_CHARACTERS",
+    "MAX_REFERENCE_DEPTH",
+    "check_dependencies",
+    "truncate",
+    "truncate_message",
+]
 
 MAX_DEPENDENCIES: Final = 100  #: direct and indirect dependencies that are parsed with a schema
 MAX_DEPENDENCY_CHARACTERS: Final = 10 * 1024 * 1024
+MAX_REFERENCE_DEPTH: Final = 16  #: schemas that refer to each other in a chain
 _MAX_MESSAGE: Final = 500
 
 
@@ -33,4 +41,13 @@ def check_dependencies(referenced: Mapping[str, str]) -> None:
 
 def truncate_message(message: str) -> str:
     """Truncate a message, which may contain a hostile name."""
-    return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"
+    return truncate(message, _MAX_MESSAGE)
+
+
+def truncate(text: str, maximum: int) -> str:
+    """Return a text, or its first characters and an ellipsis if it has more than ``maximum``.
+
+    >>> truncate("departure", 6)
+    'depart…'
+    """
+    return text if len(text) <= maximum else f"{text[:maximum]}…"

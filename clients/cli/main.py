@@ -17,6 +17,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
 from contractlog.clients.cli.verbs import VERBS, Section, Verb
 from contractlog.clients.functions_by_name import import_function
+from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
@@ -84,12 +85,12 @@ def _exit_code(arguments: list[str]) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     for argument in arguments:
-        if not _is_utf8(argument):
+        if not is_encodable(argument):
             written = ascii(argument)[1:-1].replace("\\udc", "\\x")  # the bytes as they were passed
             message = f"the argument `{written}` is not UTF-8: rename the file, or correct the encoding of the shell"
             return _report_failure(exit_codes.USAGE, message)
     for name, value in os.environ.items():
-        if name.startswith("CONTRACTLOG_") and not _is_utf8(name + value):  # the value may be a password
+        if name.startswith("CONTRACTLOG_") and not is_encodable(name + value):  # the value may be a password
             return _report_failure(exit_codes.USAGE, f"the variable {ascii(name)[1:-1]} is not UTF-8: set it again")
     if arguments[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version  # noqa: PLC0415 - takes as long as the rest of the start
@@ -105,15 +106,6 @@ def _dispatch(arguments: list[str]) -> int:
         message = f"unknown verb `{name}`{suggest_name(name, VERBS) or '; `contractlog --help` lists the verbs'}"
         return _report_failure(exit_codes.USAGE, message)
     return _run_verb(name, verb, rest)
-
-
-def _is_utf8(text: str) -> bool:
-    """Return whether an argument or a variable is UTF-8; of others, each invalid byte is a surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:

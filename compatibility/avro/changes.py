@@ -24,6 +24,7 @@ from contractlog.compatibility.avro.types import (
 )
 from contractlog.compatibility.json_text import write_json
 from contractlog.compatibility.level import Direction
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.pair_walk import STEP_LIMIT
 from contractlog.compatibility.step_budget import StepBudget
@@ -230,11 +231,11 @@ def _verb(after: str | None, before: str | None, *, show: bool = True) -> str:
 
 
 def _write_value(value: Any) -> str:
-    return _shorten(write_json(value, format_java_number))
+    return truncate(write_json(value, format_java_number), _MAX_VALUE)
 
 
 def _describe_type(node: AvroType) -> str:
-    return _shorten(_describe_whole_type(node))
+    return truncate(_describe_whole_type(node), _MAX_VALUE)
 
 
 def _describe_whole_type(node: AvroType) -> str:
@@ -249,7 +250,3 @@ def _describe_whole_type(node: AvroType) -> str:
             return " | ".join(map(_describe_type, node.branches))
     logical_type = describe_logical_type(node)
     return f"{node.kind.lower()} ({logical_type})" if logical_type else node.kind.lower()
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"

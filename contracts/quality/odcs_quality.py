@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, cast
 
+from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.quality.rules import (
     CUSTOM_FIELD_METRICS,
@@ -79,7 +80,7 @@ class _Reader:
         text = value.get(name, default)
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise self.fail((*path, name), f"must be a text of at most {MAX_TEXT:,} characters")
-        if not _is_encodable(text):
+        if not is_encodable(text):
             raise self.fail((*path, name), "has half of a surrogate pair")
         return text
 
@@ -308,12 +309,3 @@ def _parse_latency(reader: _Reader, value: Mapping[str, Any], path: Path) -> Qua
         raise reader.fail((*path, "unit"), "must be s, min, h, d or w")
     limit = reader.number(value.get("value"), (*path, "value")) * seconds
     return QualityRule("latency", "latency", Bound("mustBeLessOrEqualTo", limit), line=reader.line(path))
-
-
-def _is_encodable(text: str) -> bool:
-    """Return whether a text can be written as UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -8,20 +8,20 @@ from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, Subject
-from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS
+from contractlog.compatibility.limits import MAX_DEPENDENCIES, MAX_DEPENDENCY_CHARACTERS, MAX_REFERENCE_DEPTH
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import DeletedFilter
 
 __all__ = [
     "ResolvedReferences",
+    "check_reference_depth",
     "reference_not_found",
     "remove_own_context",
     "resolve_references",
     "resolve_target",
 ]
 
-_MAX_DEPTH: Final = 16
 _LATEST: Final = -1
 
 
@@ -75,8 +75,7 @@ def resolve_references(
 def _collect_texts(snapshot: Snapshot, name: str, schema: RegisteredSchema, texts: dict[str, str], depth: int) -> None:
     if name in texts:
         return  # the first one takes precedence
-    if depth > _MAX_DEPTH:
-        raise InvalidSchema(f"References are nested deeper than {_MAX_DEPTH} schemas")
+    check_reference_depth(depth)
     for reference in schema.references:
         if reference.name not in texts:
             subject = schema.subject or Subject.parse("")
@@ -102,6 +101,16 @@ def _find_target(
     if target is None:
         raise reference_not_found(reference)
     return target
+
+
+def check_reference_depth(depth: int) -> None:
+    """Check the depth of a reference; the references of the schema itself have the depth 1.
+
+    Raises:
+        InvalidSchema: it is too deep.
+    """
+    if depth > MAX_REFERENCE_DEPTH:
+        raise InvalidSchema(f"References are nested deeper than {MAX_REFERENCE_DEPTH} schemas")
 
 
 def reference_not_found(reference: Reference) -> InvalidSchema:

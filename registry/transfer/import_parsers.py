@@ -21,6 +21,7 @@ from contractlog.compatibility.identifiers import (
     MAX_VERSION,
     Subject,
 )
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
@@ -323,5 +324,4 @@ def _read_value(body: Mapping[str, Any], name: str, default: object) -> Any:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"
+    return truncate(repr(value), _MAX_MESSAGE_LENGTH)

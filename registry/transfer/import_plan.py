@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import InvalidSchema, way_out
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
 from contractlog.registry.registration.candidate import hash_draft
-from contractlog.registry.registration.references import reference_not_found, resolve_target
+from contractlog.registry.registration.references import check_reference_depth, reference_not_found, resolve_target
 from contractlog.registry.storage import bulk_transfer, id_counters
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.batch_append import schema_row
@@ -30,7 +30,6 @@ from contractlog.registry.transfer.registry_contents import (
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
 
-_MAX_DEPTH: Final = 16  #: of references
 _SCOPE_COLUMNS: Final = frozenset({"key", "context", "name"})
 
 
@@ -90,8 +89,7 @@ def _referenced_texts(
     for reference in schema.references:
         if reference.name in visited:
             continue  # the first wins
-        if depth > _MAX_DEPTH:
-            raise InvalidSchema(f"References are nested deeper than {_MAX_DEPTH} schemas")
+        check_reference_depth(depth)
         visited.add(reference.name)
         version = whole.versions.get((resolve_target(reference, home), reference.version))
         if version is None:

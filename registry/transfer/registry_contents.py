@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.registration.references import resolve_target
@@ -37,11 +38,7 @@ ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metad
 
 def is_storable(text: str) -> bool:
     """Return whether every database can store a string: it has no NUL and no unpaired surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
+    return "\0" not in text and is_encodable(text)
 
 
 def is_encrypted(metadata: Metadata | None) -> bool:

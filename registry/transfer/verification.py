@@ -22,6 +22,7 @@ from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry import database
@@ -254,8 +255,7 @@ def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"
+    return truncate(repr(value), _MAX_VALUE_LENGTH)
 
 
 _VERIFY: Final = "contractlog.verify-import/1"

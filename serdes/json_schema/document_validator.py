@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
@@ -88,13 +89,13 @@ def format_path(steps: Sequence[str | int], *, exact: bool) -> str:
         else:
             name = _shorten_name(step)
             written += f".{name}" if written else name
-    return written if len(written) <= _MAX_PATH else f"{written[:_MAX_PATH]}…"
+    return truncate(written, _MAX_PATH)
 
 
 def _format_pointer(steps: Sequence[str | int]) -> str:
     written = join_pointer("", *(_shorten_name(step) if isinstance(step, str) else step for step in steps[:_MAX_STEPS]))
-    return written if len(written) <= _MAX_PATH else f"{written[:_MAX_PATH]}…"
+    return truncate(written, _MAX_PATH)
 
 
 def _shorten_name(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
+    return truncate(name, _MAX_NAME)

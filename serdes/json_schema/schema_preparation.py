@@ -13,6 +13,7 @@ from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_schema.urls import urljoin
 from contractlog.compatibility.json_schema.vocabulary import detect_draft
 from contractlog.compatibility.json_text import join_pointer, parse_json, to_plain_numbers
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.serdes.errors import SerializationError
@@ -135,13 +136,12 @@ def prepare_parsed(parsed: ParsedSchema, *, formats: bool = False) -> PreparedSc
 
 def shorten_message(message: str) -> str:
     """Return the beginning of a message, which may be as long as a document."""
-    return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"
+    return truncate(message, _MAX_MESSAGE)
 
 
 def _unusable_schema(reason: str) -> InvalidSchema:
     """Return the error with a bounded reason in one line, whatever the schema contains."""
-    reason = escape_line(reason)
-    reason = reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…"
+    reason = truncate(escape_line(reason), _MAX_REASON)
     return InvalidSchema(f"validators cannot use the schema: {reason}", reason=reason)
 
 

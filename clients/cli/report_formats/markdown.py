@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["MAX_CHARACTERS", "render_markdown"]
@@ -157,7 +158,7 @@ def _code(text: str) -> str:
 def _shorten(text: str) -> str:
     """Return a text as one line of limited length."""
     line = escape_line(re.sub(r"\s*\n\s*|\t", " ", text[: _MAX_TEXT + 1]))
-    return line if len(line) <= _MAX_TEXT else line[:_MAX_TEXT] + "…"
+    return truncate(line, _MAX_TEXT)
 
 
 def _longest_run(text: str) -> int:

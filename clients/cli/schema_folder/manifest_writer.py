@@ -20,6 +20,7 @@ from contractlog.clients.cli.schema_folder.manifest import (
 from contractlog.clients.cli.schema_folder.manifest_file_entries import PLACEHOLDER, FileRule
 from contractlog.clients.settings import RegistryAddress, registry_url
 from contractlog.compatibility.association_values import Lifecycle
+from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
 
@@ -72,7 +73,7 @@ def format_manifest(
     )
     text = _HEAD
     for comment, all_tables in sections:
-        tables = list(filter(_is_encodable, all_tables))
+        tables = list(filter(is_encodable, all_tables))
         section = comment + "\n".join(tables)
         if tables and len((text + section).encode()) <= MAX_MANIFEST_BYTES:
             text += section
@@ -152,14 +153,6 @@ def _is_writable(subject: str) -> bool:
     except (InvalidSubject, UnicodeEncodeError):
         return False
     return not PLACEHOLDER.search(subject)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON may have
-        return False
-    return True
 
 
 def _quote(text: str) -> str:
