@@ -1,6 +1,6 @@
 """Retries and failover of a call, without I/O.
 
-``send_with_retries`` is a generator: it yields an ``Attempt`` to make and is sent its outcome, a ``Response`` or a
+``send_with_retries`` is a generator: it yields an ``Attempt`` to make and is sent its result, a ``Response`` or a
 ``NoResponse``. The blocking and the asynchronous transport drive the same generator.
 """
 
@@ -67,8 +67,8 @@ class NoResponse:
     sent: bool
 
 
-Outcome = Response | NoResponse
-RetryLoop = Generator[Attempt, Outcome, T]
+AttemptResult = Response | NoResponse
+RetryLoop = Generator[Attempt, AttemptResult, T]
 
 
 class PreferredAddress:
@@ -120,36 +120,36 @@ def send_with_retries(
     preference = preference or PreferredAddress()
     address = preference.choose()
     retry_after: float | None = None
-    outcome: Outcome = NoResponse("no attempt was made", sent=False)
+    result: AttemptResult = NoResponse("no attempt was made", sent=False)
     for attempt in range(max(1, retries.attempts, len(urls))):
         pause = retries.pause(attempt // len(urls), retry_after)  # no pause until every address was tried
         if attempt and pause >= remaining():
             break
         seconds = max(remaining() - pause, 0) / max(1, len(urls) - attempt)
-        outcome = yield Attempt(pause, address, seconds, attempt + 1)
-        if isinstance(outcome, Response) and outcome.status not in _RETRYABLE:
+        result = yield Attempt(pause, address, seconds, attempt + 1)
+        if isinstance(result, Response) and result.status not in _RETRYABLE:
             preference.record_response(address)
-        if not _should_retry(call, outcome):
+        if not _should_retry(call, result):
             break
-        retry_after = _parse_retry_after(outcome)
+        retry_after = _parse_retry_after(result)
         address = (address + 1) % len(urls)
-    if isinstance(outcome, NoResponse):
-        raise _unreachable_error(" or ".join(urls), outcome)
+    if isinstance(result, NoResponse):
+        raise _unreachable_error(" or ".join(urls), result)
     try:
-        return parse_response(call, outcome)
+        return parse_response(call, result)
     except (Unauthorized, Forbidden, NotFound, IncompatibleSchema, ServerError) as error:
         error.facts["url"] = urls[address]  # for messages: the registry that responded
         raise
 
 
-def _should_retry(call: Call[T], outcome: Outcome) -> bool:
-    if isinstance(outcome, NoResponse):
-        return call.repeatable or not outcome.sent
-    return outcome.status in (_RETRYABLE if call.repeatable else _NOT_PROCESSED)
+def _should_retry(call: Call[T], result: AttemptResult) -> bool:
+    if isinstance(result, NoResponse):
+        return call.repeatable or not result.sent
+    return result.status in (_RETRYABLE if call.repeatable else _NOT_PROCESSED)
 
 
-def _parse_retry_after(outcome: Outcome) -> float | None:
-    text = outcome.headers.get("retry-after", "") if isinstance(outcome, Response) else ""
+def _parse_retry_after(result: AttemptResult) -> float | None:
+    text = result.headers.get("retry-after", "") if isinstance(result, Response) else ""
     return float(text) if text.isascii() and text.isdigit() else None
 
 

@@ -113,9 +113,9 @@ class SchemaGate:
             AssertionError: a file is invalid, incompatible, or may not be registered.
         """
         __tracebackhide__ = True
+        from contractlog.clients.cli.check.check_text import describe_verdict, detail_lines  # noqa: PLC0415
         from contractlog.clients.cli.check.checked_files import check_files  # noqa: PLC0415 - see the module's docstring
         from contractlog.clients.cli.check.file_check import FAILED  # noqa: PLC0415
-        from contractlog.clients.cli.check.finding_text import describe_verdict, detail_lines  # noqa: PLC0415
         from contractlog.clients.cli.check.write_access import WriteAccess  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.named_files import read_files  # noqa: PLC0415

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, NoReturn, Self
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, UsageError
 from contractlog.compatibility.schema import SchemaType
-from contractlog.serdes.avro.body_codec import AvroWriter
+from contractlog.serdes.avro.readers_and_writers import AvroWriter
 from contractlog.serdes.cli.json_values import AvroValueConverter
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.json_schema.body_codec import JsonWriter
+from contractlog.serdes.json_schema.readers_and_writers import JsonWriter
 from contractlog.serdes.schema_source import fetch_and_parse
 from contractlog.serdes.wire import encode_prefix
 

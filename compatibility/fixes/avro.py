@@ -20,7 +20,8 @@ from contractlog.compatibility.fixes.avro_named_types import (
     restore_fixed_size,
     suggest_enum_default,
 )
-from contractlog.compatibility.fixes.avro_text_pair import AvroTextPair, TypeOccurrence, adapt_type, add_alias
+from contractlog.compatibility.fixes.avro_text_pair import AvroTextPair, adapt_type, add_alias
+from contractlog.compatibility.fixes.avro_type_index import TypeOccurrence
 from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, JsonSpan, abbreviate
 from contractlog.compatibility.fixes.proposed_fix import FixContext, ProposedFix
 

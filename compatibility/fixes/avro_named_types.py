@@ -8,15 +8,8 @@ from typing import Final
 
 from contractlog.compatibility.avro.names import find_fallback_symbol
 from contractlog.compatibility.avro.types import short_name
-from contractlog.compatibility.fixes.avro_text_pair import (
-    AvroTextPair,
-    TypeIndex,
-    TypeOccurrence,
-    adapt_range,
-    add_alias,
-    list_field_names,
-    list_names,
-)
+from contractlog.compatibility.fixes.avro_text_pair import AvroTextPair, adapt_range, add_alias, list_names
+from contractlog.compatibility.fixes.avro_type_index import TypeIndex, TypeOccurrence, list_field_names
 from contractlog.compatibility.fixes.json_text_edits import Edit, JsonSource, JsonSpan, fit_layout
 from contractlog.compatibility.fixes.proposed_fix import ProposedFix
 from contractlog.compatibility.json_text import quote_json

@@ -37,7 +37,7 @@ class QualityContext:
     part: TopicPart  #: the values of the topic
     profiles: Mapping[str, FieldProfile] | None  #: by field; None if fields were not profiled
     now: datetime
-    listed_name: Callable[[str], tuple[str, ...]]  #: names under which a profile may list a value
+    list_forms: Callable[[str], tuple[str, ...]]  #: forms in which a profile may list a value
     keys: KeyStatistics | None = None  #: of the topic; None if unknown
     all_profiles: Mapping[FieldProfileKey, FieldProfile] = field(default_factory=dict)  #: of all topics of the audit
 
@@ -240,8 +240,8 @@ def _count_listed(rule: QualityRule, context: QualityContext, profile: FieldProf
     """
     if profile.listed is None:
         raise NotMeasurable("the field has too many distinct values to count each of them")
-    names = {name for value in rule.values for name in context.listed_name(value)}
-    return sum(profile.listed.get(name, 0) for name in names)
+    forms = {form for value in rule.values for form in context.list_forms(value)}
+    return sum(profile.listed.get(form, 0) for form in forms)
 
 
 def _estimate_distinct(profile: FieldProfile) -> tuple[int, int]:

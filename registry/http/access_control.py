@@ -15,7 +15,7 @@ from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCer
 from contractlog.registry.access.current_caller import ANONYMOUS, Principal, current_actor, current_permissions
 from contractlog.registry.access.permissions import NO_PERMISSIONS, Permissions
 from contractlog.registry.access.users_file import UsersFile
-from contractlog.registry.http.authentication import Authentication
+from contractlog.registry.http.authenticator import Authenticator
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.route_permissions import RoutePermissions, is_public_path
 from contractlog.registry.settings import Settings
@@ -40,19 +40,19 @@ def create_middleware(settings: Settings, permissions: RoutePermissions) -> list
         return []
     file = UsersFile(settings.users_file) if settings.users_file else None
     anonymous = Principal(ANONYMOUS, _READ_EVERYTHING if settings.anonymous_reads else NO_PERMISSIONS)
-    authentication = Authentication(file)
-    return [Middleware(AccessControl, permissions=permissions, authentication=authentication, anonymous=anonymous)]
+    authenticator = Authenticator(file)
+    return [Middleware(AccessControl, permissions=permissions, authenticator=authenticator, anonymous=anonymous)]
 
 
 class AccessControl:
     """Passes permitted requests on; answers others with 401 or 403."""
 
     def __init__(
-        self, app: ASGIApp, permissions: RoutePermissions, authentication: Authentication, anonymous: Principal
+        self, app: ASGIApp, permissions: RoutePermissions, authenticator: Authenticator, anonymous: Principal
     ) -> None:
         self._app = app
         self._permissions = permissions
-        self._authentication = authentication
+        self._authenticator = authenticator
         self._anonymous = anonymous
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +90,7 @@ class AccessControl:
             caller = (
                 self._without_password(scope)
                 if header is None
-                else self._authentication.check_cached_credentials(header)
+                else self._authenticator.check_cached_credentials(header)
             )
         except RegistryError:
             return None
@@ -100,16 +100,16 @@ class AccessControl:
         return caller
 
     async def _with_password(self, header: bytes, address: str) -> Principal:
-        caller = self._authentication.check_cached_credentials(header)
+        caller = self._authenticator.check_cached_credentials(header)
         if caller is None:
-            return await self._authentication.by_password(header, address)
-        self._authentication.note_success(address)
+            return await self._authenticator.by_password(header, address)
+        self._authenticator.note_success(address)
         return caller
 
     def _without_password(self, scope: Scope) -> Principal:
         certificate: ClientCertificate | None = scope.get("extensions", {}).get("tls", {}).get(CERTIFICATE)
         if certificate is not None:
-            return self._authentication.by_certificate(certificate)
+            return self._authenticator.by_certificate(certificate)
         return self._anonymous
 
     def _require_permission(self, caller: Principal, scope: Scope) -> None:

@@ -41,13 +41,13 @@ def _lock_row(connection: Connection, name: str, *, shared: bool = False) -> Non
     connection.execute(select(_C.name).where(_C.name == name).with_for_update(read=shared))
 
 
-_LOCK_ROW: Final = "turns"
+_BACKGROUND_JOBS: Final = "turns"  #: row of ``marks`` that the jobs lock; stored, and known to older nodes
 
 
 def lock_background_jobs(connection: Connection) -> None:
     """Block the background jobs of other nodes until the transaction ends."""
     c = tables.marks.c
     connection.execute(
-        dialect_insert(connection, tables.marks).values(name=_LOCK_ROW, sequence=0).on_conflict_do_nothing()
+        dialect_insert(connection, tables.marks).values(name=_BACKGROUND_JOBS, sequence=0).on_conflict_do_nothing()
     )
-    connection.execute(update(tables.marks).where(c.name == _LOCK_ROW).values(sequence=c.sequence))
+    connection.execute(update(tables.marks).where(c.name == _BACKGROUND_JOBS).values(sequence=c.sequence))

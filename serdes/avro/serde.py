@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.avro.avro_schema import find_record_name
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, StrictWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter, StrictWriter
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft

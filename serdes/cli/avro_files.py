@@ -17,10 +17,10 @@ from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.serdes.avro.avro_schema import avro_schema_of
-from contractlog.serdes.avro.body_codec import AvroWriter
 from contractlog.serdes.avro.interpreter.binary import ByteCursor, put_bytes
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.avro.readers_and_writers import AvroWriter
 from contractlog.serdes.cli.avro_blocks import AvroBlock, read_blocks, read_header
 from contractlog.serdes.errors import SerializationError
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
-from contractlog.serdes.json_schema.body_codec import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
+from contractlog.serdes.json_schema.readers_and_writers import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.schema_preparation import find_title
 from contractlog.serdes.read_planner import BodyReader
 from contractlog.serdes.schema_source import to_draft

@@ -17,7 +17,6 @@ from contractlog.compatibility.avro import types as avro
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.avro_schema import avro_schema_of
-from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.avro.interpreter.codec_builder import wrap_logical_type
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
@@ -40,6 +39,7 @@ from contractlog.serdes.avro.interpreter.resolved_readers import (
 from contractlog.serdes.avro.interpreter.resolver import Resolver
 from contractlog.serdes.avro.interpreter.times import DateCodec, TimeCodec, TimestampCodec
 from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch, SerializationError
 from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,

@@ -15,8 +15,8 @@ from contractlog.compatibility.avro.types import is_bytes_schema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.avro_bytes_validator import AvroBytesValidator
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
-from contractlog.spark_validation.columnar.bytes_validator import BytesValidator
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -66,7 +66,7 @@ def make_validator(
     parsed = parse_schema(schema.draft, referenced, strict=False)
     if schema.type is SchemaType.JSON:
         return JsonValidator(parsed.root, referenced, limits)
-    return BytesValidator() if is_bytes_schema(parsed.root) else AvroValidator(parsed.root, limits)
+    return AvroBytesValidator() if is_bytes_schema(parsed.root) else AvroValidator(parsed.root, limits)
 
 
 def validate_column(

@@ -44,7 +44,7 @@ from contractlog.spark_validation.jobs.increment import (
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import PAGE, REPORT, STATE, VIOLATIONS, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
-from contractlog.spark_validation.profiles.field_profiler import name_listed
+from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_plural
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.session import open_session, prepare_environment
@@ -171,7 +171,7 @@ def _evaluate_quality(report: AuditReport, request: AuditRequest, state: AuditSt
                 part,
                 profiles if request.evidence.profiles else None,
                 now,
-                name_listed,
+                list_forms,
                 keys.get(part["topic"]),
                 state.profiles,
             )

@@ -22,7 +22,7 @@ from contractlog.contracts.quality.rules import QualityRule, QualityRules
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.quality_files import SUFFIX
 from contractlog.spark_validation.jobs.result_folder import STATE
-from contractlog.spark_validation.profiles.field_profiler import name_listed
+from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_count, format_plural
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.sources.selection import match_topics
@@ -180,7 +180,7 @@ class _Audit:
             if (part["topic"], part["part"]) == (topic, "value") and part["records"]:
                 now = datetime.fromisoformat(self.report["audited_at"])
                 keys = find_keys(self.report).get(topic)
-                context = QualityContext(part, self.find_profiles(topic), now, name_listed, keys)
+                context = QualityContext(part, self.find_profiles(topic), now, list_forms, keys)
                 rules = QualityRules(topic, tuple(rule.rule for rule in inferred))
                 return {(result["rule"], result["field"]): result for result in evaluate_rules(rules, context)}
         return {}

@@ -28,7 +28,7 @@ from contractlog.spark_validation.lineage.sampling import canonical_texts
 from contractlog.spark_validation.profiles.personal_data import count_patterns
 from contractlog.spark_validation.profiles.value_hashes import hash_values
 
-__all__ = ["ProfiledColumn", "make_histogram", "name_listed", "profile_fields"]
+__all__ = ["ProfiledColumn", "list_forms", "make_histogram", "profile_fields"]
 
 Numbers = NDArray[np.int64]
 Patterns = Mapping[str, Sequence[str]]
@@ -190,8 +190,8 @@ def _list_values(
     return listed
 
 
-def name_listed(value: str) -> tuple[str, ...]:
-    """Return the names under which a profile may list a text: itself, and its hash."""
+def list_forms(value: str) -> tuple[str, ...]:
+    """Return the forms in which a profile may list a text: itself, and its hash."""
     (number,) = hash_values(pa.array([value], pa.string())).tolist()
     return value[:_MAX_TEXT], f"{MASK}{number:016x}"
 

@@ -12,7 +12,7 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedFile,
     ReportedFinding,
     ReportedRule,
-    Severity,
+    ReportSeverity,
 )
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, QualityResult, TopicPart, ViolationLine
@@ -33,7 +33,7 @@ QUALITY_RULE: Final = "QUALITY_RULE"
 _QUALITY: Final = ReportedRule(
     QUALITY_RULE, "A quality rule is not satisfied", "The values of a topic differ from what its quality file says."
 )
-_SEVERITIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
+_SEVERITIES: Final[Mapping[str, ReportSeverity]] = {"error": "error", "warning": "warning", "info": "note"}
 MAX_KINDS: Final = 50  #: findings of a part; the rest is in report.json
 
 

@@ -30,8 +30,8 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
-from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
+from contractlog.serdes.json_schema.readers_and_writers import JsonReader, JsonWriter
 
 SECONDS, MEGABYTES = 20.0, 300
 TOLD: Final = 20

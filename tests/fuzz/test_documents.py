@@ -12,12 +12,12 @@ SCRIPT = Path(__file__).parent / "documents.py"
 BROKEN = f"""
 import sys, runpy
 sys.argv = ['documents.py', '--mutants', '20000']
-from contractlog.serdes.json_schema import body_codec
-read = body_codec.read_document
+from contractlog.serdes.json_schema import readers_and_writers
+read = readers_and_writers.read_document
 def broken(body):
     value = read(body)
     return {{}} if value == {{}} else 1.0 * value if type(value) is int else value
-body_codec.read_document = broken
+readers_and_writers.read_document = broken
 runpy.run_path({str(SCRIPT)!r}, run_name='__main__')
 """
 

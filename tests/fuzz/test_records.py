@@ -12,11 +12,11 @@ SCRIPT = Path(__file__).parent / "records.py"
 BROKEN = f"""
 import sys, runpy
 sys.argv = ['records.py', '--mutants', '6000']
-from contractlog.serdes.avro import body_codec
+from contractlog.serdes.avro import readers_and_writers
 from contractlog.serdes.errors import DecodeError
-decode = body_codec.AvroReader.decode
+decode = readers_and_writers.AvroReader.decode
 %s
-body_codec.AvroReader.decode = broken
+readers_and_writers.AvroReader.decode = broken
 runpy.run_path({str(SCRIPT)!r}, run_name='__main__')
 """
 LAX = """

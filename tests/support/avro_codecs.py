@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import SerializationError
 
 NEVER: Final = 10**9  #: records to interpret first, if no code is to be generated

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
+from contractlog.serdes.avro.readers_and_writers import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
 from support.java_value_comparison import encode_value

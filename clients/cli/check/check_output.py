@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, locate_refused_association
+from contractlog.clients.cli.check.check_text import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.check.file_check import FileCheck
-from contractlog.clients.cli.check.finding_text import ReferencedFindings, detail_lines, verdict_line
 from contractlog.clients.cli.check.refused_changes import (
     RefusedChange,
     print_refused_changes,

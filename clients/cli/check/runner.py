@@ -20,9 +20,9 @@ from contractlog.clients.cli.check.check_output import (
     print_summary,
     print_unknown_permissions,
 )
+from contractlog.clients.cli.check.check_text import ReferencedFindings
 from contractlog.clients.cli.check.checked_files import check_files, find_manifest_warnings
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
-from contractlog.clients.cli.check.finding_text import ReferencedFindings
 from contractlog.clients.cli.check.refused_changes import (
     RefusedChange,
 )

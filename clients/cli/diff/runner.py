@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.check.check_text import finding_lines
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS
-from contractlog.clients.cli.check.finding_text import finding_lines
 from contractlog.clients.cli.diff.folder_diff import FolderDiff, diff_body, diff_folders
 from contractlog.clients.cli.diff.side_reader import read_sides
 from contractlog.clients.cli.diff.sides import FileSide, FolderSide

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from contractlog.clients.cli.check.check_output import print_check
+from contractlog.clients.cli.check.check_text import ReferencedFindings, impact_lines, optional_lines
 from contractlog.clients.cli.check.file_check import FileCheck
-from contractlog.clients.cli.check.finding_text import ReferencedFindings, impact_lines, optional_lines
 from contractlog.clients.cli.file_counts import count_part
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
 from contractlog.clients.cli.schema_folder.contract_differences import (

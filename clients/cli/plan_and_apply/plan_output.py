@@ -9,7 +9,7 @@ from typing import Any, Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.bindings import association_body
 from contractlog.clients.cli.associations.refused_associations import locate_refused_association
-from contractlog.clients.cli.check.finding_text import ReferencedFindings
+from contractlog.clients.cli.check.check_text import ReferencedFindings
 from contractlog.clients.cli.check.refused_changes import print_refused_changes, summarize_refused
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone

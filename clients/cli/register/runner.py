@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check.finding_text import ReferencedFindings
+from contractlog.clients.cli.check.check_text import ReferencedFindings
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.file_counts import count_files

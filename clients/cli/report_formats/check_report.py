@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation
+from contractlog.clients.cli.check.check_text import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
-from contractlog.clients.cli.check.finding_text import describe_finding, describe_verdict, diff_lines
 from contractlog.clients.cli.check.impact_text import describe_affected, describe_impact
 from contractlog.clients.cli.check.refused_changes import RefusedChange, summarize_refused
 from contractlog.clients.cli.file_counts import count_files, count_part
@@ -20,14 +20,14 @@ from contractlog.clients.cli.report_formats.report import (
     ReportedFile,
     ReportedFinding,
     ReportedRule,
-    Severity,
+    ReportSeverity,
     relative_path,
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import describe_silenced
 from contractlog.clients.file_errors import list_file_errors
 from contractlog.compatibility.formats import CATALOGUE
-from contractlog.compatibility.lint.rule import Severity as RuleSeverity
+from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
 
 __all__ = [
@@ -150,7 +150,7 @@ def list_rules(findings: Iterable[ReportedFinding]) -> dict[str, ReportedRule]:
 
 
 def report_finding(
-    path: str, text: str, finding: LocatedFinding, severity: Severity, group: str = "", *, optional: bool = False
+    path: str, text: str, finding: LocatedFinding, severity: ReportSeverity, group: str = "", *, optional: bool = False
 ) -> ReportedFinding:
     """Return a finding of the engines for a report.
 
@@ -204,7 +204,9 @@ def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
         yield ReportedFinding(path, None, None, REGISTRY_REJECTED.id, "error", reason, tuple(details))
     for data in check.data_findings:
         if data.is_error or check.find_waiver(data.finding) is None:
-            severity: Severity = "warning" if data.is_error and check.outcome not in FAILED else data.severity.value
+            severity: ReportSeverity = (
+                "warning" if data.is_error and check.outcome not in FAILED else data.severity.value
+            )
             # the sentence changes with each audit
             yield replace(report_finding(path, text, data.finding, severity), identity=data.identity)
     affected = "" if check.impact is None else describe_affected(check.impact, check.file.subject)
@@ -263,6 +265,6 @@ def _summarize(checks: Sequence[FileCheck], errors: Sequence[Exception]) -> str:
     others = f", {len({file.path for file in existing}):,} {state}" if existing else ""
     waived = {check.file.path for check in checks if check.outcome == "waived"}
     by_waiver = f", {len(waived):,} by a waiver" if waived else ""
-    warnings = sum(check.count_findings(RuleSeverity.WARNING) for check in checks)
+    warnings = sum(check.count_findings(Severity.WARNING) for check in checks)
     warned = f", with {count_noun(warnings, 'warning')}" if warnings else ""
     return f"{count_files(new)} can be registered{by_waiver}{others}{warned}"

@@ -9,7 +9,7 @@ from typing import Final
 from contractlog.clients.cli.report_formats.report import (
     Report,
     ReportedFinding,
-    Severity,
+    ReportSeverity,
     finding_lines,
     message_text,
 )
@@ -18,7 +18,7 @@ from contractlog.compatibility.terminal_text import escape_line
 __all__ = ["MAX_ANNOTATIONS", "render_github"]
 
 MAX_ANNOTATIONS: Final = 10  #: of each severity that the runner shows per step
-_COMMANDS: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
+_COMMANDS: Final[dict[ReportSeverity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
@@ -30,7 +30,7 @@ def render_github(report: Report) -> str:
     """
     annotated: list[ReportedFinding] = []
     others: list[ReportedFinding] = []
-    counts: Counter[Severity] = Counter()
+    counts: Counter[ReportSeverity] = Counter()
     for finding in report.findings_with_notes:
         counts[finding.severity] += 1
         (annotated if counts[finding.severity] <= MAX_ANNOTATIONS else others).append(finding)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from contractlog.clients.cli.report_formats.report import Report, Severity, fingerprint_findings, message_text
+from contractlog.clients.cli.report_formats.report import Report, ReportSeverity, fingerprint_findings, message_text
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = ["render_gitlab"]
 
-_SEVERITIES: Final[dict[Severity, str]] = {"error": "critical", "warning": "minor", "note": "info"}
+_SEVERITIES: Final[dict[ReportSeverity, str]] = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def render_gitlab(report: Report) -> str:

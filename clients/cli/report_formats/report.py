@@ -10,16 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
+from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = [
     "MAX_MESSAGE",
     "SEVERITIES",
     "Report",
+    "ReportSeverity",
     "ReportedFile",
     "ReportedFinding",
     "ReportedRule",
-    "Severity",
     "clean_text",
     "finding_lines",
     "fingerprint_findings",
@@ -27,10 +28,10 @@ __all__ = [
     "relative_path",
 ]
 
-Severity = Literal["error", "warning", "note"]
+ReportSeverity = Literal["error", "warning", "note"]
 
 MAX_MESSAGE: Final = 8_000  #: characters
-SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")  #: most severe first
+SEVERITIES: Final[tuple[ReportSeverity, ...]] = ("error", "warning", "note")  #: most severe first
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class ReportedFinding:
     line: int | None  #: counted from 1; None if the finding is not at a position of this file
     column: int | None  #: in characters, counted from 1
     rule: str
-    severity: Severity
+    severity: ReportSeverity
     message: str
     details: tuple[str, ...] = ()  #: suggested fixes, one sentence each
     pointer: str = ""  #: JSON Pointer to the value in the schema
@@ -127,8 +128,7 @@ def clean_text(text: str) -> str:
 
 def message_text(finding: ReportedFinding) -> str:
     """Return message and details, cut at ``MAX_MESSAGE``; a registry may respond with whole schemas."""
-    text = "\n".join(map(clean_text, (finding.message, *finding.details)))
-    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + "…"
+    return truncate("\n".join(map(clean_text, (finding.message, *finding.details))), MAX_MESSAGE)
 
 
 def finding_lines(finding: ReportedFinding) -> Iterator[str]:

@@ -15,7 +15,7 @@ from contractlog.compatibility.json_schema.exact.string_satisfiability import si
 
 __all__ = ["ArrayConstraints", "is_unsatisfiable"]
 
-ClosedCheck: TypeAlias = Callable[[Iterable[SignedConstraint]], bool]
+UnsatisfiableCheck: TypeAlias = Callable[[Iterable[SignedConstraint]], bool]
 
 
 class ArrayConstraints:
@@ -69,11 +69,11 @@ class ArrayConstraints:
         edges = {start} | {edge for low, high, _ in self.everywhere for edge in (low, high) if edge is not None}
         return sorted(edge for edge in edges if edge >= start and (end is None or edge < end))
 
-    def shorten(self, seems_closed: ClosedCheck) -> None:
+    def shorten(self, seems_unsatisfiable: UnsatisfiableCheck) -> None:
         """Limit the length to the first index at which no item is possible."""
         for index in self.starts(0, None):
             constraints = self.at(index)
-            if constraints and seems_closed(constraints):
+            if constraints and seems_unsatisfiable(constraints):
                 self.max_size = _smaller_limit(self.max_size, index)
                 return
 
@@ -86,53 +86,59 @@ def _by_position(everywhere: list[tuple[int, int | None, SignedConstraint]]) -> 
     return numbers
 
 
-def is_unsatisfiable(signed_constraints: list[SignedConstraint], seems_closed: ClosedCheck) -> bool:
+def is_unsatisfiable(signed_constraints: list[SignedConstraint], seems_unsatisfiable: UnsatisfiableCheck) -> bool:
     """Return True if certainly no array satisfies the constraints."""
     constraints = ArrayConstraints(signed_constraints)
     if constraints.unique == {True, False} or (
         constraints.max_size is not None and constraints.min_size > constraints.max_size
     ):
         return True
-    constraints.shorten(seems_closed)
+    constraints.shorten(seems_unsatisfiable)
     if constraints.max_size is not None and constraints.min_size > constraints.max_size:
         return True
-    if any(_fits_nowhere(constraints, *requirement, seems_closed) for requirement in constraints.somewhere):
+    if any(_fits_nowhere(constraints, *requirement, seems_unsatisfiable) for requirement in constraints.somewhere):
         return True
-    if any(_fits_nowhere(constraints, 0, None, (count.body, True), seems_closed) for count in constraints.at_least):
+    if any(
+        _fits_nowhere(constraints, 0, None, (count.body, True), seems_unsatisfiable) for count in constraints.at_least
+    ):
         return True
-    return any(_has_too_many(constraints, count, seems_closed) for count in constraints.fewer)
+    return any(_has_too_many(constraints, count, seems_unsatisfiable) for count in constraints.fewer)
 
 
 def _fits_nowhere(
-    constraints: ArrayConstraints, start: int, stop: int | None, positive: SignedConstraint, seems_closed: ClosedCheck
+    constraints: ArrayConstraints,
+    start: int,
+    stop: int | None,
+    positive: SignedConstraint,
+    seems_unsatisfiable: UnsatisfiableCheck,
 ) -> bool:
     """Return True if no item in the range can satisfy the signed constraint."""
-    return all(seems_closed([*constraints.at(index), positive]) for index in constraints.starts(start, stop))
+    return all(seems_unsatisfiable([*constraints.at(index), positive]) for index in constraints.starts(start, stop))
 
 
-def _has_too_many(constraints: ArrayConstraints, fewer: ContainsItems, seems_closed: ClosedCheck) -> bool:
+def _has_too_many(constraints: ArrayConstraints, fewer: ContainsItems, seems_unsatisfiable: UnsatisfiableCheck) -> bool:
     """Return True if at least ``fewer.size`` items certainly satisfy the body, although fewer may."""
     certain = 0
     starts = constraints.starts(0, None)
     for position, index in enumerate(starts):
         end = starts[position + 1] if position + 1 < len(starts) else constraints.min_size
         stretch = min(end, constraints.min_size) - index
-        if stretch > 0 and seems_closed([*constraints.at(index), (fewer.body, False)]):
+        if stretch > 0 and seems_unsatisfiable([*constraints.at(index), (fewer.body, False)]):
             certain += stretch
     if certain >= fewer.size:
         return True
     return any(
-        count.size >= fewer.size and _is_implied(constraints, count, fewer, seems_closed)
+        count.size >= fewer.size and _is_implied(constraints, count, fewer, seems_unsatisfiable)
         for count in constraints.at_least
     )
 
 
 def _is_implied(
-    constraints: ArrayConstraints, count: ContainsItems, fewer: ContainsItems, seems_closed: ClosedCheck
+    constraints: ArrayConstraints, count: ContainsItems, fewer: ContainsItems, seems_unsatisfiable: UnsatisfiableCheck
 ) -> bool:
     """Return True if every item that satisfies the body of ``count`` satisfies that of ``fewer``."""
     return all(
-        seems_closed([*constraints.at(index), (count.body, True), (fewer.body, False)])
+        seems_unsatisfiable([*constraints.at(index), (count.body, True), (fewer.body, False)])
         for index in constraints.starts(0, None)
     )
 

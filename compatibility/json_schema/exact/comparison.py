@@ -131,12 +131,12 @@ class _Comparison:
         """Decide a pair, with a thorough engine if the fast one is inconclusive, and locate the findings."""
         goal: Goal = OrderedSet(((writer, True), (reader, False)))
         with self._engine() as engine:
-            if engine.is_closed(goal):
+            if engine.is_unsatisfiable(goal):
                 return []
             inconclusive = not formats and not ValueSearch(engine).value(goal)
         if inconclusive:
             with self._engine(thorough=True) as thorough:
-                if thorough.is_closed(goal):
+                if thorough.is_unsatisfiable(goal):
                     return []
         findings: list[Finding] = []
         with self._count_steps(engine):
@@ -217,7 +217,7 @@ class FindingReporter:
         while pending:
             unproven = pending.pop()
             goal = OrderedSet((*unproven.position.writer, (unproven.constraint, False)))
-            if (goal, unproven.at) in visited or self._engine.is_closed(goal):
+            if (goal, unproven.at) in visited or self._engine.is_unsatisfiable(goal):
                 continue
             visited.add((goal, unproven.at))
             parts = list(self._split(unproven))
@@ -253,7 +253,7 @@ class FindingReporter:
     def _descend(self, position: _WriterPosition, constraint: MemberValues | ItemValues) -> _WriterPosition | None:
         """Descend to a member or item that may violate the constraint."""
         goal = OrderedSet((*position.writer, (constraint, False)))
-        for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
+        for branch in islice(self._engine.satisfiable_branches(goal), _MAX_BRANCHES):
             inner_position = (
                 self._member(position, constraint, branch.atoms) if isinstance(constraint, MemberValues) else None
             )
@@ -268,8 +268,8 @@ class FindingReporter:
     ) -> _WriterPosition | None:
         constraints = ObjectConstraints.of(atoms)
         for case in self._cases(constraints, constraint):
-            if not self._engine.seems_closed(case.value) and not (
-                case.name_constraints and self._engine.seems_closed(case.name_constraints)
+            if not self._engine.seems_unsatisfiable(case.value) and not (
+                case.name_constraints and self._engine.seems_unsatisfiable(case.name_constraints)
             ):
 
                 def lift(value: Any, case: MemberCase = case) -> Iterator[Any]:
@@ -293,7 +293,7 @@ class FindingReporter:
         constraints = ArrayConstraints(atoms)
         for index in constraints.starts(constraint.start, constraint.stop):
             signed_constraints = (*constraints.at(index), (constraint.body, False))
-            if self._engine.seems_closed(signed_constraints):
+            if self._engine.seems_unsatisfiable(signed_constraints):
                 continue
 
             def lift(value: Any, index: int = index) -> Iterator[Any]:
@@ -341,7 +341,7 @@ class FindingReporter:
     def _reason(self, unproven: _UnprovenConstraint) -> str:
         """Return the reason why the proof failed."""
         goal = OrderedSet((*unproven.position.writer, (unproven.constraint, False)))
-        for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
+        for branch in islice(self._engine.satisfiable_branches(goal), _MAX_BRANCHES):
             for constraint, _ in branch.signed_constraints:
                 if isinstance(constraint, Undecidable):
                     return constraint.reason

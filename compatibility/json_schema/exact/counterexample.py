@@ -51,7 +51,7 @@ class ValueSearch:
             return [self._values[goal]]
         if depth > _MAX_DEPTH:
             return []
-        for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
+        for branch in islice(self._engine.satisfiable_branches(goal), _MAX_BRANCHES):
             for value in islice(self.candidate_values(branch, depth), _MAX_CANDIDATES):
                 if self.satisfies(value, goal):
                     self._values[goal] = value
@@ -92,7 +92,9 @@ class ValueSearch:
         extra: dict[int, list[SignedConstraint]] = {}
         for start, stop, signed_constraint in constraints.somewhere if forced is None else ():
             for index in constraints.starts(start, stop):
-                if not self._engine.seems_closed([*constraints.at(index), *extra.get(index, ()), signed_constraint]):
+                if not self._engine.seems_unsatisfiable(
+                    [*constraints.at(index), *extra.get(index, ()), signed_constraint]
+                ):
                     extra.setdefault(index, []).append(signed_constraint)
                     break
         for count in constraints.at_least:
@@ -117,7 +119,7 @@ class ValueSearch:
         index, placed = 0, 0
         end = constraints.max_size if constraints.max_size is not None else _MAX_ARRAY_LENGTH
         while placed < count and index < end:
-            if not self._engine.seems_closed([*constraints.at(index), *extra.get(index, ()), signed_constraint]):
+            if not self._engine.seems_unsatisfiable([*constraints.at(index), *extra.get(index, ()), signed_constraint]):
                 extra.setdefault(index, []).append(signed_constraint)
                 placed += 1
             index += 1

@@ -31,7 +31,7 @@ __all__ = ["MemberCase", "ObjectConstraints", "RequiredMember", "is_unsatisfiabl
 _MAX_PATTERNS: Final = 5
 _ANY_NAME: Final = NameSet(inverted=True)
 
-ClosedCheck: TypeAlias = Callable[[Iterable[SignedConstraint]], bool]
+UnsatisfiableCheck: TypeAlias = Callable[[Iterable[SignedConstraint]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _contradicts(evaluator: Evaluator, name: str, signed_constraint: SignedConst
 
 
 def is_unsatisfiable(
-    signed_constraints: list[SignedConstraint], seems_closed: ClosedCheck, evaluator: Evaluator
+    signed_constraints: list[SignedConstraint], seems_unsatisfiable: UnsatisfiableCheck, evaluator: Evaluator
 ) -> bool:
     """Return True if certainly no object satisfies the constraints."""
     contents = ObjectConstraints.of(signed_constraints)
@@ -173,29 +173,31 @@ def is_unsatisfiable(
         return True
     for name in contents.required:
         constraints = contents.at(name, evaluator)
-        if (constraints and seems_closed(constraints)) or any(
+        if (constraints and seems_unsatisfiable(constraints)) or any(
             _contradicts(evaluator, name, signed_constraint) for signed_constraint in contents.name_constraints
         ):
             return True
     if any(
-        all(_is_closed(case, seems_closed) for case in contents.cases(member, evaluator))
+        all(_is_unsatisfiable_case(case, seems_unsatisfiable) for case in contents.cases(member, evaluator))
         for member in contents.required_members
     ):
         return True
-    return contents.min_size > len(contents.required) and _has_too_few_members(contents, seems_closed, evaluator)
+    return contents.min_size > len(contents.required) and _has_too_few_members(contents, seems_unsatisfiable, evaluator)
 
 
-def _is_closed(case: MemberCase, seems_closed: ClosedCheck) -> bool:
-    return bool(case.value and seems_closed(case.value)) or bool(
-        case.name_constraints and seems_closed(case.name_constraints)
+def _is_unsatisfiable_case(case: MemberCase, seems_unsatisfiable: UnsatisfiableCheck) -> bool:
+    return bool(case.value and seems_unsatisfiable(case.value)) or bool(
+        case.name_constraints and seems_unsatisfiable(case.name_constraints)
     )
 
 
-def _has_too_few_members(contents: ObjectConstraints, seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
+def _has_too_few_members(
+    contents: ObjectConstraints, seems_unsatisfiable: UnsatisfiableCheck, evaluator: Evaluator
+) -> bool:
     """Return True if fewer members are possible than required."""
     possible = 0
     for case in contents.cases(RequiredMember(_ANY_NAME), evaluator):
-        if not _is_closed(case, seems_closed):
+        if not _is_unsatisfiable_case(case, seems_unsatisfiable):
             if case.name is None:
                 return False
             possible += 1

@@ -1,7 +1,7 @@
 """Search for a value that satisfies a goal, by splitting on types, disjunctions, members and items.
 
-A goal counts as closed until a pass leaves it open (a greatest fixpoint). A value is a finite tree, so a goal that is
-open only through itself has no value. Work is counted in steps.
+A goal counts as unsatisfiable until a pass leaves it open (a greatest fixpoint). A value is a finite tree, so a goal
+that is open only through itself has no value. Work is counted in steps.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ class ProofEngine:
             self._searches.add(search)
             self.step(visits >> 3)
 
-    def is_closed(self, goal: Goal) -> bool:
+    def is_unsatisfiable(self, goal: Goal) -> bool:
         """Return True if it is proven that no value satisfies the goal."""
         contradicts_itself = any(negate_constraint(signed_constraint) in goal for signed_constraint in goal)
         return contradicts_itself or self._goals.decide(goal, self._is_open)
 
-    def seems_closed(self, signed_constraints: Iterable[SignedConstraint]) -> bool:
-        """Return True if a sub-goal is closed as far as known.
+    def seems_unsatisfiable(self, signed_constraints: Iterable[SignedConstraint]) -> bool:
+        """Return True if a sub-goal is unsatisfiable as far as known.
 
         If that changes later, the current goal is checked again.
         """
@@ -101,10 +101,10 @@ class ProofEngine:
             and all(positive and _is_assumed_satisfiable(constraint) for constraint, positive in goal)
         ):
             return False  # an unsatisfiable schema is not searched for
-        return self.is_closed(goal) if self._goals.current is None else self._goals.holds(goal)
+        return self.is_unsatisfiable(goal) if self._goals.current is None else self._goals.holds(goal)
 
-    def open_branches(self, goal: Goal, kinds: Iterable[str] = JSON_TYPES) -> Iterable[Branch]:
-        """Yield the branches of a goal that are not closed."""
+    def satisfiable_branches(self, goal: Goal, kinds: Iterable[str] = JSON_TYPES) -> Iterable[Branch]:
+        """Yield the branches of a goal that are not proven unsatisfiable."""
         for kind in kinds:
             pending: list[tuple[Branch, Iterable[SignedConstraint]]] = [(Branch(kind), goal)]
             while pending:
@@ -158,10 +158,10 @@ class ProofEngine:
             or (name := object_satisfiability.single_name(constraint.names)) is None
         ):
             return False
-        return self.seems_closed([*constraints.at(name, self.evaluator), (constraint.body, False)])
+        return self.seems_unsatisfiable([*constraints.at(name, self.evaluator), (constraint.body, False)])
 
     def _is_open(self, goal: Goal) -> bool:
-        return any(True for _ in self.open_branches(goal))
+        return any(True for _ in self.satisfiable_branches(goal))
 
     def _assume(self, branch: Branch, signed_constraints: Iterable[SignedConstraint]) -> bool:
         """Add signed constraints to a branch; return False if they contradict each other."""
@@ -267,11 +267,11 @@ class ProofEngine:
                 return string_satisfiability.is_unsatisfiable(branch.atoms, self._charge)
             case "array":
                 return array_satisfiability.is_unsatisfiable(
-                    branch.atoms, self.seems_closed
+                    branch.atoms, self.seems_unsatisfiable
                 ) or self._is_empty_rejected(branch, [])
             case _:
                 return object_satisfiability.is_unsatisfiable(
-                    branch.atoms, self.seems_closed, self.evaluator
+                    branch.atoms, self.seems_unsatisfiable, self.evaluator
                 ) or self._is_empty_rejected(branch, {})
 
     def _reject_listed_values(self, branch: Branch, values: list[Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import AvroReader
+from contractlog.serdes.avro.readers_and_writers import AvroReader
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_codec_comparison import KNOWN_DIFFERENCES

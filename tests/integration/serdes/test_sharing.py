@@ -22,9 +22,9 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen.function_cache import CAPACITY, FUNCTION_CACHE
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.wire import decode_frame
 
 pytestmark = pytest.mark.integration

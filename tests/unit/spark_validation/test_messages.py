@@ -13,7 +13,7 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.jobs.audit_command import _parse_share
-from contractlog.spark_validation.jobs.audit_run import parse_evidence
+from contractlog.spark_validation.jobs.audit_runner import parse_evidence
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.result_folder import replace_folder
 from contractlog.spark_validation.jobs.source_options import add_read_options, add_source_options, make_source

@@ -246,7 +246,7 @@ def json_mends(earlier: Any, candidate: Any, direction: Direction) -> list[tuple
 def test_a_required_property_is_asked_for_no_more_or_has_a_default() -> None:
     earlier = {"type": "object", "properties": {"a": {"type": "string"}}}
     (offered,) = json_mends(earlier, {**earlier, "required": ["a"]}, BACKWARD)
-    assert [mend.sentence for mend in offered] == [
+    assert [fix.sentence for fix in offered] == [
         'do not require "a"',
         'give the property "a" a default, such as ""',
     ]
@@ -262,7 +262,7 @@ def test_a_property_that_a_closed_model_lost_is_kept_with_its_definition() -> No
         "definitions": {"b": {"type": "integer"}},
     }
     candidate = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
-    offered = [mend for mends in json_mends(earlier, candidate, BACKWARD) for mend in mends]
+    offered = [fix for mends in json_mends(earlier, candidate, BACKWARD) for fix in mends]
     assert offered[0].sentence.startswith('keep the property "b"')
     kept = json.loads(offered[0].text)
     assert kept["properties"] == earlier["properties"]

@@ -19,8 +19,8 @@ from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permissions
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
-from contractlog.registry.http import authentication
-from contractlog.registry.http.authentication import Authentication
+from contractlog.registry.http import authenticator
+from contractlog.registry.http.authenticator import Authenticator
 from contractlog.registry.http.password_failure_limits import NAME_FAILURES
 from contractlog.registry.settings import Settings
 
@@ -323,12 +323,12 @@ def test_the_access_log_names_the_actor_and_no_password(
     assert not any(word in str(vars(record)) for record in caplog.records for word in ("c:i", "ré", "wrong"))
 
 
-def authentication_of(http: httpx2.Client) -> Authentication:
-    """The authentication inside an app."""
+def authenticator_of(http: httpx2.Client) -> Authenticator:
+    """The authenticator inside an app."""
     access = http.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
+    while not hasattr(access, "_authenticator"):
         access = getattr(access, "app", None) or access._app
-    found: Authentication = access._authentication
+    found: Authenticator = access._authenticator
     return found
 
 
@@ -343,7 +343,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def change(http: httpx2.Client, file: Path, text: str) -> None:
     """Write the users file, and let the server look at it at once."""
-    users = authentication_of(http)._file
+    users = authenticator_of(http)._file
     assert users is not None
     file.write_text(text)
     users._checked_at -= 2
@@ -384,8 +384,8 @@ def test_right_credentials_survive_changes_to_other_users_and_get_the_rights_of_
 def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_none(
     file: Path, checked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(authentication, "_MAX_VERIFIED", 2)
-    monkeypatch.setattr(authentication, "_MAX_REJECTED", 2)
+    monkeypatch.setattr(authenticator, "_MAX_VERIFIED", 2)
+    monkeypatch.setattr(authenticator, "_MAX_REJECTED", 2)
     names = ["a", "b", "c"]
     file.write_text("\n".join(format_entry(name, HashedPassword.of("p", n=2, r=1, p=1), ["*"], []) for name in names))
     with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
@@ -395,13 +395,13 @@ def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_
             assert http.get("/subjects", auth=("a", f"wrong-{number}")).status_code == 401
         assert http.get("/subjects", auth=("a", "p")).status_code == 200
         assert [one for one in checked if one == "p"] == ["p"] * 3
-        assert len(authentication_of(http)._rejected) == 2
+        assert len(authenticator_of(http)._rejected) == 2
 
 
 def test_cached_credentials_do_not_reveal_passwords(secured: httpx2.Client) -> None:
     header = base64.b64encode(b":".join(part.encode() for part in CI))
     secured.get("/subjects", auth=CI)
-    kept = list(authentication_of(secured)._verified)
+    kept = list(authenticator_of(secured)._verified)
     assert len(kept) == 1
     assert header not in kept[0]
     assert len(kept[0]) == 32

@@ -15,7 +15,7 @@ from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.http import password_check_queue
-from contractlog.registry.http.authentication import Authentication
+from contractlog.registry.http.authenticator import Authenticator
 from contractlog.registry.http.password_check_queue import PasswordCheckQueue
 from contractlog.registry.http.password_failure_limits import (
     ADDRESS_FAILURES,
@@ -243,7 +243,7 @@ def test_right_passwords_are_checked_while_others_send_wrong_ones(
     path.write_text(
         "\n".join(format_entry(n, HashedPassword.of("right", n=2, r=1, p=1), ["*"], []) for n in ("ci", "dev"))
     )
-    checks = Authentication(UsersFile(str(path)))
+    checks = Authenticator(UsersFile(str(path)))
     matches = HashedPassword.matches
 
     def held(self: HashedPassword, password: str) -> bool:
@@ -273,7 +273,7 @@ def test_a_user_who_is_removed_while_the_password_is_checked_is_refused(
 ) -> None:
     path = tmp_path / "users.toml"
     path.write_text(format_entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
-    checks = Authentication(UsersFile(str(path), clock))
+    checks = Authenticator(UsersFile(str(path), clock))
     monkeypatch.setattr(HashedPassword, "matches", lambda _self, _password: bool(gate.work("check")()))
 
     async def call() -> None:

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from contractlog.clients import Config, Registry
-from contractlog.clients.cli.check.finding_text import detail_lines, verdict_line
+from contractlog.clients.cli.check.check_text import detail_lines, verdict_line
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader
 from contractlog.serdes.errors import DecodeError
 from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING
 from contractlog.spark_validation.columnar.limits import ValidationLimits

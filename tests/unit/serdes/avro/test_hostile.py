@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_codecs import NEVER, decode, encode_zigzag, parse, record, run_both

@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.compatibility.formats import compare_schemas
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import AvroReader
+from contractlog.serdes.avro.readers_and_writers import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
 from support.avro_codecs import encode, parse, record, write_and_read

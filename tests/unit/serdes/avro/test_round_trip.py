@@ -9,7 +9,7 @@ import fastavro
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 
 from support.avro_codecs import decode, encode, parse
 from support.avro_strategies import schemas, values

@@ -15,7 +15,7 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroSerializer
-from contractlog.serdes.avro.body_codec import StrictWriter
+from contractlog.serdes.avro.readers_and_writers import StrictWriter
 from contractlog.serdes.errors import EncodeError
 
 if TYPE_CHECKING:

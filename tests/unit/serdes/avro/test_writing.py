@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import EncodeError
 
 from support.avro_codecs import decode, encode, encode_zigzag, parse, record

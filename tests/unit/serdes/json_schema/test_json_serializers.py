@@ -16,7 +16,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.errors import DecodeError, EncodeError, SchemaNotUsable
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.json_schema.body_codec import JsonWriter
+from contractlog.serdes.json_schema.readers_and_writers import JsonWriter
 
 from support.deadlines import hang_guard
 

@@ -17,7 +17,7 @@ from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError
-from contractlog.serdes.json_schema.body_codec import JsonReader
+from contractlog.serdes.json_schema.readers_and_writers import JsonReader
 from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes, make_validator, validate_column
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import EncodeError, ReaderMismatch, SerializationError
 from contractlog.spark_validation.columnar.avro_readability import AvroReadability
 from contractlog.spark_validation.columnar.column_validation import make_validator

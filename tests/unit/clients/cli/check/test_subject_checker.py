@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contractlog.clients import Registry
+from contractlog.clients.cli.check.check_text import detail_lines, verdict_line
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
-from contractlog.clients.cli.check.finding_text import detail_lines, verdict_line
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
@@ -141,9 +141,9 @@ def test_a_mend_that_was_tried_is_shown_and_holds(registry: Registry) -> None:
     told = "\n".join(detail_lines(result))
     assert 'fix: make the field "total" a union with null' in told
     assert "+   " in told
-    for mend in found.fixes:
-        assert registry.check(SUBJECT, SchemaDraft(mend.text)).compatible
-        assert {"sentence": mend.sentence, "text": mend.text} in found.body()["mends"]
+    for fix in found.fixes:
+        assert registry.check(SUBJECT, SchemaDraft(fix.text)).compatible
+        assert {"sentence": fix.sentence, "text": fix.text} in found.body()["mends"]
 
 
 def test_a_mend_breaks_with_no_other_version_either(registry: Registry) -> None:
@@ -154,8 +154,8 @@ def test_a_mend_breaks_with_no_other_version_either(registry: Registry) -> None:
     result = examined(SubjectChecker(registry, SUBJECT), file(TOTAL | {"type": "boolean"}))
     assert len(result.findings) == 2
     assert all(found.earlier == "version 3" for found in result.findings)
-    for mend in (mend for found in result.findings for mend in found.fixes):
-        assert '"long"' in mend.text
+    for fix in (fix for found in result.findings for fix in found.fixes):
+        assert '"long"' in fix.text
 
 
 def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
@@ -233,7 +233,7 @@ def test_mends_are_tried_under_the_policy_of_the_subject(registry: Registry) -> 
     refused = examined(SubjectChecker(registry, "legs-value"), schema(maxLength=3))
     (found,) = refused.findings
     assert (refused.outcome, found.finding.check) == ("incompatible", "JSON_EXACT_FORBIDDEN")
-    assert next(json.loads(mend.text)["propertyNames"] for mend in found.fixes) == {"maxLength": 9}
+    assert next(json.loads(fix.text)["propertyNames"] for fix in found.fixes) == {"maxLength": 9}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from contractlog.compatibility.avro.types import AvroType
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen.compiler import compile_source
 from contractlog.serdes.avro.codegen.read_emitter import generate_reader
 from contractlog.serdes.avro.codegen.write_emitter import generate_writer
@@ -35,6 +34,7 @@ from contractlog.serdes.avro.interpreter.times import (
     TimestampCodec,
 )
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
 
 from support.avro_codecs import parse, record, run_both

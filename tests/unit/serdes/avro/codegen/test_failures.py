@@ -12,9 +12,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen import compiler
 from contractlog.serdes.avro.codegen.failure_counts import GENERATED_CODE_FAILURES, FailureCounts
+from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_codecs import parse, record

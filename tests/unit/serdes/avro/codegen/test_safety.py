@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.avro import types
-from contractlog.serdes.avro.body_codec import INTERPRETED_FIRST, AvroReader, AvroWriter
 from contractlog.serdes.avro.codegen import InterpreterNeeded
 from contractlog.serdes.avro.codegen.codec_analysis import MAX_FIELDS, NotGenerated
 from contractlog.serdes.avro.codegen.compiler import (
@@ -29,6 +28,7 @@ from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter
 from contractlog.serdes.avro.interpreter.resolver import Resolver
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.avro.readers_and_writers import INTERPRETED_FIRST, AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_codecs import parse, record

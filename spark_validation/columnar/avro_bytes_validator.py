@@ -12,10 +12,10 @@ from contractlog.spark_validation.columnar.validator_results import (
     RecordOutcomes,
 )
 
-__all__ = ["BytesValidator"]
+__all__ = ["AvroBytesValidator"]
 
 
-class BytesValidator:
+class AvroBytesValidator:
     """Accepts every record."""
 
     def validate(

@@ -1,4 +1,4 @@
-"""Steps of ``contractlog audit``: audit, print, deliver alerts and publish; once, or repeatedly."""
+"""Runner of ``contractlog audit``: audits once or repeatedly, prints, delivers alerts and publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authentication of callers, by password or by client certificate."""
+"""Authenticator of callers, by password or by client certificate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contractlog.registry.access.users_file import User, Users, UsersFile
 from contractlog.registry.http.password_check_queue import PasswordCheckQueue
 from contractlog.registry.http.password_failure_limits import FailureLimits, list_networks, parse_network
 
-__all__ = ["Authentication"]
+__all__ = ["Authenticator"]
 
 _BASIC: Final = b"basic"
 _MAX_VERIFIED: Final = 10_000  #: verified credentials that are cached
@@ -48,7 +48,7 @@ class _Rejected:
     password: HashedPassword | None
 
 
-class Authentication:
+class Authenticator:
     """Checks credentials once, and again only after their user's password has changed or been removed.
 
     Of credentials that were checked only a keyed hash is stored; the key lives as long as the process.

@@ -196,10 +196,10 @@ def finding_lines(file: str, text: str, finding: LocatedFinding, severity: Sever
     yield f"        {escape_line(describe_finding(finding, optional=severity is not None))}"
     if finding.fix:
         yield f"        fix: {escape_line(finding.fix)}"
-    for mend in finding.fixes[:1]:
-        yield from (f"        {line}" for line in diff_lines(text, mend.text))
-    for mend in finding.fixes[1:]:
-        yield f"        or: {escape_line(mend.sentence)}"
+    for fix in finding.fixes[:1]:
+        yield from (f"        {line}" for line in diff_lines(text, fix.text))
+    for fix in finding.fixes[1:]:
+        yield f"        or: {escape_line(fix.sentence)}"
 
 
 def describe_finding(finding: LocatedFinding, *, optional: bool = False) -> str:
