@@ -34,7 +34,7 @@ class BlockingASGITransport(httpx2.BaseTransport):
             if future.done():  # raised by the application
                 raise
             future.cancel()
-            raise httpx2.ReadTimeout("the application does not answer", request=request) from None
+            raise httpx2.ReadTimeout("the application does not respond", request=request) from None
 
     async def _send_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)

@@ -60,7 +60,7 @@ def _parse_content(call: Call[Any], body: bytes) -> Any:
 
 def _response_error(call: Call[Any], response: Response) -> RegistryError:
     code, message = _parse_error_body(response)
-    message = message or f"the registry answered {response.status} to {call.method} {call.target}"
+    message = message or f"the registry responded with {response.status} to {call.method} {call.target}"
     if code == _LEGACY_INCOMPATIBLE:
         return IncompatibleSchema(message, error_code=code)
     if code is not None:
@@ -92,9 +92,9 @@ def _unreadable_error(call: Call[Any], response: Response) -> UnreadableResponse
     elif response.fault:
         reason = response.fault
     else:
-        reason = f"is not an answer of a schema registry, it starts with {start!r}" if start else "has no body"
+        reason = f"is not a response of a schema registry, it starts with {start!r}" if start else "has no body"
     return UnreadableResponse(
-        f"the answer to {call.method} {call.target} (HTTP {response.status}) {reason}",
+        f"the response to {call.method} {call.target} (HTTP {response.status}) {reason}",
         status=response.status,
         start=start,
     )

@@ -242,7 +242,7 @@ class HttpTransportBase:
 
     def timeout_failure(self, *, sent: bool) -> NoResponse:
         """Return the failure of an attempt that exceeded the time limit."""
-        return NoResponse(f"no answer within {self.seconds:g} seconds", sent=sent)
+        return NoResponse(f"no response within {self.seconds:g} seconds", sent=sent)
 
     def failure_of(self, error: httpx2.RequestError) -> NoResponse:
         """Return the failure that an exception of httpx2 stands for."""

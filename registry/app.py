@@ -64,7 +64,7 @@ def create_app(
         description="Paths under `/contractlog/v1` are extensions; all others are those of Confluent Schema Registry.",
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,  # FastAPI's own route would answer HEAD, which no other path does
+        openapi_url=None,  # FastAPI's own route would respond to HEAD, which no other path does
         generate_unique_id_function=operation_id,
         redirect_slashes=False,
         default_response_class=ApiResponse,

@@ -47,7 +47,7 @@ def open_store(settings: Settings) -> Store:
 
     Raises:
         UsageError: the URL is invalid, another process has locked the file, or PostgreSQL needs ``db upgrade``.
-        Unreachable: the database does not answer.
+        Unreachable: the database does not respond.
     """
     with ExitStack() as stack:
         stack.enter_context(file_lock(parse_url(settings.database_url)))
@@ -98,7 +98,7 @@ def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_
     """Upgrade a database to the newest revision and return that revision.
 
     Raises:
-        Unreachable: the database does not answer, another session locked a table for too long, or a statement timed
+        Unreachable: the database does not respond, another session locked a table for too long, or a statement timed
             out; nothing has changed.
     """
     with _open_for_migration(database_url, max(_MIGRATION_TIMEOUT_MS, statement_timeout_ms or 0)) as connection:

@@ -43,7 +43,7 @@ def check_readiness(settings: Settings, *, seconds: float = _ALL_SECONDS) -> str
 
     The request runs on a thread that is left behind when ``seconds`` are over, so that nothing can hold the check.
     """
-    problems = [f"the registry does not answer on {settings.host}:{settings.port} within {seconds:g} seconds"]
+    problems = [f"the registry does not respond on {settings.host}:{settings.port} within {seconds:g} seconds"]
     thread = Thread(target=lambda: problems.append(_request_readiness(settings)), daemon=True)
     thread.start()
     thread.join(seconds)
@@ -65,10 +65,10 @@ def _request_readiness(settings: Settings) -> str:
         response = connection.getresponse()
         body = response.read(_MAX_RESPONSE_BYTES).decode("utf-8", "replace")
     except (OSError, UnicodeError, http.client.HTTPException) as error:  # UnicodeError: the host is no name
-        return f"the registry does not answer on {host}:{settings.port}: {error}"
+        return f"the registry does not respond on {host}:{settings.port}: {error}"
     finally:
         connection.close()
-    return "" if response.status == _OK else f"the registry answers {response.status}: {body}"
+    return "" if response.status == _OK else f"the registry responds with {response.status}: {body}"
 
 
 def _local_address(host: str) -> str:

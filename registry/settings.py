@@ -50,12 +50,12 @@ class Settings:
     host: str = "127.0.0.1"
     port: Annotated[int, Bounds(maximum=65535)] = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
-    max_body_bytes: Annotated[int, Bounds(1)] = 1024 * 1024  #: larger requests are answered with 413
-    #: largest body of an import; larger ones are answered with 413
+    max_body_bytes: Annotated[int, Bounds(1)] = 1024 * 1024  #: larger requests are rejected with 413
+    #: largest body of an import; larger ones are rejected with 413
     max_import_bytes: Annotated[int, Bounds(1)] = 1024 * 1024 * 1024
-    #: how long a request may take to send its body; slower ones are answered with 408
+    #: how long a request may take to send its body; slower ones are rejected with 408
     body_seconds: Annotated[float, Bounds(0.1)] = 60.0
-    max_pending_writes: Annotated[int, Bounds(1)] = 1_000  #: further writes are answered with 503 immediately
+    max_pending_writes: Annotated[int, Bounds(1)] = 1_000  #: further writes are rejected with 503 immediately
     cache_bytes: int = 64 * 1024 * 1024  #: size of the cache of responses by id
     #: steps of work that one request may take; two ordinary schemas take hundreds
     request_steps: Annotated[int, Bounds(10_000)] = 2_000_000
@@ -67,7 +67,7 @@ class Settings:
     log_level: LogLevel = LogLevel.WARNING  #: less severe messages are not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are cancelled
-    #: PostgreSQL: a database that has answered nothing for so long is unavailable
+    #: PostgreSQL: a database that has not responded for so long is unavailable
     answer_timeout_ms: Annotated[int, Bounds(100)] = 1_000
     connect_timeout_ms: Annotated[int, Bounds(100)] = 3_000  #: PostgreSQL: longer attempts to connect are given up
     checkout_timeout_ms: Annotated[int, Bounds(100)] = 5_000  #: how long to wait for a connection when all are in use
@@ -85,7 +85,7 @@ class Settings:
     response_profile: Profile = Profile.CURRENT  #: response format of a release: ``8``, ``7.6`` or ``5.5``
     mode_mutability: bool = True  #: whether modes can be changed at all
     allow_id_gap: bool = False  #: ids may be requested or imported that are more than 1,000,000 above all others
-    old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
+    old_conflict_code: bool = False  #: an incompatible schema is rejected with ``error_code`` 409, not 40901
     #: days that audit results are stored for, except the newest of each part of a topic; 0 is for ever
     results_days: Annotated[int, Bounds(maximum=100_000)] = 400
     #: parts of topics whose newest audit is in ``/metrics``: half by violating records, half by fair shares of topics

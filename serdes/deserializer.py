@@ -191,7 +191,7 @@ class SyncDeserializer(DeserializerBase, SyncSerde[ReadPlan]):
         Raises:
             DecodeError: the bytes do not fit their schema or have no valid frame; ``outcome`` has the reason.
             SerializationError: the reader schema cannot read the record, or a rule would have to run.
-            ContractlogError: the registry did not answer.
+            ContractlogError: the registry did not respond.
         """
         return self._deserialize(value, ctx)
 
@@ -207,7 +207,7 @@ class SyncDeserializer(DeserializerBase, SyncSerde[ReadPlan]):
 
         Raises:
             SerializationError: a schema cannot be read, or not as the reader schema.
-            ContractlogError: the registry does not have the subject, or did not answer.
+            ContractlogError: the registry does not have the subject, or did not respond.
         """
         return run_sync(self._prepare_plans(SerializationContext(topic, field), versions), self._source)
 

@@ -2,12 +2,12 @@
 
 ContractlogError
 └── SerializationError        topic, subject, schema_id, field (``legs[].carrier``), where (``legs[2].carrier``), reason
-    ├── ContextMissing        the subject is named after a topic, and none was given; a ``ValueError``, too
+    ├── ContextMissing        the subject is named after a topic, and none was given; also a ``ValueError``
     ├── EncodeError           the value does not fit its schema; ``outcome`` if the catalogue has a code;
-    │                         a ``ValueError`` and a ``TypeError``, too
+    │                         also a ``ValueError`` and a ``TypeError``
     ├── DecodeError           the bytes do not fit their schema; ``outcome`` is the code that an audit would give
     │   ├── BadFrame          the record does not start with a schema id
-    │   └── SchemaIdNotFound  the registry has no schema with the id of the record; a ``SchemaRegistryError``, too
+    │   └── SchemaIdNotFound  the registry has no schema with the id of the record; also a ``SchemaRegistryError``
     ├── ReaderMismatch        the reader schema cannot read what the writer schema wrote
     ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
     └── RuleNotRun            the schema has a rule that this release does not run
@@ -100,8 +100,8 @@ class SchemaIdNotFound(DecodeError):
         # Ours first: it inherits from theirs, or will once an instance of it is made.
         for module in ("contractlog.clients.confluent.errors", "confluent_kafka.schema_registry.error"):
             add_loaded_base(SchemaIdNotFound, module, "SchemaRegistryError")
-        answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
-        super().__init__(message, **({"outcome": Outcome.UNKNOWN_SCHEMA_ID, "error_message": ""} | answer | facts))
+        codes = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
+        super().__init__(message, **({"outcome": Outcome.UNKNOWN_SCHEMA_ID, "error_message": ""} | codes | facts))
 
 
 class ReaderMismatch(SerializationError):

@@ -30,8 +30,8 @@ __all__ = [
 C = TypeVar("C")
 
 _LOGGER_NAME: Final = "contractlog.kafka"
-RESPONSE_SECONDS: Final = 8.0  #: seconds for a broker to answer the first request
-_ATTEMPT_SECONDS: Final = 1.0  #: seconds between checks of the client's reported errors while no broker answers
+RESPONSE_SECONDS: Final = 8.0  #: seconds for a broker to respond to the first request
+_ATTEMPT_SECONDS: Final = 1.0  #: seconds between checks of the client's reported errors while no broker responds
 
 #: Errors that a client reports while it cannot reach a broker.
 UNAVAILABLE_ERRORS: Final = frozenset(
@@ -171,7 +171,7 @@ def fetch_partitions(client: KafkaClient, topic: str, brokers: Brokers, reasons:
     """Return the partitions of a topic, ascending, without creating the topic.
 
     Raises:
-        Unreachable: no broker answers.
+        Unreachable: no broker responds.
         UsageError: the broker has no such topic, or rejects the credentials.
     """
     try:
@@ -187,7 +187,7 @@ def fetch_partitions(client: KafkaClient, topic: str, brokers: Brokers, reasons:
 def convert_kafka_error(error: KafkaError, what: str) -> ContractlogError:
     """Return the exception for a failure of the Kafka client, with which a command ends."""
     if error.code() in UNAVAILABLE_ERRORS:
-        return Unreachable(f"{what}: no broker answers ({error.str()})")
+        return Unreachable(f"{what}: no broker responds ({error.str()})")
     if error.code() in PERMISSION_ERRORS:
         return BrokerDenied(f"{what}: the broker does not permit this user to do that ({error.str()})")
     return UsageError(f"{what}: {error.str()}")

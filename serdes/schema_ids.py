@@ -63,7 +63,7 @@ class FrameId:
     def guid_to_bytes(self) -> bytes:
         """Return the magic byte of guids, and the guid."""
         if self.guid is None:
-            raise SerializationError(reason="the registry's answer contains no guid, so none can be sent in a header")
+            raise SerializationError(reason="the registry's response contains no guid, so none can be sent in a header")
         return bytes((GUID_MAGIC,)) + self.guid.bytes
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:

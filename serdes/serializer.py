@@ -103,7 +103,7 @@ class SyncSerializer(SerializerBase, SyncSerde[WritePlan]):
 
         Raises:
             SerializationError: the value does not fit its schema, or the schema cannot be used.
-            ContractlogError: the registry rejected the request, or did not answer.
+            ContractlogError: the registry rejected the request, or did not respond.
         """
         return self._serialize(value, ctx)
 
@@ -112,7 +112,7 @@ class SyncSerializer(SerializerBase, SyncSerde[WritePlan]):
 
         Raises:
             SerializationError: the schema cannot be used.
-            ContractlogError: the registry rejected the request, or did not answer.
+            ContractlogError: the registry rejected the request, or did not respond.
         """
         context = SerializationContext(topic, field)
         return self._find_plan(self._plan_key(context), context).registered

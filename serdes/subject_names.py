@@ -81,7 +81,7 @@ class AssociatedNameStrategy:
         self._cluster_id: str | None = given.pop(CLUSTER_ID, None)
         self._fallback = _parse_fallback(given.pop(FALLBACK_TYPE, None))
         if given:
-            raise ValueError(f"unknown in subject.name.strategy.conf: {', '.join(map(str, given))}")
+            raise ValueError(f"unknown keys in subject.name.strategy.conf: {', '.join(map(str, given))}")
         self._resolver: Callable[[], Any] | None = None
         self._subjects: BoundedCache[tuple[str, str, str | None], str] = BoundedCache(_MAX_SUBJECTS)
 

@@ -21,7 +21,7 @@ __all__ = ["OLDEST", "Java", "find_java", "user_cache"]
 OLDEST: Final = 17  #: the oldest Java that Spark 4 and Kafka 4 run on
 _VECTOR: Final = "--add-modules=jdk.incubator.vector"  # Spark's launcher passes it; trimmed runtimes lack the module
 _DEBIAN_TRUST_STORE: Final = Path("/etc/ssl/certs/java/cacerts")
-_ANSWER_WITHIN: Final = 60.0
+_RESPONSE_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ def _inspect_java(command: Path, environ: Mapping[str, str]) -> Java | None:
 def _read_properties(command: Path, *options: str) -> dict[str, str] | None:
     command_line = [str(command), *options, "-XshowSettings:properties", "-version"]
     try:
-        answer = subprocess.run(command_line, capture_output=True, text=True, timeout=_ANSWER_WITHIN, check=True)  # noqa: S603  # a program the user named
+        result = subprocess.run(command_line, capture_output=True, text=True, timeout=_RESPONSE_SECONDS, check=True)  # noqa: S603  # a program the user named
     except (OSError, subprocess.SubprocessError):
         return None
-    pairs = (line.partition(" = ") for line in answer.stderr.splitlines())
+    pairs = (line.partition(" = ") for line in result.stderr.splitlines())
     properties = {name.strip(): value.strip() for name, equals, value in pairs if equals}
     return properties if {"java.home", "java.specification.version"} <= properties.keys() else None
 

@@ -58,8 +58,8 @@ def error_message(error: ContractlogError, argv: Iterable[str]) -> str:
     if isinstance(error, UnreadableResponse) or type(error) is NotFound:
         advice = f"check {source.describe_url()}"
         if error.facts.get("status") in _PROXY_STATUSES:
-            advice = f"a proxy may answer for a registry that is down or starting: try again later, or {advice}"
-        return f"{url} does not answer as a registry does: {error}; {advice}"
+            advice = f"a proxy may respond for a registry that is down or starting: try again later, or {advice}"
+        return f"{url} does not respond as a registry does: {error}; {advice}"
     if isinstance(error, (ServerError, IncompatibleSchema)):
         outcome = "failed" if isinstance(error, ServerError) else "rejected the schema as incompatible, in its words"
         return f"the registry at {url} {outcome}: {error}"
@@ -97,7 +97,7 @@ class _RegistrySource:
     def name_variable(self, name: str, *, beside: str | None = None) -> str:
         """Return the variable with a part of the credentials: that of the environment if it is set.
 
-        ``beside`` is the part that is looked for, if it is another one.
+        ``beside`` is the part that is looked for, if it differs.
         """
         plain = f"CONTRACTLOG_REGISTRY_{name}"
         own = {} if self.environment is None else environment_variables(self.environment)

@@ -52,7 +52,7 @@ _OWN_MEMBERS: Final = {
     "override_rule_set": "overrideRuleSet",
 }
 _SERVED_BY_ALL: Final = frozenset({"level", "mode"})  #: other servers may ignore the rest
-_READ_PAUSES: Final = (0.0, 0.2, 0.5)  #: seconds; another node of the registry may have answered, which reads it later
+_READ_PAUSES: Final = (0.0, 0.2, 0.5)  #: seconds; another node of the registry may have responded, which reads it later
 _ANY_SUBJECT: Final = "contractlog-settings"  #: the request for permissions names a subject, which need not exist
 
 

@@ -256,12 +256,12 @@ class _FetchingTokenSource(TokenSource):
                 ):
                     body = self._read_body(response, deadline)
         except httpx2.TimeoutException:
-            raise self._fetch_error("its answer did not end in time") from None
+            raise self._fetch_error("the response did not arrive completely in time") from None
         except (httpx2.RequestError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise self._fetch_error(str(error) or type(error).__name__) from None
         if not response.is_success:
             start = body[:_SHOWN_BYTES].decode(errors="replace")
-            raise self._fetch_error(f"it answered {response.status_code}", response.status_code, start)
+            raise self._fetch_error(f"it responded with status {response.status_code}", response.status_code, start)
         return self._parse_token(body, started)
 
     def _read_body(self, response: httpx2.Response, deadline: float) -> bytes:
@@ -269,9 +269,9 @@ class _FetchingTokenSource(TokenSource):
         for chunk in response.iter_raw():  # not decoded: compression was not requested, and could expand to any size
             body += chunk
             if len(body) > _MAX_BODY_BYTES:
-                raise self._fetch_error(f"its answer is longer than {_MAX_BODY_BYTES} bytes", response.status_code)
+                raise self._fetch_error(f"its response is longer than {_MAX_BODY_BYTES} bytes", response.status_code)
             if self._clock() > deadline:
-                raise self._fetch_error("its answer did not end in time")
+                raise self._fetch_error("the response did not arrive completely in time")
         return bytes(body)
 
     def _parse_token(self, body: bytes, started: float) -> _CachedToken:
@@ -279,7 +279,7 @@ class _FetchingTokenSource(TokenSource):
             fields = orjson.loads(body)
             token, lifetime = fields["access_token"], _lifetime(fields)
         except (ValueError, TypeError, KeyError):
-            raise self._fetch_error("its answer contains no access_token with a valid life") from None
+            raise self._fetch_error("its response contains no access_token with a valid life") from None
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
             raise self._fetch_error("its access_token cannot stand in a header")
         return _CachedToken(token, started + lifetime * _RENEWAL_SHARE, started + lifetime)

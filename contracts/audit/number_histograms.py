@@ -70,7 +70,7 @@ class NumberHistogram:
         return low if high - low <= 1 and low.is_integer() else low + (high - low) / 2
 
     def bounds(self, bucket: int) -> tuple[float, float]:
-        """Return the lowest magnitude of a bucket and the one where the next begins, with its sign."""
+        """Return the two bounds of a bucket, both with the bucket's sign."""
         sign = -1.0 if bucket < 0 else 1.0
         first = abs(bucket) << self.dropped_bits
         low, high = (

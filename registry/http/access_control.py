@@ -45,7 +45,7 @@ def create_middleware(settings: Settings, permissions: RoutePermissions) -> list
 
 
 class AccessControl:
-    """Passes permitted requests on; answers others with 401 or 403."""
+    """Passes permitted requests on; rejects others with 401 or 403."""
 
     def __init__(
         self, app: ASGIApp, permissions: RoutePermissions, authenticator: Authenticator, anonymous: Principal

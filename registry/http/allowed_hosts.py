@@ -82,7 +82,7 @@ class AllowedHosts:
     def was_allowed(self, scope: Scope) -> bool:
         """Return whether the requested host was allowed before.
 
-        Requests answered from the cache use only this check.
+        Requests served from the cache use only this check.
         """
         values = [value for name, value in scope["headers"] if name == b"host"]
         server = scope.get("server")

@@ -50,7 +50,7 @@ def count_unreceived(transport: asyncio.Transport) -> int:
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP protocol that closes connections with a request head that is too long, too slow or invalid.
 
-    Each gets an error response first, unless it sent nothing at all. A body that goes on after its response has the
+    Each gets an error response first, unless it sent nothing at all. A body still arriving after its response has the
     time of a body, too. So does a client that receives nothing of a response: then its connection is reset.
     """
 
@@ -148,7 +148,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def on_response_complete(self) -> None:
-        """Start the timer of a body that goes on after its response, and go on to the next request."""
+        """Start the timer of a body still arriving after its response; then continue with the next request."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.more_body and self._body_timer is None:
             self._body_timer = self.loop.call_later(self.seconds, self.transport.close)
@@ -217,10 +217,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._received_anything:
             self._end(RequestTimeout(seconds=self.seconds))
         else:
-            self.transport.close()  # nothing was received, so nothing is answered
+            self.transport.close()  # nothing was received, so there is nothing to respond to
 
     def _end(self, error: RegistryError) -> None:
-        """Answer the latest input with an error and close; earlier requests are answered first."""
+        """Respond to the latest input with an error and close; responses to earlier requests come first."""
         self._stop_waiting()
         if self.transport.is_closing():
             return

@@ -70,7 +70,7 @@ async def _handle_registry_error(_request: Request, error: Exception) -> ApiResp
     if not isinstance(error, RegistryError):
         return error_response(ServerError())
     if isinstance(error, ServerError):
-        _LOG.error("answered %s: %s", error.error_code, error.message)
+        _LOG.error("responded with %s: %s", error.error_code, error.message)
     return error_response(error)
 
 

@@ -27,7 +27,7 @@ _LARGE_BODY_TIME_FACTOR: Final = 10
 class BodyLimit:
     """Middleware that rejects bodies that are too large with 413, and too slow ones with 408.
 
-    Too large is answered immediately if the request declares its length, else once the limit is exceeded.
+    Too large a body is rejected immediately if the request declares its length, else once the limit is exceeded.
     """
 
     def __init__(self, app: ASGIApp, limit: int, seconds: float, larger: Mapping[str, int]) -> None:

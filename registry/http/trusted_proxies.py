@@ -19,7 +19,7 @@ def parse_proxies(text: str) -> list[str]:
     A socket for IPv4 and IPv6 has clients such as ``::ffff:10.0.0.1``, and proxies write them into the header.
 
     Raises:
-        UsageError: an item is neither, or is a network of all addresses, with which any client could fake its address.
+        UsageError: an item is neither, or is a network of all addresses: any client could then impersonate another.
 
     >>> parse_proxies("127.0.0.1, 10.0.0.0/8")
     ['127.0.0.1/32', '::ffff:7f00:1/128', '10.0.0.0/8', '::ffff:a00:0/104']
@@ -29,9 +29,9 @@ def parse_proxies(text: str) -> list[str]:
         try:
             network = ipaddress.ip_network(item)
         except ValueError as error:
-            raise UsageError(f"--trusted-proxies cannot have `{item}`: {error}") from None
+            raise UsageError(f"--trusted-proxies cannot contain `{item}`: {error}") from None
         if network.prefixlen == 0 or (isinstance(network, ipaddress.IPv6Network) and network.supernet_of(_MAPPED)):
-            raise UsageError(f"--trusted-proxies cannot have `{item}`: every client could pretend to be another one")
+            raise UsageError(f"--trusted-proxies cannot contain `{item}`: any client could then impersonate another")
         networks += map(str, _both_forms(network))
     return networks
 

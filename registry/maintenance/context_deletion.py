@@ -17,7 +17,7 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
     New ids of the context start at 1 again: the operator is responsible that no record contains one of its ids.
 
     Raises:
-        UsageError: there is no such context, the confirmation is another name, a version is live, or a schema of
+        UsageError: there is no such context, the confirmation differs from its name, a version is live, or a schema of
             another context references one of its versions.
     """
     if confirmed != context:

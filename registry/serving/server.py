@@ -114,7 +114,7 @@ class RegistryServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting connections, drain the open ones, and end when they are closed.
 
-        Until then requests on open connections are answered. Each response says that it is the connection's last, so
+        Until then requests on open connections get responses. Each response says that it is the connection's last, so
         that no client writes to a closed connection.
         """
         for server in self.servers:

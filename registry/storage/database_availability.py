@@ -80,12 +80,12 @@ class PendingCalls:
     def connecting(self) -> Iterator[None]:
         """Track an attempt to connect."""
         number = self.begin()
-        answered = False
+        responded = False
         try:
             yield
-            answered = True
+            responded = True
         finally:
-            self.end(number, answered=answered)
+            self.end(number, responded=responded)
 
     def begin(self) -> int:
         """Record the start of a call, and return its number."""
@@ -93,9 +93,9 @@ class PendingCalls:
         self._waiting[number] = monotonic()
         return number
 
-    def end(self, number: int, *, answered: bool) -> None:
+    def end(self, number: int, *, responded: bool) -> None:
         """Record the end of a call."""
-        if answered:
+        if responded:
             self.last_response = monotonic()
         del self._waiting[number]
 
@@ -113,9 +113,9 @@ class PendingCalls:
         This blocks while the server is probed.
         """
         if waited >= limit:
-            return f"the database did not answer within {limit:g} seconds"
+            return f"the database did not respond within {limit:g} seconds"
         if self.responds is not None and not self.responds():
-            return f"the database has not answered anything for {self.probe_after_seconds:g} seconds"
+            return f"the database has not responded for {self.probe_after_seconds:g} seconds"
         return None
 
 
@@ -154,7 +154,7 @@ class DatabaseHealth:
     """Tracks whether the database is available. Thread-safe.
 
     Args:
-        probe: runs any statement; raises if the database does not answer.
+        probe: runs any statement; raises if the database does not respond.
         responses: tracks the calls to the database, if it is a server.
         probe_after_seconds: seconds without any response after which the database counts as unavailable.
         clock: seconds, to measure how long responses are waited for.
@@ -218,7 +218,7 @@ class DatabaseHealth:
                 self.mark_unavailable()
             raise
         if not responds:
-            raise StoreError(detail=f"the database has not answered within {seconds:g} seconds")
+            raise StoreError(detail=f"the database has not responded within {seconds:g} seconds")
 
     def _responds_within(self, seconds: float) -> bool:
         if self.unavailable:
@@ -233,7 +233,7 @@ class DatabaseHealth:
             probe.outcome.result()
             return True
         if self._responses is not None and self._responses.last_response >= began:
-            return True  # other calls were answered meanwhile
+            return True  # other calls were responded meanwhile
         if probe.waited.seconds >= self._probe_after_seconds:
             self.mark_unavailable()
         return False

@@ -48,12 +48,12 @@ class _Connection(Connection[Any]):
         responses = self.responses
         if responses is None:
             return super().wait(gen, interval, timeout)
-        number, answered = responses.begin(), False
+        number, responded = responses.begin(), False
         try:
             result = self._proceed(gen, responses, interval)
-            answered = True
+            responded = True
         finally:
-            responses.end(number, answered=answered)
+            responses.end(number, responded=responded)
         return result
 
     def _proceed(self, gen: Generator[Any, Any, T], responses: PendingCalls, interval: float) -> T:
@@ -106,7 +106,7 @@ def create_connector(
 
     def connect(_dialect: Any, _record: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Connection[Any]:
         if responses.unavailable:
-            raise ConnectionTimeout("the database does not answer")
+            raise ConnectionTimeout("the database does not respond")
         with responses.connecting():
             connection = _connect_with_deadline(lambda: _Connection.connect(*arguments, **options), responses)
         connection.responses = responses

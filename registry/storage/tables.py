@@ -110,7 +110,7 @@ contents: Final = Table(
     Index("ix_contents_context_schema_id", "context", "schema_id"),
 )
 
-#: Hard-deleted ids: lookups answer 40403. They belong to their content forever (``hash``, if it was recorded): an
+#: Hard-deleted ids: lookups respond with 40403. They belong to their content forever (``hash``, if it was recorded): an
 #: import may restore that content under them, and no other.
 retired: Final = Table(
     "retired",

@@ -82,7 +82,7 @@ class Writer:
             batch, last = self._gather(first)
             if self.observer is not None:
                 self.observer.record_queue(len(batch) + self._waiting.qsize())
-            self._answer(batch)
+            self._send_results(batch)
             if last:
                 return
 
@@ -98,7 +98,7 @@ class Writer:
             batch.append(following)
         return batch, False
 
-    def _answer(self, batch: Sequence[Job]) -> None:
+    def _send_results(self, batch: Sequence[Job]) -> None:
         jobs = [job for job in batch if job.result.set_running_or_notify_cancel()]
         if not jobs:
             return

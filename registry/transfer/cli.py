@@ -253,7 +253,7 @@ def _suggest_running_import() -> Iterator[None]:
     try:
         yield
     except FileInUse as error:
-        raise UsageError(f"{error.file} is in use, by `contractlog serve` perhaps: {_RUNNING_HINT}") from None
+        raise UsageError(f"{error.file} is in use, perhaps by `contractlog serve`: {_RUNNING_HINT}") from None
 
 
 def _follow_source(

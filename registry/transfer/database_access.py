@@ -81,7 +81,7 @@ def open_for_export(database_url: str) -> Iterator[Snapshot]:
 
     Raises:
         UsageError: it has no tables, or those of another release.
-        Unreachable: it does not answer.
+        Unreachable: it does not respond.
     """
     url = parse_url(database_url)
     masked_url = mask_url(database_url)

@@ -12,7 +12,7 @@ from contractlog.registry.transfer.registry_contents import RegistryContents
 
 __all__ = ["IMPORT_PATH", "Oddity", "OddityKind", "TransferReport"]
 
-IMPORT_PATH: Final = "/contractlog/v1/import"  #: route to which an export is sent, and which answers with a report
+IMPORT_PATH: Final = "/contractlog/v1/import"  #: route to which an export is sent, and which responds with a report
 _MAX_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has all of them
 
 

@@ -41,7 +41,7 @@ __all__ = [
 
 _PAGE: Final = 1_000  #: the reference's limit for one page
 _MAX_CONCURRENT: Final = 16
-_MAX_MEMORY: Final = 4 << 30  #: for what a live registry answers; an endless one would fill the memory
+_MAX_MEMORY: Final = 4 << 30  #: for the responses of a live registry; an endless one would fill the memory
 _MAX_VERSIONS: Final = 10_000_000  #: limit for a registry; a longer list is considered endless
 _ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: responses for what does not exist or is unsupported
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
@@ -85,7 +85,7 @@ class RestReader:
         """Return the state; changes made during the read may or may not be included.
 
         Raises:
-            Unreachable: the registry does not answer.
+            Unreachable: the registry does not respond.
             UnreadableResponse: the list of subjects is invalid, or a list of versions does not end.
         """
         self.contents = RegistryContents()
@@ -367,6 +367,8 @@ class RestSource:
             reason = error.facts.get("reason") or error
             raise Unreachable(f"the source at {transport.urls[0]} cannot be reached ({reason})") from None
         except RegistryError as error:
-            raise Unreachable(f"{transport.urls[0]} cannot be read: it answered {error.error_code} {error}") from None
+            raise Unreachable(
+                f"{transport.urls[0]} cannot be read: it responded with error {error.error_code}: {error}"
+            ) from None
         finally:
             await transport.close()

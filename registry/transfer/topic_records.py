@@ -109,7 +109,7 @@ def read_key(raw: bytes | None) -> LogKey | str:
     """Parse a key; return the name of the key type if it is unknown.
 
     Raises:
-        UnreadableRecord: it is not a JSON object, has no key type, or another magic than 0 and 1.
+        UnreadableRecord: it is not a JSON object, has no key type, or has a magic byte other than 0 or 1.
     """
     if raw is None:
         raise UnreadableRecord("no key")

@@ -72,11 +72,11 @@ def upload_export(
                         break
         except side.httpx2.RequestError as error:
             late = isinstance(error, side.httpx2.ReadTimeout) or limit.exceeded
-            reason = f"no answer within {import_timeout:g} seconds" if late else side.failure_of(error).reason
+            reason = f"no response within {import_timeout:g} seconds" if late else side.failure_of(error).reason
             raise Unreachable(f"registry {address.url}: {reason}") from None
     response = body.response()
     if response.fault:
-        raise Unreachable(f"registry {address.url}: its answer {response.fault}")
+        raise Unreachable(f"registry {address.url}: its response {response.fault}")
     _merge_response(address.url, response.status, response.body, report)
 
 
@@ -104,7 +104,7 @@ def _merge_response(url: str, status: int, content: bytes, report: TransferRepor
     received = (Oddity(OddityKind[oddity["kind"]], oddity["where"], oddity["detail"]) for oddity in body["oddities"])
     report.oddities += [oddity for oddity in received if (oddity.kind, oddity.where) not in existing]
     if status != _CONFLICT_STATUS and status >= BadRequest.code:
-        raise Unreachable(f"registry {url}: answered {status}")
+        raise Unreachable(f"registry {url}: responded with {status}")
 
 
 def _make_error(url: str, status: int, code: int, message: str) -> RegistryError | UsageError:
@@ -113,7 +113,7 @@ def _make_error(url: str, status: int, code: int, message: str) -> RegistryError
             f"{url} is not a contractlog registry that supports imports. Import into a database "
             "(--database-url), or export to a topic for it: contractlog export --topic _schemas"
         )
-    refusal = RegistryError.of(code, f"{url} answered {status}: {message}")
+    refusal = RegistryError.of(code, f"{url} responded with {status}: {message}")
     if isinstance(refusal, Unauthorized):
         refusal.facts["url"] = url  # the command line names the settings to change
     return refusal

@@ -127,27 +127,27 @@ class _Verification:
         self._result.differences.sort()
         return self._result
 
-    async def _answer(self, kind: str, call: Call[Any]) -> Mapping[str, Any] | None:
+    async def _fetch(self, kind: str, call: Call[Any]) -> Mapping[str, Any] | None:
         self._result.compared[kind] += 1
         try:
             body = await self._transport.send(call)
         except RegistryError as error:
-            return {"error": f"{error.error_code} {error.message}"}
-        return body if isinstance(body, dict) else {"error": "a response that is not an object"}
+            return {"error": f"responds with {error.error_code} {error.message}"}
+        return body if isinstance(body, dict) else {"error": "responds with something other than an object"}
 
     def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
-        answered = body or {}
-        if "error" in answered:
-            self._result.differences.append(f"{where}: answers {answered['error']}")
+        actual = body or {}
+        if "error" in actual:
+            self._result.differences.append(f"{where}: {actual['error']}")
             return
         for name, value in expected.items():
-            if answered.get(name) != value:
-                difference = f"{_shorten(answered.get(name))} instead of {_shorten(value)}"
+            if actual.get(name) != value:
+                difference = f"{_shorten(actual.get(name))} instead of {_shorten(value)}"
                 self._result.differences.append(f"{where}: {name} is {difference}")
 
     async def _version(self, version: TransferredVersion) -> None:
         path = ("subjects", str(version.subject), "versions", str(version.version))
-        body = await self._answer("versions", get_call(*path, deleted="true"))
+        body = await self._fetch("versions", get_call(*path, deleted="true"))
         expected = {"id": version.schema_id, "deleted": version.deleted_at is not None}
         expected |= _expected_body(self._contents.schemas[version.schema])
         if version.created_at is not None and version.deleted_at is None:
@@ -156,7 +156,7 @@ class _Verification:
 
     async def _id(self, key: SchemaKey) -> None:
         context, schema_id = key
-        body = await self._answer("ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        body = await self._fetch("ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         self._compare(
             f"id {schema_id} of context {context}",
             _normalize_response(body),
@@ -167,7 +167,7 @@ class _Verification:
         """Look up a version's content: the result must be its id, or another id of the same content."""
         schema = self._contents.schemas[version.schema]
         path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
-        body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
+        body = await self._fetch("lookups", Call("POST", path, lambda body: body, query, schema.draft.body()))
         where = f"lookup of {version.subject}/{version.version}"
         if not self._same(version, (body or {}).get("id")):
             self._compare(where, body, {"id": version.schema_id})
@@ -186,19 +186,19 @@ class _Verification:
 
     async def _check_retired_id(self, key: SchemaKey) -> None:
         context, schema_id = key
-        body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        body = await self._fetch("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         if "error" not in (body or {}):
             self._result.differences.append(
                 f"id {schema_id} of context {context}: is returned, although it was hard-deleted"
             )
 
     async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
-        body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
+        body = await self._fetch("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
         self._compare(f"{resource} of {scope if scope.name else scope.context}", body, expected)
 
     async def _association(self, association: StoredAssociation) -> None:
         path = ("associations", "resources", association.resource_namespace, association.resource_name)
-        body = await self._answer(
+        body = await self._fetch(
             "associations",
             Call("GET", path, lambda bodies: {body["guid"]: body for body in bodies}),
         )
@@ -206,8 +206,8 @@ class _Verification:
         compared = ("subject", "resourceId", "resourceType", "associationType", "lifecycle")
         expected = {name: members[name] for name in compared}
         where = f"{association.association_type} of {association.resource_namespace}/{association.resource_name}"
-        answered = body if body and "error" in body else (body or {}).get(association.guid, {"error": "without it"})
-        self._compare(where, answered, expected)
+        actual = body if body and "error" in body else (body or {}).get(association.guid, {"error": "is missing"})
+        self._compare(where, actual, expected)
 
 
 def _without_empty_members(schema: TransferredSchema) -> TransferredSchema:
@@ -233,16 +233,14 @@ def _expected_body(schema: TransferredSchema) -> dict[str, Any]:
 
 
 def _normalize_response(body: Mapping[str, Any] | None) -> dict[str, Any]:
-    answered = dict(body or {})
-    if "error" not in answered:
-        metadata, rule_set = answered.get("metadata"), answered.get("ruleSet")
-        answered["schemaType"] = answered.get("schemaType") or SchemaType.AVRO.value
-        answered["references"] = [
-            Reference.from_body(reference).body() for reference in answered.get("references") or ()
-        ]
-        answered["metadata"] = _normalize_metadata(Metadata.from_body(metadata) if metadata else None)
-        answered["ruleSet"] = RuleSet.from_body(rule_set).body() if rule_set else {}
-    return answered
+    actual = dict(body or {})
+    if "error" not in actual:
+        metadata, rule_set = actual.get("metadata"), actual.get("ruleSet")
+        actual["schemaType"] = actual.get("schemaType") or SchemaType.AVRO.value
+        actual["references"] = [Reference.from_body(reference).body() for reference in actual.get("references") or ()]
+        actual["metadata"] = _normalize_metadata(Metadata.from_body(metadata) if metadata else None)
+        actual["ruleSet"] = RuleSet.from_body(rule_set).body() if rule_set else {}
+    return actual
 
 
 def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
@@ -302,8 +300,8 @@ async def _verify(options: Namespace, contents: RegistryContents) -> Verificatio
         security = Security.from_environment()
         transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
-        await transport.send(get_call("config"))  # a registry that does not answer is an error, not a difference
-        with TransferProgress("comparing", "answers") as progress:
+        await transport.send(get_call("config"))  # a registry that does not respond is an error, not a difference
+        with TransferProgress("comparing", "responses") as progress:
             return await verify(transport, contents, progress, modes=not options.no_modes)
     finally:
         await transport.close()

@@ -192,7 +192,7 @@ def find_latest_schema(
 ) -> SchemaDraft | None:
     """Return the newest schema of a part's subject, or None if nothing is registered.
 
-    The strategy names the subject; by default it is an associated one, else the topic's.
+    The strategy names the subject: by default the subject associated with the topic, else ``<topic>-<part>``.
 
     Raises:
         UsageError: the strategy names subjects after records.

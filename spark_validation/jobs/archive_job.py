@@ -97,7 +97,7 @@ def _require_same_topic(
     """Check that a topic is the one that was archived.
 
     Raises:
-        UsageError: its id is another, or its offsets went back.
+        UsageError: its id differs, or its offsets went back.
     """
     folder = archive.describe(f"{archive.root}/topic={topic}")
     former = (_read_description(archive, topic) or {}).get("topic_id")

@@ -54,19 +54,19 @@ class AuditOptions:
 #: Strategies whose further subjects matter only to records that carry their ids.
 _BY_RECORD: Final = frozenset({"RecordNameStrategy", "TopicRecordNameStrategy"})
 _CHANGES: Final[Mapping[str, str]] = {
-    "source": "the source is another",
-    "registry": "the registry is another",
-    "limits": "limits of the validation, such as --strict, are others",
+    "source": "the source differs",
+    "registry": "the registry differs",
+    "limits": "limits of the validation, such as --strict, differ",
     "samples": "samples of values are taken now, or no longer",
     "sample_design": "the key of the samples (CONTRACTLOG_SAMPLE_KEY) is another",
     "profiles": "fields are profiled now, or no longer (--no-profiles)",
-    "patterns": "patterns of --quality are others",
-    "producer_headers": "--producer-header names others",
+    "patterns": "patterns of --quality differ",
+    "producer_headers": "--producer-header names other headers",
     "values_shown": "values are shown now (--show-values), or no longer",
-    "cap": "the limit on stored bytes (--full-bytes) is another",
-    "strategies": "--strategy is another",
-    "partitions": "--partitions are others",
-    "tool": "contractlog has another version",
+    "cap": "the limit on stored bytes (--full-bytes) differs",
+    "strategies": "--strategy differs",
+    "partitions": "--partitions differ",
+    "tool": "the version of contractlog differs",
 }
 
 
@@ -230,7 +230,7 @@ def _compare_parts(former: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if former.get("strategy") != now["strategy"]:
         return f"the subject name strategy is {now['strategy']} now"
     if now["strategy"] not in _BY_RECORD and former.get("subjects") != now["subjects"]:
-        return "the subjects of the topic are others"
+        return "the subjects of the topic differ"
     ids = former.get("ids", {})
     for schema_id, status in now["ids"].items():
         if ids.get(schema_id) != status:

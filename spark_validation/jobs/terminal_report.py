@@ -46,7 +46,7 @@ def format_report(report: AuditReport) -> Iterator[str]:
 
 
 def format_quality(report: AuditReport) -> Iterator[str]:
-    """Yield the quality rules that did not pass, and how many did."""
+    """Yield a line per failed quality rule, and the number that passed."""
     results = [(part, result) for part in report["topics"] for result in part.get("quality", ())]
     if not results:
         return

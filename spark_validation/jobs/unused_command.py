@@ -69,7 +69,7 @@ def _run(options: Namespace) -> int:
 
     context = select_context(options)
     if context:
-        raise UsageError(f"records carry ids of the default context, and the environment has the context `{context}`")
+        raise UsageError(f"`unused` works only in the default context; the environment selects `{context}`")
     source = make_source(options)
     usage = None
     if options.state is not None:

@@ -39,7 +39,7 @@ def describe_change(change: PartChange) -> str:
 def _list_news(change: PartChange) -> Iterator[str]:
     more = change["violating"] - change["violating_before"]
     if more:
-        yield f"{format_plural(abs(more), 'violating record')} {'more' if more > 0 else 'fewer'}"
+        yield format_plural(abs(more), f"{'more' if more > 0 else 'fewer'} violating record")
     if change["codes"]:
         yield f"new {list_first(change['codes'], MAX_NAMED)}"
     if change["producers"]:

@@ -41,10 +41,11 @@ def copy_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.Rec
 
     A file is stored in the folder of the day of its first record. A new file begins before a record
 
-    - of a day that is later than that of all earlier records, or
-    - of another day than that of the file, if the file has ``MIN_FILE_RECORDS`` records,
+    - of a day that is later than that of all earlier records,
+    - of another day than that of the file, if the file has ``MIN_FILE_RECORDS`` records, or
+    - that follows a file of the maximum size.
 
-    and when the file has reached its maximum size. Together, the ranges of the files are the whole range: each offset
+    Together, the ranges of the files are the whole range: each offset
     is in the range of exactly one file, even if the log has no record at that offset.
     """
     whole, topic_folder = open_archive(archive), f"topic={offsets.topic}"

@@ -34,7 +34,7 @@ from contractlog.spark_validation.sources.records import SPAN, OffsetRange, spli
 
 __all__ = ["fetch_cleanup_policies", "fetch_topic_ids", "find_offsets", "list_topics", "plan_ranges", "read_range"]
 
-REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the answer to a request
+REQUEST_TIMEOUT_SECONDS: Final = 10.0  #: seconds for the response to a request
 
 
 def read_range(
@@ -128,10 +128,10 @@ def fetch_topic_ids(
         return {}
     admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
     ids: dict[str, str] = {}
-    answers = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_seconds)
-    for topic, answer in answers.items():
+    responses = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_seconds)
+    for topic, response in responses.items():
         with contextlib.suppress(KafkaException):  # deleted meanwhile, or may not be described
-            topic_id = str(answer.result().topic_id)
+            topic_id = str(response.result().topic_id)
             if topic_id.strip("A="):  # not all zeros, as of brokers without ids
                 ids[topic] = topic_id
     return ids
@@ -150,9 +150,9 @@ def fetch_cleanup_policies(
     admin = make_client(AdminClient, {**quiet_config(bootstrap), **settings})
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
     policies: dict[str, frozenset[str]] = {}
-    for resource, answer in admin.describe_configs(resources, request_timeout=timeout_seconds).items():
-        with contextlib.suppress(KafkaException):  # deleted meanwhile, may not be described, or no answer
-            policy = answer.result()["cleanup.policy"].value
+    for resource, response in admin.describe_configs(resources, request_timeout=timeout_seconds).items():
+        with contextlib.suppress(KafkaException):  # deleted meanwhile, may not be described, or no response
+            policy = response.result()["cleanup.policy"].value
             policies[resource.name] = frozenset(policy.replace(" ", "").split(","))
     return policies
 
@@ -184,11 +184,12 @@ def _list_offsets(
         return {}
 
     def ask() -> dict[tuple[str, int], int]:
-        answers = admin.list_offsets(
+        responses = admin.list_offsets(
             requests, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=timeout_seconds
         )
         return {
-            (partition.topic, partition.partition): response.result().offset for partition, response in answers.items()
+            (partition.topic, partition.partition): response.result().offset
+            for partition, response in responses.items()
         }
 
     return send_request(bootstrap, lambda: retry_without_leader(ask, timeout_seconds))

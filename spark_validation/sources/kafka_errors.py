@@ -81,7 +81,7 @@ def raise_if_denied(bootstrap: str, error: KafkaError | None, what: str = "") ->
 def unreachable_error(bootstrap: str, error: KafkaError | None, doing: str = "") -> Unreachable:
     """Return the exception for a broker that does not respond."""
     reason = f": {error.str()}" if error is not None else ""
-    return Unreachable(f"the broker at {bootstrap} does not answer{doing}{reason}", bootstrap=bootstrap)
+    return Unreachable(f"the broker at {bootstrap} does not respond{doing}{reason}", bootstrap=bootstrap)
 
 
 def error_code(error: KafkaError | None) -> int | None:

@@ -138,7 +138,7 @@ class KafkaSource:
         return []
 
     def explain_absent(self, topics: Sequence[str]) -> Mapping[str, str]:
-        """Return a sentence by the cleanup policy of each topic."""
+        """Return a sentence for each topic, inferred from its cleanup policy."""
         policies = kafka.fetch_cleanup_policies(self.bootstrap, topics, settings=read_settings(self.config))
         return {topic: _COMPACTED if _COMPACT in policy else _NOT_COMPACTED for topic, policy in policies.items()}
 

@@ -292,7 +292,10 @@ def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: 
         ),
         ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
         ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),
-        ({"CONTRACTLOG_TRUSTED_PROXIES": "10.0.0.1,proxy"}, "--trusted-proxies cannot have `proxy`: 'proxy' does not"),
+        (
+            {"CONTRACTLOG_TRUSTED_PROXIES": "10.0.0.1,proxy"},
+            "--trusted-proxies cannot contain `proxy`: 'proxy' does not",
+        ),
     ],
 )
 def test_a_start_that_cannot_be_is_explained(database_url: str, environment: dict[str, str], sentence: str) -> None:

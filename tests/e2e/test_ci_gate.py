@@ -460,7 +460,7 @@ def test_a_read_only_subject_is_a_matter_for_an_operator(gate: Gate, server: Reg
 def test_an_address_that_is_no_registry_is_named(gate: Gate) -> None:
     done = gate.run("check", gate.put("{}-value.avsc", order()), url=f"{gate.url}/elsewhere")
     assert done.returncode == exit_codes.UNREACHABLE
-    assert f"{gate.url}/elsewhere does not answer as a registry does" in done.stderr
+    assert f"{gate.url}/elsewhere does not respond as a registry does" in done.stderr
 
 
 def test_a_side_of_a_diff_that_is_not_registered_is_named(gate: Gate, server: Registry) -> None:

@@ -34,8 +34,8 @@ def test_tls_and_allowed_hosts(tmp_path: Path, authority: Authority) -> None:
     with run_server(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
         port = port_of(url)
         assert check_readiness(Settings(port=port, **given)) == ""  # type: ignore[arg-type]
-        assert "does not answer" in check_readiness(Settings(port=port))  # without TLS
-        assert "answers 403" in check_readiness(Settings(port=port, **given | {"allowed_hosts": "other.example"}))  # type: ignore[arg-type]
+        assert "does not respond" in check_readiness(Settings(port=port))  # without TLS
+        assert "responds with 403" in check_readiness(Settings(port=port, **given | {"allowed_hosts": "other.example"}))  # type: ignore[arg-type]
 
 
 def test_certificates_of_clients(tmp_path: Path, authority: Authority) -> None:
@@ -106,6 +106,9 @@ def test_of_a_response_only_the_beginning_is_read() -> None:
         listener.settimeout(60)
         thread = Thread(target=answer, args=(listener,))
         thread.start()
-        assert check_readiness(Settings(port=listener.getsockname()[1])) == f"the registry answers 503: {'x' * 1_000}"
+        assert (
+            check_readiness(Settings(port=listener.getsockname()[1]))
+            == f"the registry responds with 503: {'x' * 1_000}"
+        )
         thread.join(timeout=60)
     assert not thread.is_alive()

@@ -113,7 +113,7 @@ class Workload:
 
     def _read(self, caller: _Caller, node: int, kind: str, subject: str, **more: Any) -> Operation:
         one = Operation(f"o{next(self._names)}", -1, node, kind, subject, 0.0, **more)
-        assert caller.call(one), f"node {node} does not answer"
+        assert caller.call(one), f"node {node} does not respond"
         self.operations.append(one)
         return one
 

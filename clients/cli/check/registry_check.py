@@ -43,7 +43,7 @@ def check_by_registry(
         RegistryError: the candidate is invalid, the caller may not check it, or the registry is not available.
     """
     try:
-        answer = registry.check(subject, draft, version=version, normalize=normalize)
+        result = registry.check(subject, draft, version=version, normalize=normalize)
     except SubjectNotFound:
         if version is not None:
             raise
@@ -56,7 +56,7 @@ def check_by_registry(
         if type(error) is not ServerError:  # the registry, not its check, is out of order
             raise
         return RegistryVerdict(None, failure=str(error))
-    return RegistryVerdict(answer.compatible, answer.messages)
+    return RegistryVerdict(result.compatible, result.messages)
 
 
 def _finds_references(registry: Registry, subject: str, draft: SchemaDraft) -> bool:

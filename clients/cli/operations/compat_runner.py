@@ -94,13 +94,13 @@ def _check_version(registry: Registry, file: SchemaFile, parsed: ParsedSchema, o
     messages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if options.level is None and not existing.deleted:
-        answer = check_by_registry(
+        result = check_by_registry(
             registry, file.subject, file.draft, version=int(existing.version or 0), normalize=options.normalize
         )
-        if answer.compatible is None:
-            notes = (answer.note,)
+        if result.compatible is None:
+            notes = (result.note,)
         else:
-            compatible, messages = answer.compatible, answer.messages
+            compatible, messages = result.compatible, result.messages
     findings = [finding for finding in difference.findings if finding.direction in level.directions]
     return FileCheck(
         file,

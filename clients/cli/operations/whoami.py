@@ -93,8 +93,8 @@ def _read_permissions(registry: Registry, subjects: Sequence[str]) -> dict[str, 
         reads_all = False
     rows = []
     for subject in dict.fromkeys(subjects):
-        answer = None if own is None else registry.permissions(subject)
-        rows.append({"subject": subject, **{name: answer and bool(answer.get(name)) for name in ("read", "write")}})
+        allowed = None if own is None else registry.permissions(subject)
+        rows.append({"subject": subject, **{name: allowed and bool(allowed.get(name)) for name in ("read", "write")}})
     return {"user": user, "reads_all_subjects": reads_all, "permissions": rows}
 
 

@@ -222,7 +222,7 @@ def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str
     """
     saved, states = saved_plan.steps, saved_plan.states
     moved = describe_moved_subject(states, read_states(registry, list(states)), saved, plan)
-    if moved is not None or plan.is_blocked:  # then the steps are others
+    if moved is not None or plan.is_blocked:  # then the steps differ
         return moved
     left = {step.key: step for step in plan.steps()}
     done: Counter[str] = Counter()  # versions registered since the plan, by subject
@@ -288,7 +288,7 @@ def _require_registry(options: Namespace, planned: str) -> None:
     if there are none, and nothing else names a registry.
 
     Raises:
-        UsageError: it is another one.
+        UsageError: it differs.
     """
     name = options.environment
     variable = URL_VARIABLES[0] if name is None else environment_variable(name)

@@ -166,7 +166,7 @@ class PromotionPlanner:
             number = state.live[index]
             if not self._has_content(subject, number, draft):
                 raise RefusedError(
-                    f"version {number} in {target.name} is another schema than version {source_version} in "
+                    f"version {number} in {target.name} differs from version {source_version} in "
                     f"{self.source.name}: the histories differ from there on; delete version {number} in {target.name} "
                     f"and promote again, or give both the same versions"
                 )
@@ -216,10 +216,10 @@ class PromotionPlanner:
             return
         is_first = all(version.subject != subject for version in self.missing)
         if is_first and not refers_to_missing:
-            answer = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
-            if answer.compatible is None:
-                self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {answer.failure}")
-            if answer.compatible is not False:
+            result = check_by_registry(self.target.registry, self.target.qualify(subject), draft)
+            if result.compatible is None:
+                self._note(subject, f"`{subject}`: {self.target.name} decides when it is registered: {result.failure}")
+            if result.compatible is not False:
                 return
         check = preview.check()
         level = self._require_waivers(schema, check)

@@ -61,7 +61,7 @@ _MAX_LISTED: Final = 5  #: most subjects that are listed with the command that n
 
 
 class OtherContextError(UsageError):
-    """The registry answered with a version of a subject of another context."""
+    """The registry responded with a version of a subject of another context."""
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:

@@ -158,17 +158,17 @@ class PairWalk:
             return
         stack = [_locate_pair(self, NodePair(original, update))]
         visited = {stack[0].identity}
-        answer: bool | None = None
+        result: bool | None = None
         while stack:
             current = stack[-1]
             self.step()
-            item, answer = _next_item(current.rule, answer), None
+            item, result = _next_item(current.rule, result), None
             if item is None:
                 stack.pop()
             elif isinstance(item, KeywordDifference):
                 yield current.locate(item)
             elif isinstance(item, CompatibilityQuery):
-                answer = self.compatible(item.original, item.update)
+                result = self.compatible(item.original, item.update)
             elif _resolve_pair(item.original, item.update) is not None:
                 below = _locate_pair(self, item, current)
                 if below.identity not in visited:
@@ -210,18 +210,18 @@ class _Pass:
     def decide(self, root: Pair) -> None:
         """Decide every pair that the root's verdict depends on."""
         self._enter(root, is_query=False)
-        answer: bool | None = None
+        result: bool | None = None
         while self._stack:
             frame = self._stack[-1]
             self.pairs.step()
-            item, answer = _next_item(frame.rule, answer), None
+            item, result = _next_item(frame.rule, result), None
             if item is None:
-                answer = self._conclude()
+                result = self._conclude()
             elif isinstance(item, KeywordDifference):
                 if item.kind not in self.pairs.admitted:
-                    answer = self._fail()
+                    result = self._fail()
             else:
-                answer = self._decide_item(item)
+                result = self._decide_item(item)
 
     def _decide_item(self, item: NodePair | CompatibilityQuery) -> bool | None:
         """Return the verdict on a pair if it is needed and available; else open the pair."""
@@ -310,11 +310,11 @@ def _resolve_pair(original: SchemaNode, update: SchemaNode) -> Pair | None:
     return None if pair[0] == pair[1] else pair
 
 
-def _next_item(rule: Rule, answer: bool | None) -> RuleItem | None:  # noqa: FBT001  - value sent to a generator
-    if answer is None:
+def _next_item(rule: Rule, result: bool | None) -> RuleItem | None:  # noqa: FBT001  - value sent to a generator
+    if result is None:
         return next(rule, None)
     try:
-        return rule.send(answer)
+        return rule.send(result)
     except StopIteration:
         return None
 

@@ -45,7 +45,7 @@ def _conjunction(truths: Iterable[bool | None]) -> bool | None:
     return True if is_decided else None
 
 
-def _negation(truth: bool | None) -> bool | None:  # noqa: FBT001 - an answer, not an option
+def _negation(truth: bool | None) -> bool | None:  # noqa: FBT001 - a result, not an option
     return None if truth is None else not truth
 
 

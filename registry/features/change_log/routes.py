@@ -29,8 +29,8 @@ async def list_changes(
 ) -> ApiResponse:
     """List the changes after ``since``, oldest first and without gaps.
 
-    ``next`` is the value of ``since`` for the next request. With ``wait``, a request without changes is answered when
-    there is one, or when the time is over. ``since=latest`` returns the end of the change log and no changes.
+    ``next`` is the value of ``since`` for the next request. With ``wait``, a request without changes waits for one,
+    or until the time is over. ``since=latest`` returns the end of the change log and no changes.
     """
     page = await changes.list_after(since, limit=limit, wait=wait)
     return ApiResponse(ChangesBody([ChangeBody.of(change) for change in page.changes], page.next_since, page.head))

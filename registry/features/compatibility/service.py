@@ -53,7 +53,7 @@ class CompatibilityService(ReadService):
 
         Raises:
             VersionNotFound: there is no such live version.
-            InvalidSchema: the draft is not a schema; if ``verbose``, the answer says so instead.
+            InvalidSchema: the draft is not a schema; if ``verbose``, the response says so instead.
         """
         try:
             return await self._query_schemas(draft.text, self.check_on_snapshot, subject, draft, version)

@@ -1,4 +1,4 @@
-"""Reference graph around a subject, in both directions, step by step and within bounds."""
+"""Bounded traversal of the reference graph around a subject, in both directions."""
 
 from __future__ import annotations
 

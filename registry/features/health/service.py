@@ -11,7 +11,7 @@ from contractlog.registry.storage.store import Store
 
 __all__ = ["HealthCheck"]
 
-_TIMEOUT_SECONDS: Final = 0.7  #: timeout of the check; a health request is answered within a second
+_TIMEOUT_SECONDS: Final = 0.7  #: timeout of the check; a health request gets its response within a second
 
 
 class HealthCheck:

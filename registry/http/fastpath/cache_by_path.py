@@ -25,36 +25,36 @@ class PathCache:
     """
 
     def __init__(self, limit: int) -> None:
-        self._answers: BoundedCache[str, bytes] = BoundedCache(limit)
+        self._bodies: BoundedCache[str, bytes] = BoundedCache(limit)
         self._closed = False
         self._lock = threading.Lock()
         self.generation = 0
 
     def __len__(self) -> int:
         """Return the number of responses."""
-        return len(self._answers)
+        return len(self._bodies)
 
     @property
     def size(self) -> int:
         """The memory that the responses take, in bytes."""
-        return self._answers.weight
+        return self._bodies.weight
 
     def get(self, path: str) -> bytes | None:
         """Return the cached response, or None."""
-        return self._answers.get(path)
+        return self._bodies.get(path)
 
     def put(self, path: str, body: bytes, *, generation: int) -> None:
         """Store a response that was read while this generation was current."""
         with self._lock:
             if not self._closed and generation == self.generation:
-                self._answers.put(path, body, len(path) + len(body) + _OVERHEAD)
+                self._bodies.put(path, body, len(path) + len(body) + _OVERHEAD)
 
     def close(self) -> None:
         """Drop everything and store nothing: a commit is about to begin."""
         with self._lock:
             self._closed = True
             self.generation += 1
-            self._answers.clear()
+            self._bodies.clear()
 
     def open(self) -> None:
         """Store responses again: the commit is done."""

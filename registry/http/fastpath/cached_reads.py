@@ -52,7 +52,7 @@ _FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"referenc
 
 @lru_cache(4096)
 def parse_form(query: bytes) -> tuple[str, str] | None:
-    """Return the context and the form of a request for an id; None if the cache cannot answer it.
+    """Return the context and the form of a request for an id; None if the cache cannot serve it.
 
     >>> parse_form(b"fetchMaxId=false&subject="), parse_form(b"subject=%3A.eu%3Aa"), parse_form(b"fetchMaxId=true")
     (('.', ''), ('.eu', 'a'), None)
@@ -101,7 +101,7 @@ class CachedSchemaById:
         self._cache = cache
         self._telemetry = telemetry
         self._counts = counts
-        self._silence = silence  #: returns for how many seconds the database has not answered anything
+        self._silence = silence  #: returns for how many seconds the database has not responded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request from memory, or pass it on."""
@@ -152,32 +152,32 @@ class CachedSchemaById:
     async def _refresh_or_send_stale(
         self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Request a fresh response; send the stale one if the database is unavailable or does not answer."""
-        answered = False
+        """Request a fresh response; send the stale one if the database is unavailable or does not respond."""
+        responded = False
 
         async def respond_from_memory(body: bytes) -> None:
-            nonlocal answered
-            answered = True
+            nonlocal responded
+            responded = True
             await self._send_stale(key, body, scope, send)
 
         async def send_or_replace(message: Message) -> None:
             if (
                 message["type"] == "http.response.start"
                 and scope.get("error_code") in _UNAVAILABLE_CODES
-                and not answered
+                and not responded
             ):
                 body = self._cache.stale(key, form)
                 if body is not None:
                     del scope["error_code"]
                     await respond_from_memory(body)
-            if not answered:
+            if not responded:
                 await send(message)
 
         refresh = asyncio.ensure_future(self._app(scope, receive, send_or_replace))
         try:
             while not (await asyncio.wait({refresh}, timeout=_MAX_SILENCE_SECONDS))[0]:
                 body = self._cache.stale(key, form)
-                if body is not None and not answered and self._silence() >= _MAX_SILENCE_SECONDS / 2:
+                if body is not None and not responded and self._silence() >= _MAX_SILENCE_SECONDS / 2:
                     refresh.add_done_callback(_discard_outcome)  # a fresh response that arrives later is cached
                     await respond_from_memory(body)
                     return

@@ -1,7 +1,7 @@
 """Reference implementation of Avro encoding and decoding: a tree of codecs is walked for each record.
 
 It defines the bytes, values and errors. Generated code is tested against it, and falls back to it for whatever it does
-not handle. A body whose whole schema is ``bytes`` is those bytes without a length, as is usual in Kafka.
+not handle. If the schema is just ``bytes``, the body is the raw bytes without a length prefix, as is usual in Kafka.
 """
 
 from __future__ import annotations

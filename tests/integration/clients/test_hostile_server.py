@@ -146,7 +146,7 @@ def require_late(error: ContractlogError) -> None:
     if isinstance(error, UnreadableResponse):
         assert error.status == 503
     else:
-        assert f"no answer within {LIMIT:g} seconds" in str(error)
+        assert f"no response within {LIMIT:g} seconds" in str(error)
 
 
 @pytest.mark.parametrize("what", TRICKLES)
@@ -180,7 +180,7 @@ def await_token(url: str) -> None:
 def test_the_limit_holds_while_a_token_is_fetched(fetch: Callable[[str], None], what: str) -> None:
     with serving(TRICKLES[what]) as url:
         began = time.monotonic()
-        with pytest.raises(OAuthTokenError, match=r"its answer did not end in time|no token within"):
+        with pytest.raises(OAuthTokenError, match=r"the response did not arrive completely in time|no token within"):
             fetch(url)
         assert time.monotonic() - began < GIVEN_UP
 
@@ -189,7 +189,7 @@ def test_the_limit_holds_while_a_token_is_fetched(fetch: Callable[[str], None], 
 def test_an_import_into_a_registry_has_a_limit_whatever_trickles(what: str) -> None:
     with serving(TRICKLES[what]) as url:
         began = time.monotonic()
-        with pytest.raises(Unreachable, match=f"no answer within {LIMIT:g} seconds"):
+        with pytest.raises(Unreachable, match=f"no response within {LIMIT:g} seconds"):
             upload_export(
                 url,
                 ["{}"],

@@ -138,8 +138,8 @@ def test_a_difference_is_found(kafka: Kafka, topic: str, tmp_path: Path, said: C
     code, verified = said("verify-import", *source, *target)
     assert code == 1
     found = "\n".join(verified["differences"])
-    assert "new/1: answers 404" in found
-    assert "id 50 of context .: answers 40403" in found
+    assert "new/1: responds with 404" in found
+    assert "id 50 of context .: responds with 40403" in found
     assert "user/1: deleted is False instead of True" in found
 
 

@@ -170,7 +170,7 @@ def test_a_token_and_a_gateways_header_go_with_every_request(
         monkeypatch.delenv("CONTRACTLOG_SOURCE_TOKEN")
         with gateway(url, {}, fails_on="/config/") as front:
             code, _, told = said("import", front, "--database-url", f"sqlite:///{tmp_path / 'third.db'}")
-            assert (code, "cannot be read: it answered 41801 a teapot" in told) == (3, True)
+            assert (code, "cannot be read: it responded with error 41801: a teapot" in told) == (3, True)
     assert versions(tmp_path / "new.db") == {"orders-value/1": 1}
 
 

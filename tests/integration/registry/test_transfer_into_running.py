@@ -90,7 +90,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
         code, told = brought(["import", str(export), "--database-url", database_url], capsys)
         assert code == 2
         assert (
-            "running.db is in use, by `contractlog serve` perhaps: import into the running registry by --registry"
+            "running.db is in use, perhaps by `contractlog serve`: import into the running registry by --registry"
             in told
         )
         code, told = brought(["import", url, "--registry", url, "--follow"], capsys)

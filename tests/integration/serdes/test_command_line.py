@@ -223,7 +223,7 @@ def test_a_broker_that_is_not_there_is_told_soon(cli: CommandLine, topic: str, v
     process = cli.start(verb, topic, "--bootstrap-servers", "127.0.0.1:9")
     _, said = process.communicate(timeout=WAIT_SECONDS)  # what the broker's library says itself, too
     assert process.returncode == 3, said
-    assert "no broker answers" in said
+    assert "no broker responds" in said
     assert said.count("\n") == 1
 
 

@@ -172,7 +172,7 @@ def test_a_topic_that_does_not_exist_is_named(kafka: Kafka) -> None:
 
 
 def test_a_broker_that_is_not_there_ends_the_wait() -> None:
-    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 does not answer"):
+    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 does not respond"):
         plan_ranges("127.0.0.1:1", ["t"], timeout_seconds=1)
     with pytest.raises(Unreachable, match="`t` partition 0 at offset 3"):
         list(source.read_range("127.0.0.1:1", OffsetRange("t", 0, 3, 9), timeout_seconds=1))

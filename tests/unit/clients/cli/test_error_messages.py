@@ -59,9 +59,9 @@ def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() ->
 
 @pytest.mark.parametrize(("status", "advised"), [(502, True), (503, True), (504, True), (200, False), (404, False)])
 def test_a_proxy_that_answers_for_the_registry_is_named(status: int, *, advised: bool) -> None:
-    error = UnreadableResponse("the answer to GET /subjects is HTML", url=URL, status=status)
+    error = UnreadableResponse("the response to GET /subjects is HTML", url=URL, status=status)
     message = error_message(error, [])
-    assert "the answer to GET /subjects is HTML" in message
+    assert "the response to GET /subjects is HTML" in message
     assert ("try again later" in message) == advised
     assert message.endswith("check the URL given with --registry or CONTRACTLOG_REGISTRY_URL")
 
@@ -123,9 +123,9 @@ def test_a_missing_permission_is_described_with_the_user(
 
 
 def test_a_proxy_that_forbids_the_access_is_named() -> None:
-    error = Forbidden("the registry answered 403 to GET /subjects", url=URL, uncoded=True)
+    error = Forbidden("the registry responded with 403 to GET /subjects", url=URL, uncoded=True)
     message = error_message(error, [])
     assert message.startswith(
-        f"{URL} rejected the request: the registry answered 403 to GET /subjects, with a response"
+        f"{URL} rejected the request: the registry responded with 403 to GET /subjects, with a response"
     )
     assert "a proxy in front of it may forbid the access" in message

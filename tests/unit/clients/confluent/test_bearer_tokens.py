@@ -162,7 +162,7 @@ def test_an_old_token_is_used_until_its_end_while_it_cannot_be_renewed(server: S
     assert source.headers(30) == source.headers(30) == {"Authorization": "Bearer t1"}
     assert len(server.seen("/token")) == 2
     clock.now = 100
-    with pytest.raises(OAuthTokenError, match="answered 503"):
+    with pytest.raises(OAuthTokenError, match="responded with status 503"):
         source.headers(30)
 
 
@@ -232,7 +232,7 @@ def test_wrong_credentials_are_told_at_once_and_without_the_secret(server: Serve
     assert isinstance(caught.value, TheirOAuthTokenError)
     assert isinstance(caught.value, Unreachable)
     assert (caught.value.status_code, caught.value.response_text) == (401, '{"error": "invalid_client"}')
-    assert f"{server.url}/token: it answered 401" in str(caught.value)
+    assert f"{server.url}/token: it responded with status 401" in str(caught.value)
     assert "s3cret" not in str(caught.value)
     assert len(server.seen("/token")) == 1
     assert not server.seen("/subjects")

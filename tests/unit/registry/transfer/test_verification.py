@@ -110,9 +110,9 @@ PLANTED: list[tuple[Callable[[RegistryContents], None], str]] = [
         lambda state: state.settings.update({S: {"compatibilityLevel": "NONE"}}),
         "config of s: compatibilityLevel is",
     ),
-    (lambda state: state.settings.clear(), "config of s: answers 40408"),
-    (lambda state: state.modes.clear(), "mode of :.eu:t: answers 40409"),
-    (lambda state: state.associations.clear(), "value of ns/t: answers without it"),
+    (lambda state: state.settings.clear(), "config of s: responds with 40408"),
+    (lambda state: state.modes.clear(), "mode of :.eu:t: responds with 40409"),
+    (lambda state: state.associations.clear(), "value of ns/t: is missing"),
     (
         lambda state: state.associations.update({GUID: replace(state.associations[GUID], resource_id="r2")}),
         "value of ns/t: resourceId is 'r2' instead of 'r1'",

@@ -75,7 +75,7 @@ def test_a_command_gets_the_alert_once(tmp_path: Path) -> None:
     assert deliver(tmp_path, receivers) == []
     (line,) = target.read_text().splitlines()
     body, end = json.JSONDecoder().raw_decode(line)
-    assert line[end:].startswith("orders value: failing (was passing): 9,000 violating records more, new TRUNCATED")
+    assert line[end:].startswith("orders value: failing (was passing): 9,000 more violating records, new TRUNCATED")
     assert (body["format"], body["since"]) == ("contractlog.alert/1", GOOD["audited_at"])
     assert [(change["topic"], change["after"]) for change in body["parts"]] == [("orders", "failing")]
 
@@ -91,8 +91,8 @@ def test_the_first_audit_tells_what_fails_and_a_later_one_what_recovered(tmp_pat
     add_alert(BAD, None, tmp_path, tmp_path, print_line=print)
     add_alert(GOOD, BAD, tmp_path, tmp_path, print_line=print)
     assert [alert.text for alert in read_alerts(tmp_path)] == [
-        "orders value: failing (not audited before): 9,000 violating records more, new TRUNCATED",
-        "orders value: passing (was failing): 9,000 violating records fewer",
+        "orders value: failing (not audited before): 9,000 more violating records, new TRUNCATED",
+        "orders value: passing (was failing): 9,000 fewer violating records",
     ]
 
 

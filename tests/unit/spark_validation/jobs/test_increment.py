@@ -146,11 +146,11 @@ def test_offsets_that_the_log_no_longer_has_are_described() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"limits": {"strict_booleans": True}}, "limits of the validation, such as --strict, are others"),
+        ({"limits": {"strict_booleans": True}}, "limits of the validation, such as --strict, differ"),
         ({"samples": False}, "samples of values are taken now, or no longer"),
-        ({"registry": "http://another"}, "the registry is another"),
-        ({"tool": "0.0.1"}, "contractlog has another version"),
-        ({"partitions": "0"}, "--partitions are others"),
+        ({"registry": "http://another"}, "the registry differs"),
+        ({"tool": "0.0.1"}, "the version of contractlog differs"),
+        ({"partitions": "0"}, "--partitions differ"),
     ],
 )
 def test_other_options_are_the_reason_to_read_everything(
@@ -168,7 +168,7 @@ def test_states_that_cannot_be_continued_are_the_reason_to_read_everything(audit
         ("[]", "its state cannot be read"),
         (json.dumps({**description, "basis": None}), "another version of contractlog"),
         (json.dumps({**description, "basis": {"format": 99}}), "another version of contractlog"),
-        (json.dumps({**description, "basis": {"format": 1, "options": {}}}), "the source is another"),
+        (json.dumps({**description, "basis": {"format": 1, "options": {}}}), "the source differs"),
         (json.dumps({**description, "basis": {**description["basis"], "topics": 7}}), "its state cannot be read"),
         (json.dumps({**description, "format": "contractlog.state/0"}), "state of another format"),
     ):

@@ -23,13 +23,13 @@ CHANGE: PartChange = {
 
 def test_a_change_says_what_is_new() -> None:
     assert describe_change(CHANGE) == (
-        "failing (was passing): 168 violating records more, new TRUNCATED, from `gate`, "
+        "failing (was passing): 168 more violating records, new TRUNCATED, from `gate`, "
         "first records with orders-value version 3"
     )
     quiet: PartChange = {**CHANGE, "codes": [], "producers": [], "versions": []}
     assert describe_change({**quiet, "before": None, "violating": 0}) == "failing (not audited before)"
     recovered: PartChange = {**quiet, "before": "degraded", "after": "passing", "violating_before": 1, "violating": 0}
-    assert describe_change(recovered) == "passing (was degraded): 1 violating record fewer"
+    assert describe_change(recovered) == "passing (was degraded): 1 fewer violating record"
     many: PartChange = {**quiet, "before": "failing", "violating": 0, "codes": ["A", "B", "C", "D", "E"]}
     assert describe_change(many) == "still failing: new A, B, C and 2 more"
 

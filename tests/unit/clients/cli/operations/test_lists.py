@@ -192,4 +192,4 @@ def test_a_server_that_is_no_registry_is_said_to_be_none(
     for verb in (["contexts"], ["subjects"], ["subjects", "--long"], ["mode", "get"], ["whoami"], ["show", "s"]):
         ran = run(*verb)
         assert (ran.code, ran.out) == (exit_codes.UNREACHABLE, ""), verb
-        assert "does not answer as a registry does" in ran.err
+        assert "does not respond as a registry does" in ran.err

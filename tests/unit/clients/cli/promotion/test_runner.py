@@ -160,7 +160,7 @@ def test_a_history_that_differs_is_refused_and_nothing_is_written(environments: 
     for arguments in ((), ("--apply",)):
         code, out, err = environments.promote(*arguments)
         assert code == exit_codes.FINDINGS
-        assert "`Money`: version 1 in prod is another schema than version 1 in dev: the histories differ" in out
+        assert "`Money`: version 1 in prod differs from version 1 in dev: the histories differ" in out
         assert "which cannot be promoted" in out
         assert "2 subjects cannot be promoted to prod: nothing was registered" in err
     assert environments.prod.subjects() == before

@@ -202,7 +202,7 @@ def test_readiness_responds_within_a_second_although_the_database_hangs(http: ht
         answer = thread.submit(http.get, "/healthz/ready").result(WAIT_SECONDS)
     assert time.monotonic() - began < MARGIN * 1 + LOAD
     assert (answer.status_code, answer.json()["status"]) == (503, "unready")
-    assert answer.json()["reason"].endswith("the database has not answered within 0.7 seconds")
+    assert answer.json()["reason"].endswith("the database has not responded within 0.7 seconds")
     eventually(lambda: http.get("/healthz/ready").json()["status"] == "ready")
 
 

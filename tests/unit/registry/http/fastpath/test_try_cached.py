@@ -98,9 +98,9 @@ def test_the_shortcut_rejects_removed_users(secured: httpx2.Client, tmp_path: Pa
     assert secured.get("/schemas/ids/1", auth=READER).status_code == 200
     (tmp_path / "users.toml").write_text(format_entry("other", HashedPassword.of("o", n=2, r=1, p=1), ["*"], []))
     access = secured.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
+    while not hasattr(access, "_authenticator"):
         access = access._app
-    users = access._authentication._file
+    users = access._authenticator._file
     users._clock = lambda: users._checked_at + 2
     assert secured.get("/schemas/ids/1", auth=READER).status_code == 401
 
