@@ -36,6 +36,7 @@ from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.example_evidence import ExampleReader
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
 from contractlog.spark_validation.lineage.sampling import sample_fields
+from contractlog.spark_validation.origin_headers import OriginCounter
 from contractlog.spark_validation.producers import BatchProducers, read_producers
 from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.record_counter import RecordCounter
@@ -81,12 +82,14 @@ def audit_range(
     patterns = evidence.patterns_of(offsets.topic)
     checks = {part: _PartCheck.of(expectations, offsets.topic, part) for part in PARTS}
     counter = RecordCounter(offsets, checks["key"].guids if checks["key"].expectation.audited else None)
+    origins = OriginCounter(offsets.partition)
     with ExitStack() as stack:
         file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets, cap=cap))
         for batch in source.read(offsets):
             producers = read_producers(batch.column("headers"), evidence.producer_headers)
             times, offset_numbers = to_milliseconds(batch.column("timestamp")), np.asarray(batch.column("offset"))
             counter.add(batch, offset_numbers, times)
+            origins.add(batch, offset_numbers, times)
             for part in PARTS:
                 checked = _validate_batch(batch, part, expectations, checks[part], profiles=evidence.profiles)
                 counted_producers = producers if part == "value" or checks[part].expectation.audited else None
@@ -113,7 +116,9 @@ def audit_range(
                 state = limit_state(state)
     statistics = counter.result()
     coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, statistics.records)
-    return limit_state(state.merge(AuditState(frozenset({coverage}), statistics={offsets.topic: statistics})))
+    topic_origins = {} if origins.result().empty else {offsets.topic: origins.result()}
+    range_state = AuditState(frozenset({coverage}), statistics={offsets.topic: statistics}, origins=topic_origins)
+    return limit_state(state.merge(range_state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Audit of many ranges as Spark tasks, which read them in the workers and return states, not records.
 
-Samples, profiles and statistics are the parts of a state that may be large: they are returned through files, not
-through Spark's driver.
+Samples, profiles, statistics and origins are the parts of a state that may be large: they are returned through files,
+not through Spark's driver.
 """
 
 from __future__ import annotations
@@ -146,4 +146,4 @@ class AuditTask:
         folder = self.violations / f"{_VALUES}{uuid4().hex}"
         folder.mkdir()
         write_values(state, folder)
-        return TaskResult(replace(state, samples={}, profiles={}, statistics={}), folder, duplicates)
+        return TaskResult(replace(state, samples={}, profiles={}, statistics={}, origins={}), folder, duplicates)

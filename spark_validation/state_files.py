@@ -26,14 +26,15 @@ from contractlog.contracts.audit.mergeable_state import (
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
+from contractlog.spark_validation.origin_files import ORIGINS, parse_origins, write_origins
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
 from contractlog.spark_validation.statistics_files import STATISTICS, parse_statistics, write_statistics
 
 __all__ = ["read_state", "read_values", "write_state", "write_values"]
 
-FORMAT: Final = "contractlog.state/4"
+FORMAT: Final = "contractlog.state/5"
 _WITHOUT_PRODUCERS: Final = "contractlog.state/1"
-_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", "contractlog.state/3", FORMAT)
+_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", "contractlog.state/3", "contractlog.state/4", FORMAT)
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
@@ -249,19 +250,24 @@ def _write_table(path: Path, columns: Rows) -> None:
 
 
 def write_values(state: AuditState, folder: Path) -> None:
-    """Write the parts of a state that may be large (samples, profiles, statistics) into a folder."""
+    """Write the parts of a state that may be large (samples, profiles, statistics, origins) into a folder."""
     _write_samples(state.samples, folder)
     write_profiles(state.profiles, folder)
     write_statistics(state.statistics, folder)
+    write_origins(state.origins, folder)
 
 
 def read_values(folder: Path) -> AuditState:
-    """Read a state of samples, profiles and statistics from a folder; empty if none were written."""
-    profiles, statistics = (
-        _read_table(folder / name).to_pylist() if (folder / name).exists() else [] for name in (PROFILES, STATISTICS)
+    """Read a state of samples, profiles, statistics and origins from a folder; empty if none were written."""
+    profiles, statistics, origins = (
+        _read_table(folder / name).to_pylist() if (folder / name).exists() else []
+        for name in (PROFILES, STATISTICS, ORIGINS)
     )
     return AuditState(
-        samples=_read_samples(folder), profiles=parse_profiles(profiles), statistics=parse_statistics(statistics)
+        samples=_read_samples(folder),
+        profiles=parse_profiles(profiles),
+        statistics=parse_statistics(statistics),
+        origins=parse_origins(origins),
     )
 
 

@@ -28,6 +28,7 @@ from contractlog.contracts.audit.producers import (
     lowest_producers,
     pool_producers,
 )
+from contractlog.contracts.audit.record_origins import TopicOrigins
 from contractlog.contracts.audit.record_statistics import RecordStatistics
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 from contractlog.contracts.audit.windows import find_window_lengths
@@ -178,6 +179,7 @@ class AuditState:
     producers: dict[ProducerKey, ProducerCounts] = field(default_factory=dict)
     profiles: dict[FieldProfileKey, FieldProfile] = field(default_factory=dict)
     statistics: dict[str, RecordStatistics] = field(default_factory=dict)  #: by topic
+    origins: dict[str, TopicOrigins] = field(default_factory=dict)  #: by topic, of those whose headers have any
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -190,6 +192,7 @@ class AuditState:
             _merge_values(self.producers, other.producers, ProducerCounts.merge),
             _merge_values(self.profiles, other.profiles, FieldProfile.merge),
             _merge_values(self.statistics, other.statistics, RecordStatistics.merge),
+            _merge_values(self.origins, other.origins, TopicOrigins.merge),
         )
 
     def without(self, topics: Collection[str]) -> AuditState:
@@ -203,6 +206,7 @@ class AuditState:
             {key: counts for key, counts in self.producers.items() if key.topic not in topics},
             {key: profile for key, profile in self.profiles.items() if key[0] not in topics},
             {topic: statistics for topic, statistics in self.statistics.items() if topic not in topics},
+            {topic: origins for topic, origins in self.origins.items() if topic not in topics},
         )
 
 
@@ -258,7 +262,15 @@ def limit_state(state: AuditState) -> AuditState:
     counted_producers = limit_producers(state.producers, producers)
     profiles = limit_profiles(state.profiles)
     return AuditState(
-        state.coverage, cells, violations, samples, unsampled, counted_producers, profiles, state.statistics
+        state.coverage,
+        cells,
+        violations,
+        samples,
+        unsampled,
+        counted_producers,
+        profiles,
+        state.statistics,
+        state.origins,
     )
 
 

@@ -15,8 +15,16 @@ from contractlog.contracts.audit.mergeable_state import (
     ViolationKey,
     limit_state,
 )
+from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.record_origins import (
+    OriginCounts,
+    OriginKey,
+    OriginPosition,
+    TopicOrigins,
+    TracedRecord,
+)
 from contractlog.contracts.audit.record_statistics import KeyCounts, TimestampRun
 from contractlog.spark_validation.state_files import read_state, write_state
 
@@ -117,6 +125,26 @@ def test_a_state_of_format_4_is_read() -> None:
         TimestampRun(0, 0, 77, 0, 19_000, 1, 4_000),
         TimestampRun(1, 0, 79, 0, 19_000, 1, 4_000),
     )
+
+
+def test_a_state_of_format_5_is_read() -> None:
+    """The same as in format 4, and origins of the records."""
+    state = read_state(GOLDEN / "state_5")
+    assert replace(state, origins={}) == read_state(GOLDEN / "state_4")
+    assert state.origins == {
+        "orders": TopicOrigins(
+            {
+                OriginKey("contractlog.origin", "carts", "checkout"): OriginCounts(
+                    30, 0, 19_000, NumberHistogram({5125: 29}), OriginPosition(0, 2, 1, 7)
+                ),
+                OriginKey("kafka_dlt-original-topic", "orders.v1", ""): OriginCounts(
+                    1, 5, 5, example=OriginPosition(1, 3, 0, 9)
+                ),
+            },
+            {7: TracedRecord(4000, 1, 8, 2**64 - 1), 2**64 - 1: TracedRecord(2**63 - 1, 0, 0, 1)},
+            2,
+        )
+    }
 
 
 def test_states_of_both_formats_are_merged_into_days() -> None:
