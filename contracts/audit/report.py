@@ -358,7 +358,7 @@ class LineageField(TypedDict):
     """A field of a topic."""
 
     topic: str
-    field: str
+    field: str  # empty for the topic as a whole, which edges traced in headers are about
 
 
 Direction = Literal["known", "unknown"]
@@ -406,6 +406,7 @@ LineageEdge = TypedDict(
         "first_seen": NotRequired[str],  # time of the first target record that shows the edge, RFC 3339
         "last_seen": NotRequired[str],
         "example": NotRequired[EdgeExample | None],
+        "job": NotRequired[str],  # the program that wrote the target's records, if headers name it
     },
 )
 

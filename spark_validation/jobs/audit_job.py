@@ -21,6 +21,7 @@ from contractlog.contracts.audit.field_drift import FieldDrift, find_drifts
 from contractlog.contracts.audit.field_profiles import FieldProfileKey
 from contractlog.contracts.audit.mergeable_state import AuditState, limit_samples, limit_state
 from contractlog.contracts.audit.publication import shorten_entry
+from contractlog.contracts.audit.record_origins import describe_uncounted_origins
 from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport, AuditScope, TopicPart
 from contractlog.contracts.audit.summary import summarize
 from contractlog.contracts.audit.value_samples import make_design
@@ -44,6 +45,7 @@ from contractlog.spark_validation.jobs.increment import (
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import PAGE, REPORT, STATE, VIOLATIONS, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
+from contractlog.spark_validation.lineage.traced_sources import find_traced_edges
 from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_plural
 from contractlog.spark_validation.report.html_page import render
@@ -139,9 +141,14 @@ def audit_to_folder(
                 threshold=request.threshold,
                 drifts=result.find_drifts(),
             ),
-            "lineage": infer_edges(state, secret=request.evidence.sample_key, progress=lineage_progress)
-            if request.lineage
-            else [],
+            "lineage": [
+                *(
+                    infer_edges(state, secret=request.evidence.sample_key, progress=lineage_progress)
+                    if request.lineage
+                    else []
+                ),
+                *find_traced_edges(state),
+            ],
         }
         _evaluate_quality(report, request, state)
         former = read_former_report(out, print_line=print_line)
@@ -203,6 +210,8 @@ def _notes(source: RecordSource, result: _AuditResult) -> dict[tuple[str, str], 
         notes[topic, "value"].append(sentence)
     for topic, sentence in _explain_absent(source, result.state):
         notes[topic, "value"].append(sentence)
+    for topic, sentences in describe_uncounted_origins(result.state.origins).items():
+        notes[topic, "value"] += sentences
     return notes
 
 

@@ -1,4 +1,4 @@
-"""``contractlog lineage``: print the sources of topics, inferred from their values."""
+"""``contractlog lineage``: print the sources of topics, found in their values or in headers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAX_REPORT_BYTES: Final = 64 * 1024 * 1024
 
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the edges proven by values; the exit code is 0 whether there are any or not."""
+    """Print the edges found in values and headers; the exit code is 0 whether there are any or not."""
     parser.add_argument(
         "topics",
         nargs="*",
@@ -105,8 +105,10 @@ def _read_state(folder: Path) -> AuditState:
 
 def _run(options: Namespace, state: AuditState) -> int:
     from contractlog.contracts.audit.mergeable_state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.contracts.audit.record_origins import describe_uncounted_origins  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.traced_sources import find_traced_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import match_topics  # noqa: PLC0415 - as above
 
     audited = sorted(_topics(state))
@@ -116,13 +118,16 @@ def _run(options: Namespace, state: AuditState) -> int:
         raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
     explained = {name for names in requested.values() for name in names}
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
-    every = infer_edges(state, secret=find_sample_key(state), progress=progress) if state.samples else []
+    in_values = infer_edges(state, secret=find_sample_key(state), progress=progress) if state.samples else []
+    every = [*in_values, *find_traced_edges(state)]
     if options.format == "tree":
         edges = every
     else:
         edges = [edge for edge in every if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
+    for topic, notes in describe_uncounted_origins(state.origins).items():
+        print_message(escape_line(f"{topic}: {' '.join(notes)}"))
     written = _format_edges(edges, sorted(explained), state, options)
     if options.out is None:
         sys.stdout.write(written)
@@ -161,16 +166,22 @@ def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditS
 def _format_for_terminal(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.lineage.topic_diagrams import format_trees  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.traced_output import format_traced_edges, is_traced  # noqa: PLC0415 - as above
 
+    traced = [edge for edge in edges if is_traced(edge)]
+    in_values = [edge for edge in edges if not is_traced(edge)]
+    if options.format == "tree" and edges:
+        return f"{format_trees(edges, topics)}\n\n{LIMITS_NOTE}\n"
+    block = f"\n{format_traced_edges(traced)}\n" if traced else ""
     if not state.samples:
         return (
             "The audit stored no samples of values, so lineage cannot be inferred. Audit again without --no-samples.\n"
+            f"{block}"
         )
-    if not edges:
+    if not in_values:
         looked_at = _join_topics(options.topics or sorted(_topics(state)))
-        return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n"
-    text = format_trees(edges, topics) if options.format == "tree" else format_edges(edges)
-    return f"{text}\n\n{LIMITS_NOTE}\n"
+        return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n{block}"
+    return f"{format_edges(in_values)}\n\n{LIMITS_NOTE}\n{block}"
 
 
 def _join_topics(topics: Sequence[str]) -> str:

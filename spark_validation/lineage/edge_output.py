@@ -1,7 +1,8 @@
 """Lineage edges as text and as OpenLineage events.
 
-OpenLineage has one dataset event per target topic, with an explicit lineage facet. No job is named, since values show
-which topics were made from which, not by which program.
+OpenLineage has one dataset event per target topic, with an explicit lineage facet. Values show which topics were made
+from which, not by which program; if headers name the program, there is an event of its job, too. Topics that only have
+common traces are left out, as OpenLineage can only say that one was made from the other.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from typing import Any, Final
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
 from contractlog.contracts.audit.report import LineageEdge, LineageMethod
+from contractlog.spark_validation.lineage.traced_output import is_traced
 
-__all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "LIMITS_NOTE", "build_events", "format_edges", "kafka_namespace"]
+__all__ = [
+    "EVENT_SCHEMA",
+    "FACET_SCHEMA",
+    "JOB_EVENT_SCHEMA",
+    "LIMITS_NOTE",
+    "build_events",
+    "format_edges",
+    "kafka_namespace",
+]
 
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+JOB_EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
 
 _METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
@@ -61,37 +72,80 @@ def kafka_namespace(bootstrap_servers: str) -> str:
 
 
 def build_events(edges: Iterable[LineageEdge], namespace: str, now: datetime) -> list[dict[str, Any]]:
-    """Return one event per target topic, by name."""
+    """Return one event per target topic, by name, and one per job that headers name."""
     by_target: dict[str, list[LineageEdge]] = {}
+    by_job: dict[str, list[LineageEdge]] = {}
     for edge in edges:
+        if is_traced(edge) and edge["direction"] == "unknown":
+            continue
         by_target.setdefault(edge["to"]["topic"], []).append(edge)
-    return [_build_event(topic, by_target[topic], namespace, now) for topic in sorted(by_target)]
+        if edge.get("job"):
+            by_job.setdefault(edge["job"], []).append(edge)
+    common = {"eventTime": now.astimezone(UTC).isoformat().replace("+00:00", "Z"), "producer": _name_producer()}
+    topics = [
+        {**common, "schemaURL": EVENT_SCHEMA, "dataset": _build_dataset(topic, by_target[topic], namespace)}
+        for topic in sorted(by_target)
+    ]
+    return topics + [common | _build_job(job, by_job[job], namespace) for job in sorted(by_job)]
 
 
-def _build_event(topic: str, edges: Sequence[LineageEdge], namespace: str, now: datetime) -> dict[str, Any]:
-    producer = f"urn:contractlog:{version('contractlog')}"
+def _name_producer() -> str:
+    return f"urn:contractlog:{version('contractlog')}"
+
+
+def _build_job(job: str, edges: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
+    """Return an event's members for a job; the facet of each output has its own inputs."""
+    targets = sorted({edge["to"]["topic"] for edge in edges})
+    return {
+        "schemaURL": JOB_EVENT_SCHEMA,
+        "job": {"namespace": namespace, "name": job},
+        "inputs": [
+            {"namespace": namespace, "name": topic} for topic in sorted({edge["from"]["topic"] for edge in edges})
+        ],
+        "outputs": [
+            _build_dataset(topic, [edge for edge in edges if edge["to"]["topic"] == topic], namespace)
+            for topic in targets
+        ],
+    }
+
+
+def _build_dataset(topic: str, edges: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
     sources = sorted({edge["from"]["topic"] for edge in edges})
     fields: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    traced: dict[str, list[LineageEdge]] = {}
     for edge in edges:
-        fields.setdefault(edge["to"]["field"], {"inputs": []})["inputs"].append(_build_input(edge, namespace))
+        if is_traced(edge):
+            traced.setdefault(edge["from"]["topic"], []).append(edge)
+        else:
+            fields.setdefault(edge["to"]["field"], {"inputs": []})["inputs"].append(_build_input(edge, namespace))
     facet = {
-        "_producer": producer,
+        "_producer": _name_producer(),
         "_schemaURL": FACET_SCHEMA,
-        "inputs": [{"namespace": namespace, "name": source, "type": "DATASET"} for source in sources],
+        "inputs": [_build_topic_input(source, traced.get(source, ()), namespace) for source in sources],
         "fields": fields,
     }
-    return {
-        "eventTime": now.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "producer": producer,
-        "schemaURL": EVENT_SCHEMA,
-        "dataset": {"namespace": namespace, "name": topic, "facets": {"lineage": facet}},
-    }
+    return {"namespace": namespace, "name": topic, "facets": {"lineage": facet}}
+
+
+def _build_topic_input(source: str, traced: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
+    """Return a topic as an input of another as a whole, with what headers say about it."""
+    whole = {"namespace": namespace, "name": source, "type": "DATASET"}
+    if not traced:
+        return whole
+    descriptions = [f"traced in headers: {edge.get('description', '')}{_describe_lag(edge)}" for edge in traced]
+    return {**whole, "transformations": [{"type": "DIRECT", "description": text} for text in descriptions]}
+
+
+def _describe_lag(edge: LineageEdge) -> str:
+    return "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
 
 
 def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
-    lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
     method = edge["method"]
-    description = f"found in values: {_METHOD_LABELS[method]}, score {edge['score']}, {edge['support']} rows agree{lag}"
+    description = (
+        f"found in values: {_METHOD_LABELS[method]}, score {edge['score']}, {edge['support']} rows agree"
+        f"{_describe_lag(edge)}"
+    )
     if edge.get("description"):
         description = f"{edge.get('description')}; {description}"
     if edge["direction"] == "unknown":

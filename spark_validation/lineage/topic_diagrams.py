@@ -9,10 +9,12 @@ from typing import Final
 
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import LineageEdge
+from contractlog.spark_validation.lineage.traced_output import is_traced
 
 __all__ = ["format_dot", "format_mermaid", "format_trees"]
 
 Neighbours = Mapping[str, Sequence["_TopicEdge"]]
+_TRACED_LABELS: Final = {"origin": "named in headers", "trace": "same traces"}
 _MERMAID_CODES: Final = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;"})
 
 
@@ -23,14 +25,16 @@ class _TopicEdge:
     source: str
     target: str
     fields: int  #: of the target
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  #: of the edges found in values
+    traced: tuple[str, ...]  #: methods of the edges traced in headers
     directed: bool
 
     @property
     def label(self) -> str:
-        """The number of fields and how they were made."""
+        """The number of fields and how they were made, and what headers show."""
         noun = "field" if self.fields == 1 else "fields"
-        return f"{self.fields} {noun}, {', '.join(self.methods)}"
+        in_values = [f"{self.fields} {noun}, {', '.join(self.methods)}"] if self.methods else []
+        return "; ".join([*in_values, *(_TRACED_LABELS[method] for method in self.traced)])
 
 
 def _merge_edges(edges: Iterable[LineageEdge]) -> list[_TopicEdge]:
@@ -42,8 +46,17 @@ def _merge_edges(edges: Iterable[LineageEdge]) -> list[_TopicEdge]:
         _TopicEdge(
             source,
             target,
-            len({edge["to"]["field"] for edge in group}),
-            tuple(sorted({edge["method"] if edge["direction"] == "known" else "mirror" for edge in group})),
+            len({edge["to"]["field"] for edge in group if not is_traced(edge)}),
+            tuple(
+                sorted(
+                    {
+                        edge["method"] if edge["direction"] == "known" else "mirror"
+                        for edge in group
+                        if not is_traced(edge)
+                    }
+                )
+            ),
+            tuple(sorted({edge["method"] for edge in group if is_traced(edge)})),
             any(edge["direction"] == "known" for edge in group),
         )
         for (source, target), group in sorted(merged.items())

@@ -17,6 +17,8 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
+from contractlog.spark_validation.lineage.traced_output import is_traced
+from contractlog.spark_validation.lineage.traced_sources import TRACE
 from contractlog.spark_validation.report import formatters
 from contractlog.spark_validation.report.causes import find_causes, violation_anchor
 from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes, describe_trend
@@ -147,6 +149,8 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             evidence=limits.evidence,
             producer_headers=" or ".join(f"`{name}`" for name in report["scope"]["producer_headers"]),
             graph=draw_lineage(report["lineage"]),
+            in_values=not all(map(is_traced, report["lineage"])),
+            in_headers=any(map(is_traced, report["lineage"])),
             lineage_headline=_lineage_headline(report),
             offsets=sum(row["to_offset"] - row["from_offset"] for part in values for row in part["partitions"]),
             partition_count=sum(len(part["partitions"]) for part in values),
@@ -280,10 +284,11 @@ def _lineage_scope(report: AuditReport) -> Markup:
 
 
 def _lineage_headline(report: AuditReport) -> str:
-    targets = sorted({edge["to"]["topic"] for edge in report["lineage"]})
+    edges = [edge for edge in report["lineage"] if edge["method"] != TRACE]  # which says nothing about sources
+    targets = sorted({edge["to"]["topic"] for edge in edges})
     if not targets:
         return ""
-    sources = sorted({edge["from"]["topic"] for edge in report["lineage"] if edge["to"]["topic"] == targets[0]})
+    sources = sorted({edge["from"]["topic"] for edge in edges if edge["to"]["topic"] == targets[0]})
     if len(targets) == 1:
         return f"{targets[0]} was made from {' and '.join(sources)}."
     return f"{formatters.format_plural(len(targets), 'topic')} were made from others."

@@ -81,9 +81,11 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
     support = max(edge["support"] for edge in edges)
     width = 1.5 + log10(max(support, 1))
     direction = "" if any(edge.get("direction") != "unknown" for edge in edges) else ", direction unknown"
+    fields = sum(edge["to"]["field"] != "" for edge in edges)  # edges traced in headers are about whole topics
+    label = format_plural(fields, "field") if fields else "traced"
     return element(
         "g",
-        element("title", f"{format_plural(len(edges), 'field')}, support up to {support:,}{direction}"),
+        element("title", f"{label}, support up to {support:,}{direction}"),
         element(
             "path",
             class_="edge",
@@ -91,5 +93,5 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
             stroke_width=width,
             **({"stroke_dasharray": "6 4"} if direction else {}),
         ),
-        text(format_plural(len(edges), "field"), x=middle, y=(y1 + y2) / 2 - 7, class_="note", anchor="middle"),
+        text(label, x=middle, y=(y1 + y2) / 2 - 7, class_="note", anchor="middle"),
     )

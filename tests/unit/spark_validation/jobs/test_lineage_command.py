@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
+from contractlog.contracts.audit.record_origins import OriginCounts, OriginKey, OriginPosition, TopicOrigins
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.state_files import read_state, write_state
 
 from support.sampled_topics import Record, sample_topics
 
@@ -135,6 +137,47 @@ def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytes
     assert "no samples of values" in capsys.readouterr().out
     assert main(["lineage", "--state", str(tmp_path), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"format": "contractlog.lineage/1", "lineage": []}
+
+
+@pytest.fixture
+def traced(audited: Path) -> Path:
+    """The same audit, with headers that name a source."""
+    counts = OriginCounts(2, START, START, example=OriginPosition(0, 5, 3, 42))
+    origins = TopicOrigins({OriginKey("contractlog.origin", "orders", "filter-late"): counts}, invalid=1)
+    state = read_state(audited / "state")
+    write_state(replace(state, origins={"late": origins}), audited / "state")
+    return audited
+
+
+def test_edges_traced_in_headers_have_a_block_of_their_own(traced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lineage", "late", "--state", str(traced)]) == 0
+    told = capsys.readouterr()
+    in_values, in_headers = told.out.split("Traced in headers")
+    assert "late was made from" in in_values
+    assert "contractlog" not in in_values
+    assert "  <- orders  2 records  job filter-late    3/42 -> 0/5" in in_headers
+    assert "late: 1 provenance header is not in the format." in told.err
+    assert main(["lineage", "orders", "--state", str(traced)]) == 0
+    assert "Traced in headers" not in capsys.readouterr().out
+
+
+def test_json_has_the_evidence_of_an_edge(traced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lineage", "--state", str(traced), "--format", "json"]) == 0
+    *in_values, last = json.loads(capsys.readouterr().out)["lineage"]
+    assert [edge.get("evidence", "values") for edge in in_values] == ["values", "values"]
+    assert (last["evidence"], last["job"], last["to"]) == ("traced", "filter-late", {"topic": "late", "field": ""})
+
+
+def test_headers_are_enough_without_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = OriginCounts(2, START, START)
+    origins = {"late": TopicOrigins({OriginKey("k2k_topic", "orders", ""): counts})}
+    write_state(AuditState(frozenset({Coverage("late", 0, 0, 9, 9)}), origins=origins), tmp_path)
+    assert main(["lineage", "--state", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "no samples of values" in told
+    assert "  <- orders  2 records" in told
+    assert main(["lineage", "--state", str(tmp_path), "--format", "tree"]) == 0
+    assert "late  (named in headers)" in capsys.readouterr().out
 
 
 def test_unreadable_or_unwritable_files_are_usage_errors(

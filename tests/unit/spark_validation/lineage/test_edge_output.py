@@ -11,10 +11,13 @@ from contractlog.contracts.audit.report import LineageEdge
 from contractlog.spark_validation.lineage.edge_output import (
     EVENT_SCHEMA,
     FACET_SCHEMA,
+    JOB_EVENT_SCHEMA,
     build_events,
     format_edges,
     kafka_namespace,
 )
+
+from support.reports import traced_edge
 
 NOW = datetime(2013, 7, 1, 12, tzinfo=timezone(timedelta(hours=2)))
 
@@ -67,6 +70,48 @@ def test_every_object_has_what_openlineage_requires() -> None:
         assert facet.keys() >= {"_producer", "_schemaURL"}
         inputs = [*facet["inputs"], *(source for field in facet["fields"].values() for source in field["inputs"])]
         assert all(source.keys() >= {"namespace", "name", "type"} for source in inputs)
+
+
+def test_edges_traced_in_headers_are_inputs_of_the_topic_as_a_whole() -> None:
+    edges = [*EDGES, traced_edge("orders", "delayed"), traced_edge("departed", "delayed")]
+    delayed, _ = build_events(edges, "kafka://broker:9092", NOW)
+    facet = delayed["dataset"]["facets"]["lineage"]
+    airports, departed, orders = facet["inputs"]
+    assert "transformations" not in airports
+    assert orders == {
+        "namespace": "kafka://broker:9092",
+        "name": "orders",
+        "type": "DATASET",
+        "transformations": [
+            {
+                "type": "DIRECT",
+                "description": "traced in headers: 1,234 records name it in the header `contractlog.origin`, "
+                "1500 ms later (median)",
+            }
+        ],
+    }
+    assert departed["transformations"] == orders["transformations"]
+    assert set(facet["fields"]) == {"dest_name", "origin"}
+
+
+def test_a_job_that_headers_name_has_an_event_with_the_inputs_of_each_output() -> None:
+    edges = [
+        traced_edge("orders", "paid", "pay"),
+        traced_edge("orders", "sent", "send"),
+        traced_edge("paid", "sent", "pay"),
+    ]
+    *topics, pay, send = build_events(edges, "kafka://broker:9092", NOW)
+    assert [event["dataset"]["name"] for event in topics] == ["paid", "sent"]
+    assert (pay["schemaURL"], pay["eventTime"]) == (JOB_EVENT_SCHEMA, "2013-07-01T10:00:00Z")
+    assert pay["job"] == {"namespace": "kafka://broker:9092", "name": "pay"}
+    assert [source["name"] for source in pay["inputs"]] == ["orders", "paid"]
+    inputs = {out["name"]: [one["name"] for one in out["facets"]["lineage"]["inputs"]] for out in pay["outputs"]}
+    assert inputs == {"paid": ["orders"], "sent": ["paid"]}
+    assert send["job"]["name"] == "send"
+
+
+def test_topics_with_the_same_traces_are_no_lineage_in_openlineage() -> None:
+    assert build_events([traced_edge("a", "b", directed=False)], "kafka://broker:9092", NOW) == []
 
 
 def test_no_edges_are_no_events() -> None:

@@ -9,7 +9,7 @@ import pytest
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.spark_validation.lineage.topic_diagrams import format_dot, format_mermaid, format_trees
 
-from support.reports import edge
+from support.reports import edge, traced_edge
 
 MIRROR: LineageEdge = {**edge("orders", "orders.copy", "id"), "direction": "unknown"}
 EDGES = [
@@ -52,6 +52,18 @@ def test_without_names_trees_begin_at_the_first_topics() -> None:
         "      report  (1 field, copy; see above)",
         "    orders.copy  (1 field, mirror)",
     ]
+
+
+def test_edges_traced_in_headers_are_named_beside_those_found_in_values() -> None:
+    edges = [edge("a", "b", "x"), traced_edge("a", "b"), traced_edge("b", "c"), traced_edge("a", "d", directed=False)]
+    assert format_trees(edges, []).splitlines() == [
+        "a",
+        "  used for",
+        "    b  (1 field, copy; named in headers)",
+        "      c  (named in headers)",
+        "    d  (same traces)",
+    ]
+    assert 't0 -.-|"same traces"| t3' in format_mermaid(edges)
 
 
 def test_a_cycle_ends() -> None:

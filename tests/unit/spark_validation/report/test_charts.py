@@ -13,7 +13,7 @@ from contractlog.spark_validation.report.charts.lineage_graph import draw_lineag
 from contractlog.spark_validation.report.charts.svg import element
 from contractlog.spark_validation.report.charts.version_timeline import MAX_BINS, OTHER_IDS, bin_series, draw_timeline
 
-from support.reports import edge, part
+from support.reports import edge, part, traced_edge
 
 POINTS = st.builds(
     SeriesPoint,
@@ -93,6 +93,11 @@ def test_an_edge_without_direction_is_dashed_and_says_so() -> None:
     drawn = str(draw_lineage([mirror]))
     assert "stroke-dasharray" in drawn
     assert "direction unknown" in drawn
+
+
+def test_an_edge_of_whole_topics_has_no_fields() -> None:
+    assert ">traced<" in str(draw_lineage([traced_edge("a", "b")]))
+    assert ">1 field<" in str(draw_lineage([traced_edge("a", "b"), edge("a", "b", "f")]))
 
 
 def test_elements_escape_what_they_hold() -> None:

@@ -12,7 +12,7 @@ import pytest
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.report.html_page import render
 
-from support.reports import edge, flights, part, report, violation
+from support.reports import edge, flights, part, report, traced_edge, violation
 
 _MEGABYTE = 1 << 20
 
@@ -81,6 +81,18 @@ def test_the_direction_of_lineage_is_unknown_for_mirrors_and_in_no_report_of_ear
     assert Page(render(report(part("b"), edges=edges))).text.count("direction unknown") == 2
     del edges[1]["direction"]  # type: ignore[misc]
     assert "direction unknown" not in Page(render(report(part("b"), edges=edges))).text
+
+
+def test_edges_traced_in_headers_are_not_said_to_be_found_in_values() -> None:
+    text = Page(render(report(part("b"), edges=[traced_edge("a", "b", "enrich")]))).text
+    assert "b was made from a. Edges of whole topics are traced in headers of records" in text
+    assert "Inferred from the values" not in text
+    assert "a by enrich" in text
+    text = Page(render(report(part("c"), edges=[traced_edge("a", "b", directed=False)]))).text
+    assert "was made from" not in text
+    both = Page(render(report(part("b"), edges=[edge("a", "b", "f"), traced_edge("a", "b")]))).text
+    assert "Inferred from the values" in both
+    assert "traced in headers of records" in both
 
 
 @pytest.mark.parametrize(

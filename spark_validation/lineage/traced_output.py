@@ -1,0 +1,53 @@
+"""Traced edges as text, in a block of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Final
+
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.number_text import format_duration
+from contractlog.contracts.audit.report import LineageEdge, RecordPosition
+
+__all__ = ["format_traced_edges", "is_traced"]
+
+_HEADING: Final = "Traced in headers (examples are partition/offset of a source record -> of the record made from it):"
+_NAMED: Final = "was made from"
+_SAME_TRACES: Final = "has later records of the same traces as (made from it, or both by a third program)"
+
+
+def is_traced(edge: LineageEdge) -> bool:
+    """Return whether an edge is traced in headers, and so is about whole topics."""
+    return edge.get("evidence") == "traced"
+
+
+def format_traced_edges(edges: Iterable[LineageEdge]) -> str:
+    """Return the edges, which are sorted by target topic, as lines with aligned columns."""
+    blocks = [_HEADING]
+    for (topic, direction), group in groupby(edges, key=lambda edge: (edge["to"]["topic"], edge["direction"])):
+        lines = [_format_edge(edge) for edge in group]
+        blocks.append(f"{escape_line(topic)} {_NAMED if direction == 'known' else _SAME_TRACES}\n{_align(lines)}")
+    return "\n\n".join(blocks)
+
+
+def _align(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rows = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join(f"  {row}".rstrip() for row in rows)
+
+
+def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
+    arrow, noun = ("<-", "record") if edge["direction"] == "known" else ("<->", "sampled trace")
+    example = edge.get("example")
+    return (
+        escape_line(f"{arrow} {edge['from']['topic']}"),
+        f"{edge['support']:,} {noun}{'' if edge['support'] == 1 else 's'}",
+        escape_line(f"job {edge['job']}") if edge.get("job") else "",
+        "" if edge["lag_ms"] is None else f"lag {format_duration(edge['lag_ms'])}",
+        "" if example is None else f"{_format_position(example['from'])} -> {_format_position(example['to'])}",
+    )
+
+
+def _format_position(position: RecordPosition) -> str:
+    return f"{position['partition']}/{position['offset']}"
