@@ -43,12 +43,13 @@ from contractlog.spark_validation.profiles.value_hashes import hash_values
 from contractlog.spark_validation.sources.records import TIMES
 from contractlog.spark_validation.timestamps import NO_TIME, find_time_range
 
-__all__ = ["TRACE_HEADER", "OriginCounter"]
+__all__ = ["REPLICATION_HEADERS", "TRACE_HEADER", "OriginCounter"]
 
 Numbers = NDArray[np.int64]
 Rows = NDArray[np.intp]
 
 TRACE_HEADER: Final = "traceparent"
+REPLICATION_HEADERS: Final = frozenset({"k2k_topic"})  #: name topics of other clusters
 _NO_NUMBER: Final = -1
 _WIDTHS: Final = ((4, ">i4"), (8, ">i8"))  #: of numbers in bytes, as Spring writes them
 _TRACE: Final = r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$"

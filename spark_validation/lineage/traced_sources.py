@@ -7,10 +7,8 @@ have no direction.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -28,6 +26,7 @@ from contractlog.contracts.audit.record_origins import (
 )
 from contractlog.contracts.audit.report import EdgeExample, LagQuantiles, LineageEdge, RecordPosition
 from contractlog.contracts.audit.time_text import format_timestamp
+from contractlog.spark_validation.origin_headers import REPLICATION_HEADERS
 
 __all__ = ["TRACE", "find_traced_edges"]
 
@@ -40,6 +39,7 @@ MIN_NEAREST: Final = 0.5  #: of the shared traces, without a third topic between
 _QUANTILES: Final = (0.05, 0.5, 0.95)
 
 _HIGHEST: Final = 2**64 - 1
+_NO_INDEX: Final = -1
 _ABSENT: Final = -np.inf
 _PASSED_ON: Final = 2.0**52  #: more than all times, so that these sort last; sums are exact
 
@@ -72,6 +72,7 @@ def _ends(edge: LineageEdge) -> tuple[str, str]:
 def _make_origin_edge(topic: str, key: OriginKey, counts: OriginCounts) -> LineageEdge:
     records = "1 record names" if counts.records == 1 else f"{counts.records:,} records name"
     written = f", written by `{key.job}`" if key.job else ""
+    elsewhere = "; it may be a topic of another cluster" if key.header in REPLICATION_HEADERS else ""
     edge: LineageEdge = {
         "from": {"topic": key.topic, "field": ""},
         "to": {"topic": topic, "field": ""},
@@ -81,7 +82,7 @@ def _make_origin_edge(topic: str, key: OriginKey, counts: OriginCounts) -> Linea
         "support": counts.records,
         "lag_ms": counts.lags.quantile(0.5) if counts.lags.total else None,
         "evidence": "traced",
-        "description": f"{records} it in the header `{key.header}`{written}",
+        "description": f"{records} it in the header `{key.header}`{written}{elsewhere}",
         "lag_quantiles_ms": _find_quantiles(counts.lags),
         "first_seen": format_timestamp(counts.first_seen),
         "last_seen": format_timestamp(counts.last_seen),
@@ -142,19 +143,13 @@ class _SharedTraces:
     in_first: Indexes
     in_second: Indexes
 
-    @classmethod
-    def of(cls, left: _TraceSample, right: _TraceSample) -> _SharedTraces | None:
-        """Return the traces that two topics share; None if they are too few, or show no order of the topics."""
-        _, in_left, in_right = np.intersect1d(left.hashes, right.hashes, assume_unique=True, return_indices=True)
-        if in_left.size < MIN_SHARED:
-            return None
-        shared = cls(left, right, in_left, in_right)
-        earlier, later = (int(np.count_nonzero(sign * shared.lags > 0)) for sign in (1, -1))
-        if earlier < later:
-            shared, earlier, later = cls(right, left, in_right, in_left), later, earlier
-        share = in_left.size / shared.second.count(min(left.bound, right.bound))
-        ordered = earlier >= MIN_ORDERED * (earlier + later) and 2 * earlier >= in_left.size
-        return shared if ordered and share >= MIN_SHARE else None
+    @property
+    def ordered(self) -> bool:
+        """True if the traces are enough, and show that the first topic comes first."""
+        lags = self.lags
+        earlier, later = int(np.count_nonzero(lags > 0)), int(np.count_nonzero(lags < 0))
+        whole = self.second.count(min(self.first.bound, self.second.bound))
+        return earlier >= max(MIN_ORDERED * (earlier + later), lags.size / 2) and lags.size >= MIN_SHARE * whole
 
     @property
     def lags(self) -> NDArray[np.int64]:
@@ -173,12 +168,33 @@ def _find_trace_edges(origins: Mapping[str, TopicOrigins]) -> list[LineageEdge]:
         for topic, of_topic in sorted(origins.items())
         if len(of_topic.traces) >= MIN_SHARED
     ]
-    by_target: defaultdict[str, list[_SharedTraces]] = defaultdict(list)
-    for left, right in combinations(samples, 2):
-        shared = _SharedTraces.of(left, right)
-        if shared is not None:
-            by_target[shared.second.topic].append(shared)
-    return [_make_trace_edge(shared) for candidates in by_target.values() for shared in _select_nearest(candidates)]
+    return [_make_trace_edge(shared) for candidates in _find_earlier(samples) for shared in _select_nearest(candidates)]
+
+
+def _find_earlier(samples: Sequence[_TraceSample]) -> Iterator[list[_SharedTraces]]:
+    """Yield, for each topic that has any, the topics that come before it in the traces of both.
+
+    It looks traces up by number instead of sorting each pair of samples: 500 topics have 250,000 pairs.
+    """
+    sizes = [sample.hashes.size for sample in samples]
+    distinct, numbers = np.unique(
+        np.concatenate([np.zeros(0, np.uint64), *(sample.hashes for sample in samples)]), return_inverse=True
+    )
+    traces = np.split(numbers, np.cumsum(sizes))[:-1]  # of each sample, ascending as its hashes; the last is empty
+    index_of = np.full(distinct.size, _NO_INDEX)
+    for target, target_traces in zip(samples, traces, strict=True):
+        index_of[target_traces] = np.arange(target_traces.size)
+        candidates = []
+        for source, source_traces in zip(samples, traces, strict=True):
+            positions = index_of[source_traces]
+            in_source = np.flatnonzero(positions >= 0)
+            if in_source.size >= MIN_SHARED and source is not target:
+                shared = _SharedTraces(source, target, in_source, positions[in_source])
+                if shared.ordered:
+                    candidates.append(shared)
+        index_of[target_traces] = _NO_INDEX
+        if candidates:
+            yield candidates
 
 
 def _select_nearest(candidates: Sequence[_SharedTraces]) -> list[_SharedTraces]:

@@ -24,9 +24,11 @@ from contractlog.contracts.audit.mergeable_state import (
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.summary import summarize
+from contractlog.serdes.provenance import RecordOrigin, provenance_headers
 from contractlog.spark_validation import state_files
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
+from contractlog.spark_validation.origin_headers import TRACE_HEADER
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.records import TIMES, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
@@ -65,12 +67,18 @@ QUICK = settings(
 )
 
 
+def traced_headers(offset: int) -> list[tuple[str, bytes]]:
+    """Return headers that name an origin and a trace, of some records."""
+    origin = RecordOrigin(f"source-{offset % 2}", 0, offset, 1000 * offset, "job")
+    return [(TRACE_HEADER, b"00-%032x-%016x-01" % (offset // 4 + 1, offset)), *provenance_headers(origin)][: offset % 3]
+
+
 def log_of(cases: list[tuple[Outcome, int, int | None]]) -> list[Record]:
     """Lay records out with gaps between them."""
     records, offset = [], 0
     for outcome, gap, timestamp in cases:
         offset += gap
-        headers = [("producer", b"p%d" % (offset % 3))] if offset % 4 else None
+        headers = [("producer", b"p%d" % (offset % 3)), *traced_headers(offset)] if offset % 4 else None
         records.append(Record(offset, key=b"k", value=BODIES[outcome], timestamp=timestamp, headers=headers))
     return records
 
@@ -108,6 +116,8 @@ def test_an_audit_of_the_whole_is_the_merge_of_the_audits_of_its_parts(
     whole = OffsetRange(TOPIC, 0, 0, records[-1].offset + 1)
     one, cut = audited(folder, [whole]), audited(folder, list(split_ranges([whole], span)))
     assert without_coverage(one) == without_coverage(cut)
+    origins = sum(origin.records for topic in one.origins.values() for origin in topic.origins.values())
+    assert origins == sum(record.offset % 4 != 0 and record.offset % 3 == 2 for record in records)
     assert sum(part.records for part in cut.coverage) == len(records) == sum(part.records for part in one.coverage)
 
 

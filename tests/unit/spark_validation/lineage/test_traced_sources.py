@@ -81,6 +81,8 @@ def test_a_lag_is_unknown_without_the_time_of_the_source() -> None:
     assert (edge["lag_ms"], edge["lag_quantiles_ms"], edge["first_seen"], edge["last_seen"]) == (None, None, "", "")
     assert edge["description"] == "1 record names it in the header `__connect.errors.topic`"
     assert "job" not in edge
+    (edge,) = find(copy=TopicOrigins({OriginKey("k2k_topic", "orders", ""): counts}))
+    assert edge["description"].endswith("`k2k_topic`; it may be a topic of another cluster")
 
 
 def test_a_topic_is_not_its_own_source_and_origins_beyond_the_limit_are_no_edges() -> None:
