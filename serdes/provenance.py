@@ -13,10 +13,12 @@ columns of headers with ``ORIGIN_PATTERN``, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 from urllib.parse import quote, unquote
+
+from contractlog.serdes.context import Headers
 
 __all__ = [
     "MAX_JOB_BYTES",
@@ -75,7 +77,7 @@ class ConsumedMessage(Protocol):
 
 
 def provenance_headers(
-    *sources: ConsumedMessage | RecordOrigin, job: str = "", headers: Iterable[_HEADER_PAIR] | None = None
+    *sources: ConsumedMessage | RecordOrigin, job: str = "", headers: Headers | None = None
 ) -> list[_HEADER_PAIR]:
     """Return the headers of a record that is made from others, for ``producer.produce(headers=…)``.
 
@@ -102,7 +104,8 @@ def provenance_headers(
         )
         for each in latest.values()
     ]
-    return [pair for pair in headers or () if pair[0] != ORIGIN_HEADER] + origins
+    further = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return [(name, value) for name, value in further if name != ORIGIN_HEADER] + origins
 
 
 def _read_position(message: ConsumedMessage) -> RecordOrigin:

@@ -15,7 +15,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
-from contractlog.serdes.provenance import provenance_headers
+from contractlog.serdes.provenance import ORIGIN_HEADER, provenance_headers
 
 from support.kafka import Kafka
 
@@ -75,10 +75,8 @@ def test_a_source_named_by_our_headers_and_one_of_dead_letters_are_traced(
         )
         run_pipeline(kafka, registry, orders, odd)
     failed = {"topic": orders, "partition": "2", "offset": "7", "connector.name": "sink", "exception.message": PRIVATE}
-    kafka.produce(
-        dead,
-        [{"value": b"bad", "headers": [(f"__connect.errors.{name}", value) for name, value in failed.items()]}],
-    )
+    headers = [(f"__connect.errors.{name}", value) for name, value in failed.items()]
+    kafka.produce(dead, [{"value": b"bad", "headers": [*headers, (ORIGIN_HEADER, PRIVATE)]}])
     out, state = tmp_path / "audit", tmp_path / "audit" / "state"
     servers = ["--bootstrap-servers", kafka.bootstrap_servers]
     assert main(["audit", orders, odd, dead, *servers, "--registry", registry_url, "--out", str(out)]) in {0, 1}
@@ -90,6 +88,8 @@ def test_a_source_named_by_our_headers_and_one_of_dead_letters_are_traced(
     assert edges[odd]["lag_ms"] == pytest.approx(2000, rel=0.016)
     check_example(kafka, edges[odd])
     assert (edges[dead]["job"], edges[dead]["example"]["from"]) == ("sink", {"partition": 2, "offset": 7})
+    notes = [note for part in report["topics"] if part["topic"] == dead for note in part["notes"]]
+    assert "1 provenance header is not in the format." in notes
     capsys.readouterr()
     assert main(["lineage", odd, "--state", str(state)]) == 0
     text = capsys.readouterr().out
