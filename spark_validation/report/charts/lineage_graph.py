@@ -10,6 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.contracts.audit.report import LineageEdge
+from contractlog.spark_validation.lineage.traced_output import is_traced
 from contractlog.spark_validation.report.charts.svg import document, element, text
 from contractlog.spark_validation.report.formatters import format_plural, shorten_middle
 
@@ -81,8 +82,9 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
     support = max(edge["support"] for edge in edges)
     width = 1.5 + log10(max(support, 1))
     direction = "" if any(edge.get("direction") != "unknown" for edge in edges) else ", direction unknown"
-    fields = sum(edge["to"]["field"] != "" for edge in edges)  # edges traced in headers are about whole topics
-    label = format_plural(fields, "field") if fields else "traced"
+    fields = sum(not is_traced(edge) for edge in edges)
+    labels = [format_plural(fields, "field")] if fields else []
+    label = ", ".join([*labels, "traced"] if fields < len(edges) else labels)
     return element(
         "g",
         element("title", f"{label}, support up to {support:,}{direction}"),
