@@ -83,11 +83,11 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
     width = 1.5 + log10(max(support, 1))
     direction = "" if any(edge.get("direction") != "unknown" for edge in edges) else ", direction unknown"
     fields = sum(not is_traced(edge) for edge in edges)
-    labels = [format_plural(fields, "field")] if fields else []
-    label = ", ".join([*labels, "traced"] if fields < len(edges) else labels)
+    label = format_plural(fields, "field") if fields else "traced"  # short, since it is between boxes
+    traced = ", traced in headers" if fields < len(edges) else ""
     return element(
         "g",
-        element("title", f"{label}, support up to {support:,}{direction}"),
+        element("title", f"{format_plural(fields, 'field')}{traced}, support up to {support:,}{direction}"),
         element(
             "path",
             class_="edge",
