@@ -369,11 +369,14 @@ LineageMethod = Literal[
     "case",
     "concatenation",
     "copy",
+    "declared",
     "digest",
     "function",
     "linear",
     "lookup",
+    "origin",
     "split",
+    "trace",
     "truncation",
 ]
 
