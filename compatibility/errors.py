@@ -631,6 +631,23 @@ class TooManyMembers(Unprocessable):
     template = "The request has {count} members; at most {maximum} are allowed in one request."
 
 
+class InvalidLineage(Unprocessable):
+    """The lineage is not a valid OpenLineage event, or exceeds a limit on events."""
+
+    code = 42283
+    template = "The lineage event is not valid: {detail}"
+
+
+class TooManyEdges(Unprocessable):
+    """A dataset would have too many lineage edges."""
+
+    code = 42284
+    template = (
+        "{target} would have {count} lineage edges; at most {maximum} are allowed. "
+        "Publish edges between topics instead of fields, or withdraw those of other origins."
+    )
+
+
 class WorkLimitExceeded(Unprocessable):
     """The request needs more steps of work, for parsing and comparing schemas, than one request may use."""
 

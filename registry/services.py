@@ -20,6 +20,7 @@ from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.lineage.service import LineageService
 from contractlog.registry.features.metrics.audit_metrics import AuditMetrics
 from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
@@ -67,6 +68,7 @@ class Services:
     config: ConfigService
     conformance: ConformanceService
     audit_metrics: AuditMetrics
+    lineage: LineageService
     associations: AssociationService
     follower: ChangeLogFollower
     change_log: ChangeLogService
@@ -143,6 +145,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
+        lineage=LineageService(store, threads),
         follower=follower,
         change_log=ChangeLogService(store, threads, follower),
         indexer=SearchIndexer(store, follower),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -21,7 +21,7 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.contracts.audit.report import Part, PublishedAudit, TopicPart
+from contractlog.contracts.audit.report import Evidence, Part, PublishedAudit, TopicPart
 
 __all__ = [
     "changes",
@@ -31,18 +31,23 @@ __all__ = [
     "difference",
     "each_change",
     "each_hit",
+    "each_lineage_edge",
     "effective_settings",
     "fetches",
     "graph",
+    "lineage",
+    "lineage_edges",
     "lookup_many",
     "permissions",
     "publish_conformance",
+    "publish_lineage",
     "search",
     "usage",
 ]
 
 _EXTENSION_PATH: Final = ("contractlog", "v1")
 _GLOBAL_SETTINGS: Final = ":.:"
+_EDGES_PER_PAGE: Final = 1_000
 
 
 def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]]:
@@ -68,6 +73,71 @@ def conformance_history(topic: str, *, part: Part | None = None, limit: int = 10
 def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
     """Record the audit of one part of a topic; return it with the time of its recording."""
     return Call("POST", (*_EXTENSION_PATH, "conformance", PathParameter(topic)), dict, body=entry)
+
+
+def lineage(
+    topic: str,
+    *,
+    direction: Literal["upstream", "downstream", "both"] | None = None,
+    depth: int | None = None,
+    field: str | None = None,
+    at: str | None = None,
+    evidence: Evidence | None = None,
+) -> Call[ResponseBody]:
+    """Return the lineage around a topic: nodes and edges.
+
+    Args:
+        topic: name of the topic.
+        direction: sources of the topic, what was made from it, or both.
+        depth: maximum number of steps.
+        field: only the lineage of this field of the topic.
+        at: the edges of this time (RFC 3339), instead of the present.
+        evidence: only edges with this kind of evidence.
+
+    Raises:
+        InvalidQuery: a parameter is not valid.
+    """
+    return Call(
+        "GET",
+        (*_EXTENSION_PATH, "lineage", PathParameter(topic)),
+        partial(_parse_page, "edges"),
+        query_parameters(direction=direction, depth=depth, field=field, at=at, evidence=evidence),
+    )
+
+
+def lineage_edges(
+    *, at: str | None = None, evidence: Evidence | None = None, after: int | None = None, limit: int | None = None
+) -> Call[ResponseBody]:
+    """Return a page of all lineage edges."""
+    return Call(
+        "GET",
+        (*_EXTENSION_PATH, "lineage"),
+        partial(_parse_page, "edges"),
+        query_parameters(at=at, evidence=evidence, after=after, limit=limit),
+    )
+
+
+def each_lineage_edge(*, at: str | None = None, evidence: Evidence | None = None) -> Pages[ResponseBody]:
+    """Iterate over all lineage edges."""
+    after: int | None = None
+    while True:
+        response = yield lineage_edges(at=at, evidence=evidence, after=after, limit=_EDGES_PER_PAGE)
+        yield response["edges"]
+        after = response.get("next")
+        if after is None:
+            return
+
+
+def publish_lineage(events: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Call[ResponseBody]:
+    """Store the lineage that an OpenLineage event states, or each event of a list.
+
+    Raises:
+        InvalidLineage: an event is not valid.
+        TooManyEdges: a dataset would have too many edges.
+        Denied: the caller may not write a dataset that an event states sources of.
+    """
+    body = events if isinstance(events, Mapping) else list(events)
+    return Call("POST", (*_EXTENSION_PATH, "lineage"), dict, body=body)
 
 
 def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0) -> Call[ResponseBody]:

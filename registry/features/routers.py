@@ -19,6 +19,7 @@ from contractlog.registry.features.diff import routes as diff_routes
 from contractlog.registry.features.fetches import routes as fetches_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
+from contractlog.registry.features.lineage import routes as lineage_routes
 from contractlog.registry.features.metrics import routes as metrics_routes
 from contractlog.registry.features.own_permissions import routes as permissions_routes
 from contractlog.registry.features.schemas import routes as schemas_routes
@@ -54,5 +55,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         metrics_routes,
         api_docs_routes,
         conformance_routes,
+        lineage_routes,
     )
 )

@@ -21,6 +21,7 @@ from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.config_and_mode import bodies as config_bodies
+from contractlog.registry.features.lineage import bodies as lineage_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
 from contractlog.registry.features.usage import bodies as usage_bodies
 from contractlog.registry.http import request_bodies, response_bodies
@@ -40,6 +41,7 @@ _BODIES: Final = [
         features_bodies,
         batch_bodies,
         usage_bodies,
+        lineage_bodies,
     )
     for name in module.__all__
     if name.endswith(("Body", "Request"))
@@ -56,6 +58,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "associations": "Associations of topics with the subjects of their keys and values.",
     "service": "Version, cluster ids and other metadata of the service.",
     "conformance": "Audit results by topic.",
+    "lineage": "Lineage of topics: declared in OpenLineage events, traced, or found in values.",
     "changes": "The change log, with long polling.",
     "search": "Search for fields, types, tags and properties.",
     "diff": "Differences between two schemas.",

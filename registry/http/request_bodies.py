@@ -34,6 +34,7 @@ __all__ = [
     "parse_body",
     "parse_members",
     "parse_object",
+    "parse_objects",
     "require_json_content",
     "require_uncompressed_body",
 ]
@@ -170,6 +171,12 @@ def _parse_member(member: bytes, kind: type[B]) -> B | BadRequest:
 def parse_object(body: bytes) -> dict[str, Any]:
     """Parse a request body that is any JSON object."""
     parsed: dict[str, Any] = _decode_body(body, dict[str, Any])
+    return parsed
+
+
+def parse_objects(body: bytes) -> dict[str, Any] | list[dict[str, Any]]:
+    """Parse a request body that is any JSON object, or an array of them."""
+    parsed: dict[str, Any] | list[dict[str, Any]] = _decode_body(body, dict[str, Any] | list[dict[str, Any]])
     return parsed
 
 

@@ -19,6 +19,7 @@ from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.fetches.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.lineage.service import LineageService
 from contractlog.registry.features.metrics.audit_metrics import AuditMetrics
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.service import SearchService
@@ -50,6 +51,7 @@ __all__ = [
     "FetchesDependency",
     "HealthDependency",
     "ImportDependency",
+    "LineageDependency",
     "ProfileDependency",
     "RegistrationDependency",
     "SchemasDependency",
@@ -85,6 +87,7 @@ ContextsDependency = Annotated[ContextService, _service("contexts")]
 DeletionDependency = Annotated[DeletionService, _service("deletion")]
 ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
+LineageDependency = Annotated[LineageService, _service("lineage")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
 ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]

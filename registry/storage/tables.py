@@ -31,6 +31,7 @@ __all__ = [
     "contents",
     "contexts",
     "fetches",
+    "lineage_edges",
     "marks",
     "metadata",
     "retired",
@@ -271,4 +272,32 @@ audit_summaries: Final = Table(
     Column("violating", BigInteger, nullable=False),
     Column("last_record_at", BigInteger),  # null if no record has a time
     Column("published_at", BigInteger, nullable=False),
+)
+
+#: Lineage edges, one row for each period in which an origin stated an edge. ``vanished_at`` is null while it does. Keys
+#: are hashes of namespace and name, because names may be too long for an index. Empty fields are the whole dataset;
+#: topics are null for datasets that are none.
+lineage_edges: Final = Table(
+    "lineage_edges",
+    metadata,
+    Column("sequence", _number, primary_key=True),
+    Column("target_key", String(64), nullable=False),
+    Column("target_namespace", Text, nullable=False),
+    Column("target_name", Text, nullable=False),
+    Column("target_topic", String(255), index=True),
+    Column("target_field", Text, nullable=False),
+    Column("source_key", String(64), nullable=False),
+    Column("source_namespace", Text, nullable=False),
+    Column("source_name", Text, nullable=False),
+    Column("source_topic", String(255), index=True),
+    Column("source_field", Text, nullable=False),
+    Column("evidence", String(16), nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("directed", Boolean, nullable=False),  # false: the source may also have been made from the target
+    Column("details", Text, nullable=False),  # JSON
+    Column("first_published_at", BigInteger, nullable=False),
+    Column("last_published_at", BigInteger, nullable=False),
+    Column("vanished_at", BigInteger),
+    Index("ix_lineage_edges_target_key", "target_key", "vanished_at"),
+    Index("ix_lineage_edges_source_key", "source_key", "vanished_at"),
 )

@@ -15,13 +15,16 @@ from typing import Any, Final
 
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
-from contractlog.contracts.audit.report import LineageEdge, LineageMethod
+from contractlog.contracts.audit.report import Evidence, LineageEdge, LineageMethod
+from contractlog.contracts.lineage.details_facet import DETAILS_FACET, build_details_facet
+from contractlog.contracts.lineage.openlineage import OUR_PRODUCER
+from contractlog.contracts.lineage.report_edges import read_evidence, split_report_edge
+from contractlog.contracts.lineage.statements import FieldPair, LineageDataset
 from contractlog.spark_validation.lineage.traced_output import is_traced
 
 __all__ = [
     "EVENT_SCHEMA",
     "FACET_SCHEMA",
-    "JOB_EVENT_SCHEMA",
     "LIMITS_NOTE",
     "build_events",
     "format_edges",
@@ -29,8 +32,7 @@ __all__ = [
 ]
 
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
-JOB_EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent"
-FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
+FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageDatasetFacet"
 
 _METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
     "aggregate": "aggregated by a key in windows of time",
@@ -51,6 +53,7 @@ _SUBTYPES: Final[Mapping[LineageMethod, str]] = {
     "lookup": "JOIN",
 }
 _MASKING: Final = frozenset({"digest"})
+_EVIDENCE_LABELS: Final = {"declared": "declarations", "traced": "record headers", "values": "values"}
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
@@ -71,119 +74,121 @@ def kafka_namespace(bootstrap_servers: str) -> str:
     return f"kafka://{server}"
 
 
-def build_events(edges: Iterable[LineageEdge], namespace: str, now: datetime) -> list[dict[str, Any]]:
-    """Return one event per target topic, by name, and one per job that headers name."""
-    by_target: dict[str, list[LineageEdge]] = {}
-    by_job: dict[str, list[LineageEdge]] = {}
+def build_events(
+    edges: Iterable[LineageEdge], namespace: str, now: datetime, topics: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Return one event per target topic, by name.
+
+    Args:
+        edges: edges between topics.
+        namespace: the namespace of the topics.
+        now: the time of the events.
+        topics: topics that have an event even if no edge leads to them: nothing was found that they were made from.
+
+    Topics that merely have the same traces are left out: OpenLineage could only say that one was made from the other.
+    """
+    by_target: dict[str, list[LineageEdge]] = {topic: [] for topic in topics}
     for edge in edges:
-        if is_traced(edge) and edge["direction"] == "unknown":
-            continue
-        by_target.setdefault(edge["to"]["topic"], []).append(edge)
-        if edge.get("job"):
-            by_job.setdefault(edge["job"], []).append(edge)
-    common = {"eventTime": now.astimezone(UTC).isoformat().replace("+00:00", "Z"), "producer": _name_producer()}
-    topics = [
-        {**common, "schemaURL": EVENT_SCHEMA, "dataset": _build_dataset(topic, by_target[topic], namespace)}
+        if not (is_traced(edge) and edge["direction"] == "unknown"):
+            by_target.setdefault(edge["to"]["topic"], []).append(edge)
+    evidence: set[Evidence] = {"values", *(read_evidence(edge) for group in by_target.values() for edge in group)}
+    return [
+        _build_event(LineageDataset(namespace, topic), by_target[topic], sorted(evidence), now)
         for topic in sorted(by_target)
     ]
-    return topics + [common | _build_job(job, by_job[job], namespace) for job in sorted(by_job)]
 
 
-def _name_producer() -> str:
-    return f"urn:contractlog:{version('contractlog')}"
-
-
-def _build_job(job: str, edges: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
-    """Return an event's members for a job; the facet of each output has its own inputs."""
-    targets = sorted({edge["to"]["topic"] for edge in edges})
-    return {
-        "schemaURL": JOB_EVENT_SCHEMA,
-        "job": {"namespace": namespace, "name": job},
-        "inputs": [
-            {"namespace": namespace, "name": topic} for topic in sorted({edge["from"]["topic"] for edge in edges})
-        ],
-        "outputs": [
-            _build_dataset(topic, [edge for edge in edges if edge["to"]["topic"] == topic], namespace)
-            for topic in targets
-        ],
-    }
-
-
-def _build_dataset(topic: str, edges: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
-    sources = sorted({edge["from"]["topic"] for edge in edges})
-    fields: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    traced: dict[str, list[LineageEdge]] = {}
+def _build_event(
+    target: LineageDataset, edges: Sequence[LineageEdge], covered: Sequence[Evidence], now: datetime
+) -> dict[str, Any]:
+    producer = f"{OUR_PRODUCER}{version('contractlog')}"
+    namespace = target.namespace
+    by_pair: dict[FieldPair, list[LineageEdge]] = {}
     for edge in edges:
-        if is_traced(edge):
-            traced.setdefault(edge["from"]["topic"], []).append(edge)
+        by_pair.setdefault(split_report_edge(edge, namespace)[0], []).append(edge)
+    sources = sorted({pair.source for pair in by_pair})
+    inputs = [{"namespace": source.namespace, "name": source.name, "type": "DATASET"} for source in sources]
+    fields: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for pair, group in by_pair.items():
+        if pair.target_field:
+            fields.setdefault(pair.target_field, {"inputs": []})["inputs"].append(_build_input(pair, group))
         else:
-            fields.setdefault(edge["to"]["field"], {"inputs": []})["inputs"].append(_build_input(edge, namespace))
+            inputs.append(_build_input(pair, group))
     facet = {
-        "_producer": _name_producer(),
+        "_producer": producer,
         "_schemaURL": FACET_SCHEMA,
-        "inputs": [_build_topic_input(source, traced.get(source, ()), namespace) for source in sources],
+        "inputs": inputs,
         "fields": fields,
     }
-    return {"namespace": namespace, "name": topic, "facets": {"lineage": facet}}
+    details = [
+        (pair, read_evidence(edge), split_report_edge(edge, namespace)[1]) for pair in by_pair for edge in by_pair[pair]
+    ]
+    return {
+        "eventTime": now.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "producer": producer,
+        "schemaURL": EVENT_SCHEMA,
+        "dataset": {
+            "namespace": namespace,
+            "name": target.name,
+            "facets": {"lineage": facet, DETAILS_FACET: build_details_facet(producer, covered, details)},
+        },
+    }
 
 
-def _build_topic_input(source: str, traced: Sequence[LineageEdge], namespace: str) -> dict[str, Any]:
-    """Return a topic as an input of another as a whole, with what headers say about it."""
-    whole = {"namespace": namespace, "name": source, "type": "DATASET"}
-    if not traced:
-        return whole
-    descriptions = [f"traced in headers: {edge.get('description', '')}{_describe_lag(edge)}" for edge in traced]
-    return {**whole, "transformations": [{"type": "DIRECT", "description": text} for text in descriptions]}
+def _build_input(pair: FieldPair, edges: Iterable[LineageEdge]) -> dict[str, Any]:
+    return {
+        "namespace": pair.source.namespace,
+        "name": pair.source.name,
+        "type": "DATASET",
+        **({"field": pair.source_field} if pair.source_field else {}),
+        "transformations": [_build_transformation(edge) for edge in edges],
+    }
 
 
-def _describe_lag(edge: LineageEdge) -> str:
-    return "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
-
-
-def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
+def _build_transformation(edge: LineageEdge) -> dict[str, Any]:
     method = edge["method"]
-    description = (
-        f"found in values: {_METHOD_LABELS[method]}, score {edge['score']}, {edge['support']} rows agree"
-        f"{_describe_lag(edge)}"
-    )
-    if edge.get("description"):
-        description = f"{edge.get('description')}; {description}"
+    subtype = {"subtype": _SUBTYPES.get(method, "TRANSFORMATION")} if edge["from"]["field"] else {}
+    return {"type": "DIRECT", **subtype, "description": _describe_edge(edge), "masking": method in _MASKING}
+
+
+def _describe_edge(edge: LineageEdge) -> str:
+    lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
+    derivation = f"{edge.get('description')}; " if edge.get("description") else ""
+    label = _METHOD_LABELS.get(edge["method"], edge["method"])
+    figures = f"{label}, score {edge['score']}, {edge['support']} rows agree"
+    if is_traced(edge):
+        figures = f"{edge['support']} records name it"
+    description = f"{derivation}found in {_EVIDENCE_LABELS[read_evidence(edge)]}: {figures}{lag}"
     if edge["direction"] == "unknown":
         description += ", direction unknown: both topics have the same rows at the same times"
-    transformation = {
-        "type": "DIRECT",
-        "subtype": _SUBTYPES.get(method, "TRANSFORMATION"),
-        "description": description,
-        "masking": method in _MASKING,
-    }
-    return {
-        "namespace": namespace,
-        "name": edge["from"]["topic"],
-        "type": "DATASET",
-        "field": edge["from"]["field"],
-        "transformations": [transformation],
-    }
+    return description
 
 
 def format_edges(edges: Sequence[LineageEdge]) -> str:
     """Return the edges, which are sorted by target topic, as lines with aligned columns."""
     blocks = []
-    for topic, group in groupby(edges, key=lambda edge: edge["to"]["topic"]):
-        edges_of_topic = list(group)
-        lines = [_format_edge(edge) for edge in edges_of_topic]
+    labelled = any(read_evidence(edge) != "values" for edge in edges)
+    for (topic, direction), group in groupby(edges, key=lambda edge: (edge["to"]["topic"], edge["direction"])):
+        lines = [_format_edge(edge, labelled=labelled) for edge in group]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        heading = _HEADINGS[edges_of_topic[0]["direction"]]
-        blocks.append("\n".join([f"{escape_line(topic)} {heading}", *(f"  {row}".rstrip() for row in rows)]))
+        blocks.append(
+            "\n".join([f"{escape_line(topic)} {_HEADINGS[direction]}", *(f"  {row}".rstrip() for row in rows)])
+        )
     return "\n\n".join(blocks)
 
 
-def _format_edge(edge: LineageEdge) -> tuple[str, ...]:
-    source = f"{edge['from']['topic']}.{edge['from']['field']}"
+def _format_edge(edge: LineageEdge, *, labelled: bool) -> tuple[str, ...]:
+    source = ".".join(filter(None, (edge["from"]["topic"], edge["from"]["field"])))
+    arrow = "<-" if edge["direction"] == "known" else "<->"
+    ends = escape_line(edge["to"]["field"] or "(whole topic)"), escape_line(f"{arrow} {source}")
+    evidence = read_evidence(edge)
+    if evidence == "declared":
+        return (*ends, evidence, "", "", "", "")
     lag = "" if edge["lag_ms"] is None else f"lag {format_duration(edge['lag_ms'])}"
     return (
-        escape_line(edge["to"]["field"]),
-        escape_line(f"{'<-' if edge['direction'] == 'known' else '<->'} {source}"),
+        *ends,
+        *((evidence,) if labelled else ()),
         edge["method"],
         f"score {edge['score']:.4f}",
         f"support {edge['support']}",

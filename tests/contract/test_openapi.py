@@ -58,6 +58,8 @@ def test_own_resources_keep_to_their_own_path_and_codes(described: dict[str, Any
         "/contractlog/v1/check",
         "/contractlog/v1/fetches",
         "/contractlog/v1/usage",
+        "/contractlog/v1/lineage",
+        "/contractlog/v1/lineage/{topic}",
         "/contractlog/v1/graph/{subject}",
     }
     for path, operations in described["paths"].items():

@@ -52,6 +52,8 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "ids_of_guid": [calls.ids_of_guid("g")],
     "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
     "level": [calls.level(), calls.level("s")],
+    "lineage": [extensions.lineage("t")],
+    "lineage_edges": [extensions.lineage_edges()],
     "live": [calls.live()],
     "lookup": [calls.lookup("s", DRAFT)],
     "lookup_many": [extensions.lookup_many([("s", DRAFT)])],
@@ -59,6 +61,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "mode": [calls.mode(), calls.mode("s")],
     "policy": [calls.policy(), calls.policy("s")],
     "publish_conformance": [calls.publish_conformance("t", {})],  # type: ignore[typeddict-item]
+    "publish_lineage": [extensions.publish_lineage({}), extensions.publish_lineage([{}])],
     "ready": [calls.ready()],
     "referenced_by": [calls.referenced_by("s", 1)],
     "register": [calls.register("s", DRAFT)],

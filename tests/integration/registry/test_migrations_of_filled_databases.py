@@ -16,6 +16,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 
 from support.deadlines import eventually
+from support.lineage_events import dataset, job_event
 from support.registry import in_process
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def fill(http: httpx2.Client) -> None:
          {"resourceName": "orders", "resourceNamespace": "lkc", "resourceId": "1", "resourceType": "topic",
           "associations": [{"associationType": "value", "schema": {"schema": '"string"'}}]}),
         ("POST", "/contractlog/v1/conformance/flights", AUDIT),
+        ("POST", "/contractlog/v1/lineage", job_event(inputs=[dataset("orders")], outputs=[dataset("flights")])),
         ("GET", "/schemas/ids/1", None),
     ]  # fmt: skip
     for method, path, body in requests:
@@ -141,7 +143,7 @@ def test_a_step_back_and_on_again_keeps_what_both_revisions_hold(database: str) 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("locking", ["LOCK TABLE conformance", "SELECT pg_advisory_xact_lock(7211968011)"])
+@pytest.mark.parametrize("locking", ["LOCK TABLE marks", "SELECT pg_advisory_xact_lock(7211968011)"])
 def test_an_upgrade_does_not_wait_long_for_others_and_says_what_to_do(postgres_url: str, locking: str) -> None:
     upgrade(postgres_url)
     downgrade(postgres_url, STEP_BACK)

@@ -68,6 +68,8 @@ def test_every_parameter_that_a_call_sends_is_one_of_its_operation() -> None:
         calls.bind(RESOURCE, BOUND, dry_run=True),
         calls.associations_of_many([], schemas=True),
         calls.check("s", DRAFT, normalize=True),
+        extensions.lineage("t", direction="both", depth=1, field="f", at="2013-07-01", evidence="values"),
+        extensions.lineage_edges(at="2013-07-01", evidence="values", after=1, limit=2),
     ]
     for call in full:
         unknown = {name for name, _ in call.query} - offered[call.method, call.route]
@@ -100,6 +102,7 @@ def test_a_route_tells_no_names() -> None:
         calls.conformance(secret),
         calls.conformance_history(secret),
         extensions.graph(secret),
+        extensions.lineage(secret),
         extensions.permissions(secret),
         extensions.effective_settings(secret),
         calls.associations_by_resource_name(secret, namespace=secret),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, calls
-from contractlog.clients.calls import Call, CompatibilityResult
+from contractlog.clients.calls import Call, CompatibilityResult, extensions
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
@@ -93,6 +93,15 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
         None,
     ),
     (calls.conformance("t"), "GET", "/contractlog/v1/conformance/t", None),
+    (
+        extensions.lineage("t", direction="upstream", depth=2, field="a.b", at="2013-07-01", evidence="values"),
+        "GET",
+        "/contractlog/v1/lineage/t?direction=upstream&depth=2&field=a.b&at=2013-07-01&evidence=values",
+        None,
+    ),
+    (extensions.lineage_edges(after=7), "GET", "/contractlog/v1/lineage?after=7", None),
+    (extensions.publish_lineage({"job": {}}), "POST", "/contractlog/v1/lineage", {"job": {}}),
+    (extensions.publish_lineage(({"job": {}},)), "POST", "/contractlog/v1/lineage", [{"job": {}}]),
 ]
 
 

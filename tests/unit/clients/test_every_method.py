@@ -28,6 +28,8 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 
+from support.lineage_events import columns, dataset, job_event
+
 
 def order(*names: str, **properties: str) -> SchemaDraft:
     fields = [{"name": name, "type": "long", "default": 0} for name in names]
@@ -52,6 +54,8 @@ CONFIG = Config(
     default_metadata=Metadata(properties={"major": "1"}),
     override_rule_set=RuleSet(domain_rules=(RULE,)),
 )
+COLUMNS = columns({"id": [("orders", "id")]})
+EVENT = job_event(inputs=[dataset("orders")], outputs=[dataset("paid", columnLineage=COLUMNS), dataset("all")])
 GUID = "guid of orders/1"  #: its place is taken by the real one
 
 Step = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -145,6 +149,12 @@ JOURNEY: list[Step] = [
     ask("each_change", page=7),
     ask("fetches", 1),
     ask("usage", ["lines", "nowhere"], days=7),
+    ask("publish_lineage", EVENT),
+    ask("publish_lineage", [EVENT, {}]),
+    ask("lineage", "paid", direction="upstream", depth=2, field="id", evidence="declared"),
+    ask("lineage", "paid", at="2013-07-01"),
+    ask("lineage_edges", limit=5),
+    ask("each_lineage_edge"),
     ask("conformance", "t"),
     ask("conformance_history", "t"),
     ask("metrics"),
@@ -198,7 +208,17 @@ def timeless(value: Any) -> Any:
     if isinstance(value, Association):
         return replace(value, guid=None, create_ts=None, update_ts=None)
     if isinstance(value, dict):
-        volatile = {"ts", "guid", "createTs", "updateTs", "time", "at", "request_id"}
+        volatile = {
+            "ts",
+            "guid",
+            "createTs",
+            "updateTs",
+            "time",
+            "at",
+            "request_id",
+            "first_published_at",
+            "last_published_at",
+        }
         return {name: timeless(one) for name, one in value.items() if name not in volatile}
     if isinstance(value, list | tuple):
         return [timeless(one) for one in value]
@@ -222,7 +242,7 @@ def came(seen: list[Any], method: str) -> list[Any]:
 
 def test_nothing_failed_but_what_should(seen: list[Any]) -> None:
     failed = [(method, type(result)) for (method, *_), result in zip(JOURNEY, seen, strict=True) if failure(result)]
-    from contractlog.compatibility.errors import ConformanceNotFound
+    from contractlog.compatibility.errors import ConformanceNotFound, InvalidLineage
 
     assert failed == [
         ("config", LevelNotConfigured),
@@ -230,6 +250,7 @@ def test_nothing_failed_but_what_should(seen: list[Any]) -> None:
         ("unbind", AssociationFrozen),
         ("unbind", AssociationNotFound),
         ("delete_context", ContextNotEmpty),
+        ("publish_lineage", InvalidLineage),
         ("conformance", ConformanceNotFound),
         ("conformance_history", ConformanceNotFound),
     ]

@@ -18,6 +18,8 @@ from support.registry import in_process
         ("graph/a?dept=1", "dept", "version, direction, depth"),
         ("fetches?subjekt=a", "subjekt", "id, days, limit, subject"),
         ("conformance/a?parts=key", "parts", "part"),
+        ("lineage/a?dept=1", "dept", "direction, field, at, evidence, depth"),
+        ("lineage?before=1", "before", "at, evidence, after, limit"),
     ],
 )
 def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str, parameter: str, known: str) -> None:
@@ -31,7 +33,15 @@ def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str,
 
 
 @pytest.mark.parametrize(
-    "path", ["lookup?zork=1", "check?zork=1", "usage?zork=1", "diff?earlier=a:1&zork=1", "import?dryrun=true"]
+    "path",
+    [
+        "lookup?zork=1",
+        "check?zork=1",
+        "usage?zork=1",
+        "diff?earlier=a:1&zork=1",
+        "import?dryrun=true",
+        "lineage?zork=1",
+    ],
 )
 def test_posts_of_our_own_refuse_them_too(path: str) -> None:
     with in_process(Settings(database_url="sqlite://")) as http:

@@ -1,0 +1,1 @@
+"""Lineage between datasets: edges by kind of evidence, and their form in OpenLineage events."""

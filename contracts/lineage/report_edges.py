@@ -1,0 +1,68 @@
+"""Edges of reports as statements about datasets, and the reverse."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from contractlog.contracts.audit.report import Evidence, LineageEdge, LineageMethod
+from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset
+
+__all__ = ["make_report_edge", "read_evidence", "split_report_edge"]
+
+_ENDS = frozenset({"from", "to", "evidence"})
+
+
+def read_evidence(edge: LineageEdge) -> Evidence:
+    """Return the kind of evidence; edges of earlier releases have none, and were all found in values."""
+    return edge.get("evidence", "values")
+
+
+def split_report_edge(edge: LineageEdge, namespace: str) -> tuple[FieldPair, EdgeDetails]:
+    """Return the fields and the details of an edge, without members that are null.
+
+    Args:
+        edge: an edge between two topics.
+        namespace: the namespace of both topics.
+    """
+    source = LineageDataset(namespace, edge["from"]["topic"])
+    details = {name: value for name, value in edge.items() if name not in _ENDS and value is not None}
+    return FieldPair(source, edge["from"]["field"], edge["to"]["field"]), cast("EdgeDetails", details)
+
+
+def make_report_edge(target: LineageDataset, pair: FieldPair, evidence: Evidence, details: EdgeDetails) -> LineageEdge:
+    """Return an edge as reports have it.
+
+    A declared edge has no figures: its score is 1, its support 0. Its method is the subtype of its transformation.
+    """
+    transformations = details.get("transformations", [])
+    subtypes = [each.get("subtype") or each.get("type", "") for each in transformations]
+    same_topic = pair.source.topic is not None and pair.source.topic == target.topic
+    source = (
+        f"{pair.source.namespace}/{pair.source.name}" if same_topic and pair.source != target else pair.source.label
+    )
+    method = details.get("method") or ", ".join(dict.fromkeys(subtypes)).lower() or evidence
+    edge: LineageEdge = {
+        "from": {"topic": source, "field": pair.source_field},
+        "to": {"topic": target.label, "field": pair.target_field},
+        "direction": details.get("direction", "known"),
+        "method": cast("LineageMethod", method),  # any text, if it was declared
+        "score": details.get("score", 1.0),
+        "support": details.get("support", 0),
+        "lag_ms": details.get("lag_ms"),
+        "evidence": evidence,
+    }
+    descriptions = [each["description"] for each in transformations if "description" in each]
+    description = details.get("description") or "; ".join(descriptions)
+    if description:
+        edge["description"] = description
+    if "lag_quantiles_ms" in details:
+        edge["lag_quantiles_ms"] = details["lag_quantiles_ms"]
+    if "first_seen" in details:
+        edge["first_seen"] = details["first_seen"]
+    if "last_seen" in details:
+        edge["last_seen"] = details["last_seen"]
+    if "job" in details:
+        edge["job"] = details["job"]
+    if "example" in details:
+        edge["example"] = details["example"]
+    return edge

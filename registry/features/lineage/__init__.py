@@ -1,0 +1,1 @@
+"""Lineage of topics: declared by jobs, traced, and found in values."""

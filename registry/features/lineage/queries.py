@@ -1,0 +1,234 @@
+"""Lineage edges in the database: recorded by statements, read by dataset or as a list.
+
+A row is a period in which an origin stated an edge with the same derivation. Figures of an edge, such as its score, are
+those of the newest publication.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, union, update
+
+from contractlog.compatibility.errors import TooManyEdges
+from contractlog.contracts.audit.report import Evidence
+from contractlog.contracts.lineage.statements import (
+    EdgeDetails,
+    FieldPair,
+    LineageDataset,
+    LineageStatement,
+    apply_statement,
+    has_same_derivation,
+)
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.dialects import in_texts
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
+
+__all__ = [
+    "MAX_EDGES_OF_TARGET",
+    "MAX_VANISHED_OF_TARGET",
+    "EdgeFilter",
+    "StoredEdge",
+    "find_sources",
+    "find_targets",
+    "list_edges",
+    "list_topic_datasets",
+    "record_statement",
+]
+
+_E: Final = tables.lineage_edges.c
+MAX_EDGES_OF_TARGET: Final = 5_000  #: of all origins
+MAX_VANISHED_OF_TARGET: Final = 10_000  #: former edges; the oldest are removed
+_BATCH: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """An edge, with the period in which its origin stated it; times are milliseconds since 1970, UTC."""
+
+    sequence: int
+    target: LineageDataset
+    pair: FieldPair
+    evidence: Evidence
+    origin: str
+    details: EdgeDetails
+    first_published_at: int
+    last_published_at: int
+    vanished_at: int | None  #: None: still stated
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Selection of edges by time and evidence; by default, all that are still stated."""
+
+    at: int | None = None
+    evidence: Evidence | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Return the conditions on the table."""
+        conditions: list[ColumnElement[bool]] = [_E.vanished_at.is_(None)]
+        if self.at is not None:
+            conditions = [_E.first_published_at <= self.at, or_(_E.vanished_at.is_(None), _E.vanished_at > self.at)]
+        return conditions if self.evidence is None else [*conditions, _E.evidence == self.evidence]
+
+
+def record_statement(change: Transaction, statement: LineageStatement) -> None:
+    """Store a statement, which replaces what its origin stated before about the same target.
+
+    Edges are added or updated; those that its origin states no longer have vanished.
+
+    Raises:
+        TooManyEdges: the target would have too many.
+    """
+    existing = _list_stated(change, statement)
+    details_by_pair = {edge.pair: edge.details for edge in existing}
+    after = apply_statement(details_by_pair, statement)
+    ended = [edge for edge in existing if not _continues(edge, after)]
+    continued = [edge for edge in existing if _continues(edge, after)]
+    appeared = after.keys() - {edge.pair for edge in continued}
+    _require_room(change, statement.target, added=len(appeared) - len(ended))
+    _update_rows(change, ended, {"vanished_at": change.now})
+    _update_rows(change, continued, {"last_published_at": change.now})
+    for edge in continued:
+        if after[edge.pair] != edge.details:
+            _update_rows(change, [edge], {"details": _to_json(after[edge.pair])})
+    rows = [_to_row(statement, pair, after[pair], change.now) for pair in after if pair in appeared]
+    if rows:
+        change.connection.execute(insert(tables.lineage_edges), rows)
+    if ended:
+        _prune_vanished(change, statement.target)
+    if ended or rows:
+        numbers = {"appeared": len(rows), "vanished": len(ended)}
+        details = {"origin": statement.origin, "evidence": statement.evidence, **numbers}
+        change.record_change("lineage.published", statement.target.label, details=details)
+
+
+def _continues(edge: StoredEdge, after: Mapping[FieldPair, EdgeDetails]) -> bool:
+    return edge.pair in after and has_same_derivation(edge.details, after[edge.pair])
+
+
+def _list_stated(change: Transaction, statement: LineageStatement) -> list[StoredEdge]:
+    statement_rows = select(tables.lineage_edges).where(
+        _E.target_key == _hash_dataset(statement.target),
+        _E.vanished_at.is_(None),
+        _E.evidence == statement.evidence,
+        _E.origin == statement.origin,
+    )
+    return [_parse_row(row) for row in change.connection.execute(statement_rows.order_by(_E.sequence))]
+
+
+def _require_room(change: Transaction, target: LineageDataset, *, added: int) -> None:
+    if added <= 0:
+        return
+    of_target = and_(_E.target_key == _hash_dataset(target), _E.vanished_at.is_(None))
+    count = change.connection.execute(select(func.count()).select_from(tables.lineage_edges).where(of_target)).scalar()
+    if (count or 0) + added > MAX_EDGES_OF_TARGET:
+        raise TooManyEdges(target=f"`{target.label}`", count=(count or 0) + added, maximum=MAX_EDGES_OF_TARGET)
+
+
+def _update_rows(change: Transaction, edges: Sequence[StoredEdge], values: Mapping[str, Any]) -> None:
+    for start in range(0, len(edges), _BATCH):
+        chosen = [edge.sequence for edge in edges[start : start + _BATCH]]
+        change.connection.execute(update(tables.lineage_edges).where(_E.sequence.in_(chosen)).values(**values))
+
+
+def _prune_vanished(change: Transaction, target: LineageDataset) -> None:
+    """Remove the edges of a target that vanished first, beyond the limit."""
+    of_target = and_(_E.target_key == _hash_dataset(target), _E.vanished_at.is_not(None))
+    newest_first = select(_E.sequence).where(of_target).order_by(_E.vanished_at.desc(), _E.sequence.desc())
+    beyond = newest_first.offset(MAX_VANISHED_OF_TARGET).limit(MAX_EDGES_OF_TARGET)  # as many may vanish at once
+    excess = list(change.connection.execute(beyond).scalars())
+    for start in range(0, len(excess), _BATCH):
+        chosen = excess[start : start + _BATCH]
+        change.connection.execute(delete(tables.lineage_edges).where(_E.sequence.in_(chosen)))
+
+
+def _to_row(statement: LineageStatement, pair: FieldPair, details: EdgeDetails, now: int) -> dict[str, Any]:
+    source, target = pair.source, statement.target
+    return {
+        "target_key": _hash_dataset(target),
+        "target_namespace": target.namespace,
+        "target_name": target.name,
+        "target_topic": target.topic,
+        "target_field": pair.target_field,
+        "source_key": _hash_dataset(source),
+        "source_namespace": source.namespace,
+        "source_name": source.name,
+        "source_topic": source.topic,
+        "source_field": pair.source_field,
+        "evidence": statement.evidence,
+        "origin": statement.origin,
+        "directed": details.get("direction", "known") == "known",
+        "details": _to_json(details),
+        "first_published_at": now,
+        "last_published_at": now,
+    }
+
+
+def _to_json(details: EdgeDetails) -> str:
+    return json.dumps(details, sort_keys=True, separators=(",", ":"))
+
+
+def _hash_dataset(dataset: LineageDataset) -> str:
+    return hashlib.sha256(json.dumps([dataset.namespace, dataset.name]).encode()).hexdigest()
+
+
+def list_topic_datasets(snapshot: Snapshot, topic: str) -> list[LineageDataset]:
+    """List the datasets with the name of a topic, one for each cluster."""
+    targets = select(_E.target_namespace.label("namespace")).where(_E.target_topic == topic)
+    sources = select(_E.source_namespace.label("namespace")).where(_E.source_topic == topic)
+    namespaces = snapshot.connection.execute(union(targets, sources)).scalars()
+    return [LineageDataset(namespace, topic) for namespace in sorted(namespaces)]
+
+
+def find_sources(
+    snapshot: Snapshot, datasets: Iterable[LineageDataset], selection: EdgeFilter, limit: int
+) -> Iterator[StoredEdge]:
+    """Yield the edges to datasets, and those from them that may lead to them as well."""
+    to_them, from_them = in_texts(_E.target_key, "keys"), in_texts(_E.source_key, "keys")
+    for condition in (to_them, and_(from_them, _E.directed.is_(False))):
+        yield from _read_edges(snapshot, datasets, and_(condition, *selection.conditions()), limit)
+
+
+def find_targets(
+    snapshot: Snapshot, datasets: Iterable[LineageDataset], selection: EdgeFilter, limit: int
+) -> Iterator[StoredEdge]:
+    """Yield the edges from datasets, and those to them that may lead from them as well."""
+    to_them, from_them = in_texts(_E.target_key, "keys"), in_texts(_E.source_key, "keys")
+    for condition in (from_them, and_(to_them, _E.directed.is_(False))):
+        yield from _read_edges(snapshot, datasets, and_(condition, *selection.conditions()), limit)
+
+
+def _read_edges(
+    snapshot: Snapshot, datasets: Iterable[LineageDataset], condition: ColumnElement[bool], limit: int
+) -> Iterator[StoredEdge]:
+    statement = select(tables.lineage_edges).where(condition).order_by(_E.sequence).limit(limit)
+    for row in snapshot.connection.execute(statement, {"keys": list(map(_hash_dataset, datasets))}):
+        yield _parse_row(row)
+
+
+def list_edges(snapshot: Snapshot, selection: EdgeFilter, *, after: int, limit: int) -> list[StoredEdge]:
+    """List edges in the order in which they appeared."""
+    statement = select(tables.lineage_edges).where(_E.sequence > after, *selection.conditions())
+    rows: Collection[Row[Any]] = snapshot.connection.execute(statement.order_by(_E.sequence).limit(limit)).all()
+    return [_parse_row(row) for row in rows]
+
+
+def _parse_row(row: Row[Any]) -> StoredEdge:
+    source = LineageDataset(row.source_namespace, row.source_name)
+    return StoredEdge(
+        sequence=row.sequence,
+        target=LineageDataset(row.target_namespace, row.target_name),
+        pair=FieldPair(source, row.source_field, row.target_field),
+        evidence=cast("Evidence", row.evidence),
+        origin=row.origin,
+        details=json.loads(row.details),
+        first_published_at=row.first_published_at,
+        last_published_at=row.last_published_at,
+        vanished_at=row.vanished_at,
+    )

@@ -1,0 +1,287 @@
+"""Lineage of topics: published as OpenLineage events, read around a topic or as a list.
+
+An edge is shown to callers who may read both of its ends, and published by callers who may write its target. The
+permissions on a topic are those on the subject of its values, whatever its cluster. A dataset that is no topic has the
+permissions on the subject ``namespace/name``, which need not exist: `postgres://shop/*` is a pattern for some.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from typing import Final
+
+from contractlog.compatibility.errors import InvalidLineage
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.contracts.lineage.openlineage import parse_event
+from contractlog.contracts.lineage.statements import LineageDataset, LineageStatement
+from contractlog.registry.access.current_caller import current_permissions, may_read
+from contractlog.registry.access.permissions import Permission, topic_permission_subject
+from contractlog.registry.features.lineage import queries
+from contractlog.registry.features.lineage.queries import EdgeFilter, StoredEdge
+from contractlog.registry.features.read_service import ReadService
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_LISTED",
+    "EdgePage",
+    "FlowDirection",
+    "LineageGraph",
+    "LineageQuery",
+    "LineageReceipt",
+    "LineageService",
+]
+
+MAX_DEPTH: Final = 16  #: steps from the topic
+MAX_LISTED: Final = 1_000  #: edges of a page
+_MAX_EVENTS: Final = 1_000  #: of a request
+_MAX_STATED: Final = 10_000  #: edges of a request
+_MAX_NODES: Final = 1_000
+_MAX_EDGES: Final = 10_000
+_MAX_ROWS: Final = 20_000  #: edges that one step, or one page, reads from the database
+_CHUNK: Final = 1_000
+_MAX_NESTING: Final = 32
+_SEPARATOR: Final = re.compile(r"[.\[]")
+
+
+class FlowDirection(StrEnum):
+    """Direction of a walk from a topic."""
+
+    BOTH = "BOTH"
+    UPSTREAM = "UPSTREAM"  #: to its sources
+    DOWNSTREAM = "DOWNSTREAM"  #: to what was made from it
+
+
+@dataclass(frozen=True, slots=True)
+class LineageReceipt:
+    """Numbers of accepted events, and of what they state."""
+
+    events: int
+    ignored: int
+    targets: int
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineageQuery:
+    """A walk from a topic."""
+
+    topic: str  #: its name, in every cluster that edges name
+    direction: FlowDirection
+    depth: int  #: maximum number of steps
+    field_name: str  #: a field of the topic to follow; empty for all of it
+    selection: EdgeFilter
+
+
+@dataclass(slots=True)
+class LineageGraph:
+    """Result of a walk; ``distance`` counts the steps from the topic, negative towards its sources."""
+
+    distance: dict[LineageDataset, int] = field(default_factory=dict)
+    edges: dict[int, StoredEdge] = field(default_factory=dict)
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePage:
+    """A page of edges, and the position of the next page; None if this is the last one."""
+
+    edges: Sequence[StoredEdge]
+    next_position: int | None
+
+
+class LineageService(ReadService):
+    """Stores what events state, and walks the edges."""
+
+    async def publish(self, events: Sequence[object], *, numbered: bool) -> LineageReceipt:
+        """Store what events state; all of them, or none if an error is raised.
+
+        Args:
+            events: OpenLineage events.
+            numbered: whether errors name the number of the event.
+
+        Raises:
+            InvalidLineage: an event is not valid, or there are too many.
+            TooManyEdges: a target would have too many edges.
+            Denied: the caller may not write a target.
+        """
+        if len(events) > _MAX_EVENTS:
+            raise InvalidLineage(detail=f"the request has {len(events)} events; at most {_MAX_EVENTS} are allowed")
+        statements_by_event = await self._threads.run(_parse_events, events, numbered=numbered)
+        statements = [statement for each in statements_by_event for statement in each]
+        targets = {statement.target for statement in statements}
+        for target in sorted(targets):
+            current_permissions.get().require(Permission.WRITE, _permission_subject(target))
+
+        def work(change: Transaction) -> None:
+            for statement in statements:
+                queries.record_statement(change, statement)
+
+        if statements:
+            await asyncio.wrap_future(self._store.transact(work))
+        return LineageReceipt(
+            events=len(events),
+            ignored=sum(not each for each in statements_by_event),
+            targets=len(targets),
+            edges=sum(len(statement.edges) for statement in statements),
+        )
+
+    async def walk(self, query: LineageQuery) -> LineageGraph:
+        """Return the edges around a topic that the caller may see, and their ends."""
+        return await self._query(_walk_both, query)
+
+    async def list_edges(self, selection: EdgeFilter, *, after: int, limit: int) -> EdgePage:
+        """Return a page of all edges that the caller may see.
+
+        Pages of callers who may not see every edge may be short, even empty, before the last one.
+        """
+        return await self._query(_read_page, selection, after, limit)
+
+
+def _parse_events(events: Sequence[object], *, numbered: bool) -> list[list[LineageStatement]]:
+    statements: list[list[LineageStatement]] = []
+    edges = 0
+    for number, event in enumerate(events, 1):
+        try:
+            statements.append(parse_event(event))
+        except InvalidLineage as error:
+            raise InvalidLineage(
+                detail=f"event {number}: {error.facts['detail']}" if numbered else error.facts["detail"]
+            ) from error
+        edges += sum(len(statement.edges) for statement in statements[-1])
+        if edges > _MAX_STATED:
+            raise InvalidLineage(detail=f"the request has more than {_MAX_STATED} edges; send fewer events in each")
+    return statements
+
+
+def _permission_subject(dataset: LineageDataset) -> Subject:
+    """Return the subject whose permissions apply to a dataset."""
+    if dataset.topic is not None:
+        return topic_permission_subject(dataset.topic)
+    return Subject(DEFAULT_CONTEXT, f"{dataset.namespace}/{dataset.name}")
+
+
+def _may_see(edge: StoredEdge) -> bool:
+    """Return whether the caller may read both ends of an edge."""
+    return may_read(_permission_subject(edge.pair.source)) and may_read(_permission_subject(edge.target))
+
+
+def _read_page(snapshot: Snapshot, selection: EdgeFilter, after: int, limit: int) -> EdgePage:
+    edges: list[StoredEdge] = []
+    for _ in range(_MAX_ROWS // _CHUNK):
+        chunk = queries.list_edges(snapshot, selection, after=after, limit=_CHUNK)
+        for edge in filter(_may_see, chunk):
+            if len(edges) == limit:
+                return EdgePage(edges, edges[-1].sequence)
+            edges.append(edge)
+        if len(chunk) < _CHUNK:
+            return EdgePage(edges, None)
+        after = chunk[-1].sequence
+    return EdgePage(edges, after)
+
+
+def _walk_both(snapshot: Snapshot, query: LineageQuery) -> LineageGraph:
+    graph = LineageGraph()
+    start = {(dataset, query.field_name) for dataset in queries.list_topic_datasets(snapshot, query.topic)}
+    for direction in (FlowDirection.UPSTREAM, FlowDirection.DOWNSTREAM):
+        if query.direction in {direction, FlowDirection.BOTH}:
+            _Walk(snapshot, graph, query, upstream=direction is FlowDirection.UPSTREAM).run(start)
+    return graph
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An edge as a walk follows it."""
+
+    near: LineageDataset
+    near_field: str
+    far: LineageDataset
+    far_field: str
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A walk in one direction, step by step."""
+
+    snapshot: Snapshot
+    graph: LineageGraph
+    query: LineageQuery
+    upstream: bool
+
+    def run(self, start: set[tuple[LineageDataset, str]]) -> None:
+        """Add edges and their ends to the graph; an empty field stands for the whole dataset."""
+        find = queries.find_sources if self.upstream else queries.find_targets
+        visited, frontier = set(start), start
+        for distance in range(1, self.query.depth + 2):
+            paths: dict[LineageDataset, list[str]] = {}
+            for dataset, path in frontier:
+                paths.setdefault(dataset, []).append(path)
+            frontier = set()
+            fields = {dataset: _FieldSet(each) for dataset, each in paths.items()}
+            rows = list(find(self.snapshot, sorted(fields), self.query.selection, _MAX_ROWS))
+            self.graph.truncated |= len(rows) >= _MAX_ROWS
+            for edge in filter(_may_see, rows):
+                for step in self._steps(edge, fields):
+                    if not self._add(edge, step, distance):
+                        continue
+                    state = (step.far, step.far_field if self.query.field_name else "")
+                    if state not in visited:
+                        visited.add(state)
+                        frontier.add(state)
+            if not frontier:
+                return
+
+    def _steps(self, edge: StoredEdge, fields: Mapping[LineageDataset, _FieldSet]) -> Iterator[_Step]:
+        """Yield the ways to follow an edge from the fields that were reached: without direction, both."""
+        source, target = (edge.pair.source, edge.pair.source_field), (edge.target, edge.pair.target_field)
+        pairs = [(target, source)] if self.upstream else [(source, target)]
+        if edge.details.get("direction") == "unknown":
+            pairs.append((pairs[0][1], pairs[0][0]))
+        for near, far in pairs:
+            if near[0] in fields and fields[near[0]].overlaps(near[1]):
+                yield _Step(*near, *far)
+
+    def _add(self, edge: StoredEdge, step: _Step, distance: int) -> bool:
+        """Add an edge to the graph; return whether the bounds permit it."""
+        graph = self.graph
+        is_known = edge.sequence in graph.edges
+        added = {step.near, step.far} - graph.distance.keys()
+        too_many = len(graph.edges) >= _MAX_EDGES or len(graph.distance) + len(added) > _MAX_NODES
+        if not is_known and (distance > self.query.depth or too_many):
+            graph.truncated = True
+            return False
+        graph.edges[edge.sequence] = edge
+        sign = -1 if self.upstream else 1
+        graph.distance.setdefault(step.near, sign * (distance - 1))
+        graph.distance.setdefault(step.far, sign * distance)
+        return distance <= self.query.depth
+
+
+class _FieldSet:
+    """Paths of fields of a dataset; an empty one is the whole dataset.
+
+    >>> fields = _FieldSet(["customer.id", "legs"])
+    >>> [fields.overlaps(path) for path in ("customer", "customer.name", "legs[].carrier", "legs2", "")]
+    [True, False, True, False, True]
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = set(paths)
+        self._ancestors = {ancestor for path in self._paths for ancestor in _list_ancestors(path)}
+
+    def overlaps(self, path: str) -> bool:
+        """Return whether a path is equal to one of the set, inside it, or contains it."""
+        if not path or "" in self._paths:
+            return bool(self._paths)
+        return path in self._paths or path in self._ancestors or not self._paths.isdisjoint(_list_ancestors(path))
+
+
+def _list_ancestors(path: str) -> Iterator[str]:
+    """Yield the fields that contain a field, outermost first; those of very deep ones are left out."""
+    return (path[: match.start()] for match in islice(_SEPARATOR.finditer(path), _MAX_NESTING))
