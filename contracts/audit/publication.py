@@ -8,9 +8,11 @@ from typing import Final
 
 from contractlog.contracts.audit.report import FieldEntry, SeriesPoint, TopicPart, ViolatingRecord, ViolationLine
 
-__all__ = ["shorten_entry"]
+__all__ = ["MAX_BYTES", "shorten_entry"]
 
-MAX_BYTES: Final = 900_000  #: of an entry; a registry accepts requests of one mebibyte by default
+MAX_BYTES: Final = (
+    900_000  #: of an entry, or of several lineage events; a registry accepts requests of one mebibyte by default
+)
 _DAY: Final = len("2013-07-01")
 MAX_LINES: Final = 100  #: kinds of violation in an entry that is too large otherwise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from contractlog.contracts.audit.report import Evidence, LineageEdge, LineageMethod
-from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset
+from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset, Transformation
 
 __all__ = ["make_report_edge", "read_evidence", "split_report_edge"]
 
@@ -32,10 +32,9 @@ def split_report_edge(edge: LineageEdge, namespace: str) -> tuple[FieldPair, Edg
 def make_report_edge(target: LineageDataset, pair: FieldPair, evidence: Evidence, details: EdgeDetails) -> LineageEdge:
     """Return an edge as reports have it.
 
-    A declared edge has no figures: its score is 1, its support 0. Its method is the subtype of its transformation.
+    A declared edge has no figures: its method is ``declared``, its score 1, its support 0.
     """
     transformations = details.get("transformations", [])
-    subtypes = [each.get("subtype") or each.get("type", "") for each in transformations]
     same_topic = pair.source.topic is not None and pair.source.topic == target.topic
     source = (
         f"{pair.source.namespace}/{pair.source.name}" if same_topic and pair.source != target else pair.source.label
@@ -45,14 +44,13 @@ def make_report_edge(target: LineageDataset, pair: FieldPair, evidence: Evidence
         "from": {"topic": source, "field": pair.source_field},
         "to": {"topic": target.label, "field": pair.target_field},
         "direction": details.get("direction", "known"),
-        "method": cast("LineageMethod", method),  # any text, if it was declared
+        "method": cast("LineageMethod", details.get("method", evidence)),
         "score": details.get("score", 1.0),
         "support": details.get("support", 0),
         "lag_ms": details.get("lag_ms"),
         "evidence": evidence,
     }
-    descriptions = [each["description"] for each in transformations if "description" in each]
-    description = details.get("description") or "; ".join(descriptions)
+    description = details.get("description") or "; ".join(map(_describe_transformation, transformations))
     if description:
         edge["description"] = description
     if "lag_quantiles_ms" in details:
@@ -66,3 +64,8 @@ def make_report_edge(target: LineageDataset, pair: FieldPair, evidence: Evidence
     if "example" in details:
         edge["example"] = details["example"]
     return edge
+
+
+def _describe_transformation(transformation: Transformation) -> str:
+    kind = transformation.get("subtype") or transformation["type"]
+    return ": ".join(filter(None, (kind, transformation.get("description"))))

@@ -7,9 +7,10 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
@@ -31,6 +32,9 @@ from contractlog.spark_validation.jobs.source_options import (
     make_selection,
     make_source,
 )
+
+if TYPE_CHECKING:
+    from contractlog.spark_validation.lineage.declared_edges import DeclaredLineage
 
 __all__ = ["lineage"]
 
@@ -55,6 +59,15 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="format of the output (default: text, field by field); tree: the topics that topics were made from and "
         "used for, over all steps",
     )
+    parser.add_argument("--publish", action="store_true", help="send the result to the registry")
+    parser.add_argument(
+        "--declared",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also show the lineage that OpenLineage events state, one on each line of this file; may be repeated",
+    )
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--bootstrap-servers",
@@ -73,7 +86,12 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError(
             "--state names an audit that was made: --exclude, --partitions and times cannot select from it"
         )
-    return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state))
+    from contractlog.spark_validation.lineage.declared_edges import read_declared_lineage  # noqa: PLC0415 - for fast help
+
+    declared = read_declared_lineage(options.declared)
+    if options.publish:
+        _namespace(options)  # before an audit that takes long
+    return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state), declared)
 
 
 def _audit_topics(options: Namespace) -> AuditState:
@@ -103,7 +121,7 @@ def _read_state(folder: Path) -> AuditState:
     return read_state(inner if inner.is_dir() else folder)
 
 
-def _run(options: Namespace, state: AuditState) -> int:
+def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> int:
     from contractlog.contracts.audit.mergeable_state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.contracts.audit.record_origins import describe_uncounted_origins  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
@@ -111,7 +129,7 @@ def _run(options: Namespace, state: AuditState) -> int:
     from contractlog.spark_validation.lineage.traced_sources import find_traced_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import match_topics  # noqa: PLC0415 - as above
 
-    audited = sorted(_topics(state))
+    audited = sorted(_topics(state) | {edge[end]["topic"] for edge in declared.edges for end in ("from", "to")})
     requested = {pattern: match_topics(pattern, audited) for pattern in options.topics}
     missing = sorted(pattern for pattern, names in requested.items() if not names)
     if missing:
@@ -120,21 +138,47 @@ def _run(options: Namespace, state: AuditState) -> int:
     progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
     in_values = infer_edges(state, secret=find_sample_key(state), progress=progress) if state.samples else []
     every = [*in_values, *find_traced_edges(state)]
-    if options.format == "tree":
-        edges = every
-    else:
-        edges = [edge for edge in every if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
+    edges = sorted([*every, *declared.edges], key=lambda edge: (edge["to"]["topic"], edge["direction"]))
+    if options.format != "tree":
+        edges = _select_edges(edges, options, explained)
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
     for topic, notes in describe_uncounted_origins(state.origins).items():
         print_message(escape_line(f"{topic}: {' '.join(notes)}"))
-    written = _format_edges(edges, sorted(explained), state, options)
+    if options.format == "openlineage":
+        events = declared.select_events(explained) if options.topics else declared.events
+        written = _format_events(_select_edges(every, options, explained), events, _namespace(options))
+    else:
+        written = _format_edges(edges, sorted(explained), state, options)
     if options.out is None:
         sys.stdout.write(written)
     else:
         _write_file(options.out, written)
         print_message(f"{len(edges)} edges are in {options.out}")
+    if options.publish:
+        topics = {topic for topic, _, _ in state.samples if not options.topics or topic in explained}
+        _publish([edge for edge in every if edge["to"]["topic"] in topics], topics, declared.events, options)
     return CLEAN
+
+
+def _select_edges(edges: list[LineageEdge], options: Namespace, explained: AbstractSet[str]) -> list[LineageEdge]:
+    return [edge for edge in edges if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
+
+
+def _publish(
+    edges: list[LineageEdge], topics: AbstractSet[str], declared_events: Sequence[dict[str, Any]], options: Namespace
+) -> None:
+    """Send all edges to topics, and the declared events.
+
+    A topic without edges has an event, too, which ends the edges that were found before.
+    """
+    from contractlog.spark_validation.jobs.lineage_publication import publish_events  # noqa: PLC0415 - only when requested
+    from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - as above
+
+    events = build_events(edges, _namespace(options), datetime.now(UTC), topics)
+    with connect(options) as registry:
+        published = publish_events(registry, [*events, *declared_events])
+        print_message(f"published {published} events to {registry.url}")
 
 
 def _explained_topics(edge: LineageEdge) -> set[str]:
@@ -146,15 +190,17 @@ def _topics(state: AuditState) -> set[str]:
     return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
 
 
+def _format_events(edges: list[LineageEdge], declared_events: Sequence[dict[str, Any]], namespace: str) -> str:
+    from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
+
+    events = [*build_events(edges, namespace, datetime.now(UTC)), *declared_events]
+    return "".join(f"{escape_json_line(json.dumps(event))}\n" for event in events)
+
+
 def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
         text = json.dumps({"format": FORMAT, "lineage": edges}, indent=1)
         return "".join(f"{escape_json_line(line)}\n" for line in text.split("\n"))
-    if options.format == "openlineage":
-        from contractlog.spark_validation.lineage.edge_output import build_events  # noqa: PLC0415 - only when requested
-
-        events = build_events(edges, _namespace(options), datetime.now(UTC))
-        return "".join(f"{escape_json_line(json.dumps(event))}\n" for event in events)
     if options.format in {"mermaid", "dot"}:
         from contractlog.spark_validation.lineage import topic_diagrams  # noqa: PLC0415 - only when requested
 
@@ -168,20 +214,20 @@ def _format_for_terminal(edges: list[LineageEdge], topics: Sequence[str], state:
     from contractlog.spark_validation.lineage.topic_diagrams import format_trees  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.lineage.traced_output import format_traced_edges, is_traced  # noqa: PLC0415 - as above
 
-    traced = [edge for edge in edges if is_traced(edge)]
-    in_values = [edge for edge in edges if not is_traced(edge)]
     if options.format == "tree" and edges:
         return f"{format_trees(edges, topics)}\n\n{LIMITS_NOTE}\n"
+    traced = [edge for edge in edges if is_traced(edge)]
+    others = [edge for edge in edges if not is_traced(edge)]
     block = f"\n{format_traced_edges(traced)}\n" if traced else ""
-    if not state.samples:
+    if not state.samples and not others:
         return (
             "The audit stored no samples of values, so lineage cannot be inferred. Audit again without --no-samples.\n"
             f"{block}"
         )
-    if not in_values:
+    if not others:
         looked_at = _join_topics(options.topics or sorted(_topics(state)))
         return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n{block}"
-    return f"{format_edges(in_values)}\n\n{LIMITS_NOTE}\n{block}"
+    return f"{format_edges(others)}\n\n{LIMITS_NOTE}\n{block}"
 
 
 def _join_topics(topics: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, union, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, union, update
 
 from contractlog.compatibility.errors import TooManyEdges
 from contractlog.contracts.audit.report import Evidence
@@ -94,9 +94,7 @@ def record_statement(change: Transaction, statement: LineageStatement) -> None:
     _require_room(change, statement.target, added=len(appeared) - len(ended))
     _update_rows(change, ended, {"vanished_at": change.now})
     _update_rows(change, continued, {"last_published_at": change.now})
-    for edge in continued:
-        if after[edge.pair] != edge.details:
-            _update_rows(change, [edge], {"details": _to_json(after[edge.pair])})
+    _update_details(change, {edge.sequence: after[edge.pair] for edge in continued if after[edge.pair] != edge.details})
     rows = [_to_row(statement, pair, after[pair], change.now) for pair in after if pair in appeared]
     if rows:
         change.connection.execute(insert(tables.lineage_edges), rows)
@@ -135,6 +133,13 @@ def _update_rows(change: Transaction, edges: Sequence[StoredEdge], values: Mappi
     for start in range(0, len(edges), _BATCH):
         chosen = [edge.sequence for edge in edges[start : start + _BATCH]]
         change.connection.execute(update(tables.lineage_edges).where(_E.sequence.in_(chosen)).values(**values))
+
+
+def _update_details(change: Transaction, details_by_sequence: Mapping[int, EdgeDetails]) -> None:
+    statement = update(tables.lineage_edges).where(_E.sequence == bindparam("number"))
+    rows = [{"number": number, "text": _to_json(details)} for number, details in details_by_sequence.items()]
+    if rows:
+        change.connection.execute(statement.values(details=bindparam("text")), rows)
 
 
 def _prune_vanished(change: Transaction, target: LineageDataset) -> None:

@@ -251,7 +251,7 @@ class _Walk:
         """Add an edge to the graph; return whether the bounds permit it."""
         graph = self.graph
         is_known = edge.sequence in graph.edges
-        added = {step.near, step.far} - graph.distance.keys()
+        added = {end for end in (step.near, step.far) if end not in graph.distance}
         too_many = len(graph.edges) >= _MAX_EDGES or len(graph.distance) + len(added) > _MAX_NODES
         if not is_known and (distance > self.query.depth or too_many):
             graph.truncated = True

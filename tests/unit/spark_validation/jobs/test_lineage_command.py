@@ -13,8 +13,10 @@ from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.record_origins import OriginCounts, OriginKey, OriginPosition, TopicOrigins
 from contractlog.contracts.audit.report import LineageEdge
+from contractlog.spark_validation.jobs.lineage_publication import _split_batches
 from contractlog.spark_validation.state_files import read_state, write_state
 
+from support.lineage_events import columns, dataset, job_event
 from support.sampled_topics import Record, sample_topics
 
 START = 1_700_000_000_000
@@ -209,3 +211,84 @@ def test_hostile_names_of_fields_do_not_reach_the_terminal(tmp_path: Path, capsy
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert r"orders.note\x1b[2J" in out
+
+
+def declare(tmp_path: Path, *events: object) -> str:
+    file = tmp_path / "events.ndjson"
+    file.write_text("".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in events))
+    return str(file)
+
+
+def test_declared_edges_stand_beside_those_found_in_values_each_with_its_evidence(
+    audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facet = columns({"order": [("orders", "id")]})
+    table = dataset("public.orders", "postgres://shop")
+    file = declare(
+        tmp_path,
+        job_event("late", outputs=[dataset("late", columnLineage=facet)]),
+        job_event("load", inputs=[table], outputs=[dataset("orders")]),
+    )
+    arguments = ["lineage", "--state", str(audited), "--declared", file]
+    assert main(arguments) == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    assert [line.split()[:5] for line in blocks[0].splitlines()] == [
+        ["late", "was", "made", "from"],
+        ["order", "<-", "orders.id", "values", "copy"],
+        ["total", "<-", "orders.total", "values", "copy"],
+        ["order", "<-", "orders.id", "declared"],
+    ]
+    assert blocks[1].splitlines() == [
+        "orders was made from", "  (whole topic)  <- postgres://shop/public.orders  declared"
+    ]  # fmt: skip
+    assert main([*arguments, "orders", "--format", "json"]) == 0
+    (edge,) = json.loads(capsys.readouterr().out)["lineage"]
+    assert edge["from"] == {"topic": "postgres://shop/public.orders", "field": ""}
+    assert (edge["evidence"], edge["method"], edge["support"]) == ("declared", "declared", 0)
+    assert main([*arguments, "late", "--format", "openlineage", "--bootstrap-servers", "broker:9092"]) == 0
+    found, declared = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (found["dataset"]["name"], declared["job"]["name"]) == ("late", "late")
+    assert main([*arguments, "--format", "tree", "orders"]) == 0
+    assert "postgres://shop/public.orders" in capsys.readouterr().out
+
+
+def test_a_later_event_of_a_file_replaces_what_the_same_job_declared(
+    audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [job_event(inputs=[dataset(name)], outputs=[dataset("orders")]) for name in ("a", "b")]
+    command = ["lineage", "orders", "--state", str(audited), "--format", "json"]
+    assert main([*command, "--declared", declare(tmp_path, *events, "")]) == 0
+    assert [edge["from"]["topic"] for edge in json.loads(capsys.readouterr().out)["lineage"]] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ("{", "line 2 is not JSON; the file has one OpenLineage event on each line"),
+        ("[" * 100_000, "line 2 is not JSON"),
+        ("[]", "line 2: the OpenLineage event is not valid: it is not an object"),
+        ({"producer": "p"}, "line 2: the OpenLineage event is not valid: `schemaURL` is missing"),
+    ],
+)
+def test_a_line_that_is_no_event_is_named(
+    event: object, message: str, audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = declare(tmp_path, job_event(), event)
+    assert main(["lineage", "--state", str(audited), "--declared", file]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_declared_files_that_cannot_be_read_are_usage_errors(
+    audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "latin").write_bytes(b"\xff")
+    for name, message in (("nothing", "cannot be read: No such file"), (".", "cannot be read"), ("latin", "not UTF-8")):
+        assert main(["lineage", "--state", str(audited), "--declared", str(tmp_path / name)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_events_are_sent_in_requests_of_limited_size() -> None:
+    events = [{"number": number, "text": "x" * 400_000} for number in range(3)] + [{"number": n} for n in range(1_200)]
+    batches = list(_split_batches(events))
+    assert [event for batch in batches for event in batch] == events
+    assert [len(batch) for batch in batches] == [2, 500, 500, 201]
