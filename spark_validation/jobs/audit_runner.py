@@ -25,6 +25,7 @@ from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, del
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.blame_text import format_blame
 from contractlog.spark_validation.jobs.follow import ChangedParts, repeat_audits
+from contractlog.spark_validation.jobs.lineage_publication import publish_report_lineage
 from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files
 from contractlog.spark_validation.jobs.sample_key import read_sample_key
@@ -159,3 +160,5 @@ class _Audits:
         self.changed_parts.mark_published(report, parts)
         if self.first or parts:
             print_message(f"published {published} entries to {registry.url}")
+        if self.options.lineage:
+            print_message(publish_report_lineage(registry, report))

@@ -20,12 +20,14 @@ from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
+from contractlog.spark_validation.jobs.lineage_publication import publish_report_lineage
 from contractlog.spark_validation.lineage.edge_output import build_events
 from contractlog.spark_validation.state_files import write_state
 
 from support.lineage_events import KAFKA, PRODUCER, RUN, columns, dataset, job_event
 from support.openlineage_classes import to_dataset_event
 from support.registry import create_sqlite, serve_in_thread
+from support.reports import edge, part, report
 from support.sampled_topics import Record, sample_topics
 
 NOW = datetime(2026, 11, 27, 10, tzinfo=UTC)
@@ -153,3 +155,17 @@ def test_a_registry_that_is_not_there_is_an_error(audited: Path, capsys: pytest.
     options = ["--publish", "--bootstrap-servers", "broker:9092", "--registry", "http://127.0.0.1:9"]
     assert main(["lineage", "--state", str(audited), *options]) == 3
     assert "127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_an_audit_of_all_topics_of_a_cluster_publishes_its_lineage(registry: Registry) -> None:
+    audit = report(part("wind"), part("rain"), edges=[edge("rain", "wind", "a")])
+    for selection, message in (
+        ({"topics": ["wind"]}, "the lineage is not published, because sources may be among the topics"),
+        ({"excluded": ["snow"]}, "the lineage is not published, because sources may be among the topics"),
+        ({}, "published the lineage of 2 topics to "),
+    ):
+        scope = {**audit["scope"], **selection}
+        assert publish_report_lineage(registry, {**audit, "scope": scope}).startswith(message)  # type: ignore[typeddict-item]
+        assert len(registry.lineage("wind")["edges"]) == (not selection)
+    source = {"kind": "archive", "archive": "a"}
+    assert "an archive does not name" in publish_report_lineage(registry, {**audit, "source": source})  # type: ignore[typeddict-item]
