@@ -39,7 +39,6 @@ def make_report_edge(target: LineageDataset, pair: FieldPair, evidence: Evidence
     source = (
         f"{pair.source.namespace}/{pair.source.name}" if same_topic and pair.source != target else pair.source.label
     )
-    method = details.get("method") or ", ".join(dict.fromkeys(subtypes)).lower() or evidence
     edge: LineageEdge = {
         "from": {"topic": source, "field": pair.source_field},
         "to": {"topic": target.label, "field": pair.target_field},
