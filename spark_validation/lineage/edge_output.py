@@ -53,7 +53,6 @@ _SUBTYPES: Final[Mapping[LineageMethod, str]] = {
     "lookup": "JOIN",
 }
 _MASKING: Final = frozenset({"digest"})
-_EVIDENCE_LABELS: Final = {"declared": "declarations", "traced": "record headers", "values": "values"}
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
@@ -106,14 +105,17 @@ def _build_event(
     by_pair: dict[FieldPair, list[LineageEdge]] = {}
     for edge in edges:
         by_pair.setdefault(split_report_edge(edge, namespace)[0], []).append(edge)
-    sources = sorted({pair.source for pair in by_pair})
-    inputs = [{"namespace": source.namespace, "name": source.name, "type": "DATASET"} for source in sources]
     fields: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    whole: dict[LineageDataset, list[LineageEdge]] = {pair.source: [] for pair in by_pair}
     for pair, group in by_pair.items():
         if pair.target_field:
             fields.setdefault(pair.target_field, {"inputs": []})["inputs"].append(_build_input(pair, group))
-        else:
-            inputs.append(_build_input(pair, group))
+        elif not pair.source_field:
+            whole[pair.source] += group
+    inputs = [_build_input(FieldPair(source, "", ""), whole[source]) for source in sorted(whole)]
+    inputs += [
+        _build_input(pair, group) for pair, group in by_pair.items() if pair.source_field and not pair.target_field
+    ]
     facet = {
         "_producer": producer,
         "_schemaURL": FACET_SCHEMA,
@@ -136,29 +138,40 @@ def _build_event(
 
 
 def _build_input(pair: FieldPair, edges: Iterable[LineageEdge]) -> dict[str, Any]:
+    transformations = [_build_transformation(edge) for edge in edges]
     return {
         "namespace": pair.source.namespace,
         "name": pair.source.name,
         "type": "DATASET",
         **({"field": pair.source_field} if pair.source_field else {}),
-        "transformations": [_build_transformation(edge) for edge in edges],
+        **({"transformations": transformations} if transformations else {}),
     }
 
 
 def _build_transformation(edge: LineageEdge) -> dict[str, Any]:
+    if is_traced(edge):
+        return {
+            "type": "DIRECT",
+            "description": f"traced in headers: {edge.get('description', '')}{_describe_lag(edge)}",
+        }
     method = edge["method"]
-    subtype = {"subtype": _SUBTYPES.get(method, "TRANSFORMATION")} if edge["from"]["field"] else {}
-    return {"type": "DIRECT", **subtype, "description": _describe_edge(edge), "masking": method in _MASKING}
+    return {
+        "type": "DIRECT",
+        "subtype": _SUBTYPES.get(method, "TRANSFORMATION"),
+        "description": _describe_edge(edge),
+        "masking": method in _MASKING,
+    }
+
+
+def _describe_lag(edge: LineageEdge) -> str:
+    return "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
 
 
 def _describe_edge(edge: LineageEdge) -> str:
-    lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
     derivation = f"{edge.get('description')}; " if edge.get("description") else ""
     label = _METHOD_LABELS.get(edge["method"], edge["method"])
-    figures = f"{label}, score {edge['score']}, {edge['support']} rows agree"
-    if is_traced(edge):
-        figures = f"{edge['support']} records name it"
-    description = f"{derivation}found in {_EVIDENCE_LABELS[read_evidence(edge)]}: {figures}{lag}"
+    description = f"{derivation}found in values: {label}, score {edge['score']}, {edge['support']} rows agree"
+    description += _describe_lag(edge)
     if edge["direction"] == "unknown":
         description += ", direction unknown: both topics have the same rows at the same times"
     return description

@@ -47,7 +47,8 @@ def sorted_by_ends(edges: list[LineageEdge]) -> list[LineageEdge]:
 @given(report_edges())
 def test_every_edge_of_an_audit_comes_back_from_its_events_without_loss(edges: list[LineageEdge]) -> None:
     events = json.loads(json.dumps(build_events(edges, KAFKA, NOW)))
-    assert sorted_by_ends(read_report_edges(events)) == sorted_by_ends([full_edge(edge) for edge in edges])
+    stated = [edge for edge in edges if (edge.get("evidence"), edge["direction"]) != ("traced", "unknown")]
+    assert sorted_by_ends(read_report_edges(events)) == sorted_by_ends([full_edge(edge) for edge in stated])
 
 
 def test_an_audited_topic_without_edges_has_an_event_that_says_so() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.details_facet import DETAILS_FACET
 from contractlog.spark_validation.lineage.edge_output import (
     EVENT_SCHEMA,
     FACET_SCHEMA,
-    JOB_EVENT_SCHEMA,
     build_events,
     format_edges,
     kafka_namespace,
@@ -94,20 +94,10 @@ def test_edges_traced_in_headers_are_inputs_of_the_topic_as_a_whole() -> None:
     assert set(facet["fields"]) == {"dest_name", "origin"}
 
 
-def test_a_job_that_headers_name_has_an_event_with_the_inputs_of_each_output() -> None:
-    edges = [
-        traced_edge("orders", "paid", "pay"),
-        traced_edge("orders", "sent", "send"),
-        traced_edge("paid", "sent", "pay"),
-    ]
-    *topics, pay, send = build_events(edges, "kafka://broker:9092", NOW)
-    assert [event["dataset"]["name"] for event in topics] == ["paid", "sent"]
-    assert (pay["schemaURL"], pay["eventTime"]) == (JOB_EVENT_SCHEMA, "2013-07-01T10:00:00Z")
-    assert pay["job"] == {"namespace": "kafka://broker:9092", "name": "pay"}
-    assert [source["name"] for source in pay["inputs"]] == ["orders", "paid"]
-    inputs = {out["name"]: [one["name"] for one in out["facets"]["lineage"]["inputs"]] for out in pay["outputs"]}
-    assert inputs == {"paid": ["orders"], "sent": ["paid"]}
-    assert send["job"]["name"] == "send"
+def test_the_job_that_headers_name_is_among_the_details() -> None:
+    (event,) = build_events([traced_edge("orders", "paid", "pay")], "kafka://broker:9092", NOW)
+    (details,) = event["dataset"]["facets"][DETAILS_FACET]["edges"]
+    assert (details["name"], details["evidence"], details["job"]) == ("orders", "traced", "pay")
 
 
 def test_topics_with_the_same_traces_are_no_lineage_in_openlineage() -> None:
