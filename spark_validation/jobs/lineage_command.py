@@ -32,6 +32,7 @@ from contractlog.spark_validation.jobs.source_options import (
     make_selection,
     make_source,
 )
+from contractlog.spark_validation.jobs.state_lineage import list_sampled_fields, read_audit_state
 
 if TYPE_CHECKING:
     from contractlog.spark_validation.lineage.declared_edges import DeclaredLineage
@@ -54,10 +55,10 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of standard output")
     parser.add_argument(
         "--format",
-        choices=("text", "tree", "json", "openlineage", "mermaid", "dot"),
+        choices=("text", "tree", "json", "openlineage", "mermaid", "dot", "html"),
         default="text",
         help="format of the output (default: text, field by field); tree: the topics that topics were made from and "
-        "used for, over all steps",
+        "used for, over all steps; html: a page to search and explore, of one file",
     )
     parser.add_argument("--publish", action="store_true", help="send the result to the registry")
     parser.add_argument(
@@ -91,7 +92,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     declared = read_declared_lineage(options.declared)
     if options.publish:
         _namespace(options)  # before an audit that takes long
-    return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state), declared)
+    return _run(options, _audit_topics(options) if options.state is None else read_audit_state(options.state), declared)
 
 
 def _audit_topics(options: Namespace) -> AuditState:
@@ -112,13 +113,6 @@ def _audit_topics(options: Namespace) -> AuditState:
             evidence=EvidenceOptions(sample_key=read_sample_key()),
         )
         return audit_to_state(order, print_line=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
-
-
-def _read_state(folder: Path) -> AuditState:
-    from contractlog.spark_validation.state_files import read_state  # noqa: PLC0415 - for fast help
-
-    inner = folder / "state"
-    return read_state(inner if inner.is_dir() else folder)
 
 
 def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> int:
@@ -199,13 +193,19 @@ def _format_events(edges: list[LineageEdge], declared_events: Sequence[dict[str,
 
 def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
-        text = json.dumps({"format": FORMAT, "lineage": edges}, indent=1)
+        fields = sorted(list_sampled_fields(state).items())
+        entries = [{"topic": topic, "fields": sorted(names)} for topic, names in fields]
+        text = json.dumps({"format": FORMAT, "topics": entries, "lineage": edges}, indent=1)
         return "".join(f"{escape_json_line(line)}\n" for line in text.split("\n"))
     if options.format in {"mermaid", "dot"}:
         from contractlog.spark_validation.lineage import topic_diagrams  # noqa: PLC0415 - only when requested
 
         draw = topic_diagrams.format_mermaid if options.format == "mermaid" else topic_diagrams.format_dot
         return f"{draw(edges)}\n"
+    if options.format == "html":
+        from contractlog.spark_validation.report.lineage_page.page import render_lineage  # noqa: PLC0415 - as above
+
+        return f"{render_lineage(edges, topics or sorted(_topics(state)))}\n"
     return _format_for_terminal(edges, topics, state, options)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "EVENT_SCHEMA",
     "FACET_SCHEMA",
     "LIMITS_NOTE",
+    "METHOD_LABELS",
     "build_events",
     "format_edges",
     "kafka_namespace",
@@ -34,7 +35,7 @@ __all__ = [
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageDatasetFacet"
 
-_METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
+METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
     "aggregate": "aggregated by a key in windows of time",
     "bijection": "a conversion or masking: each value stands for one value of the source",
     "case": "the same text in another case, or with other spaces around it",
@@ -169,7 +170,7 @@ def _describe_lag(edge: LineageEdge) -> str:
 
 def _describe_edge(edge: LineageEdge) -> str:
     derivation = f"{edge.get('description')}; " if edge.get("description") else ""
-    label = _METHOD_LABELS.get(edge["method"], edge["method"])
+    label = METHOD_LABELS.get(edge["method"], edge["method"])
     description = f"{derivation}found in values: {label}, score {edge['score']}, {edge['support']} rows agree"
     description += _describe_lag(edge)
     if edge["direction"] == "unknown":

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, partial
-from importlib.resources import files
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
@@ -31,6 +27,7 @@ from contractlog.spark_validation.report.charts.version_timeline import (
     schema_label,
 )
 from contractlog.spark_validation.report.field_rows import describe_fields, list_field_rows
+from contractlog.spark_validation.report.page_assets import escape_strings, read_asset, source_hash
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.report.record_sentences import describe_records
 from contractlog.spark_validation.report.sentences import (
@@ -51,8 +48,6 @@ from contractlog.spark_validation.report.sentences import (
 )
 
 __all__ = ["render"]
-
-T = TypeVar("T")
 
 MAX_BYTES: Final = 1_000_000
 MAX_PLACES: Final = 4  #: of a cause; the others are folded
@@ -88,25 +83,13 @@ _PAGE_LIMITS: Final = (
 
 def render(report: AuditReport) -> str:
     """Return the report as one HTML page of at most a megabyte; all external values are escaped."""
-    report = _escape_strings(report)  # controls and reordering characters would pass through the template
+    report = escape_strings(report)  # controls and reordering characters would pass through the template
     page = ""
     for limits in _PAGE_LIMITS:
         page = _render_page(report, limits)
         if len(page.encode()) <= MAX_BYTES:
             break
     return page
-
-
-def _escape_strings(value: T) -> T:
-    """Return a JSON value with the unprintable characters of its texts escaped."""
-    result: Any = value
-    if isinstance(value, str):
-        result = escape_line(value)
-    elif isinstance(value, list):
-        result = [_escape_strings(item) for item in value]
-    elif isinstance(value, dict):
-        result = {_escape_strings(key): _escape_strings(item) for key, item in value.items()}
-    return cast("T", result)
 
 
 def _render_page(report: AuditReport, limits: _PageLimits) -> str:
@@ -120,7 +103,7 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
         characters_left -= len(entry["timeline"] or "") + len(entry["coverage"] or "")
         topics[part["topic"]].append(entry)
     causes = find_causes(report, detailed)
-    style, script = _read_asset("report.css"), _read_asset("report.js")
+    style, script = read_asset("report.css"), read_asset("report.js")
     values = [part for part in parts if part["part"] == "value"]
     return (
         _make_environment()
@@ -156,8 +139,8 @@ def _render_page(report: AuditReport, limits: _PageLimits) -> str:
             partition_count=sum(len(part["partitions"]) for part in values),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
-            style_hash=_source_hash(style),
-            script_hash=_source_hash(script),
+            style_hash=source_hash(style),
+            script_hash=source_hash(script),
         )
     )
 
@@ -321,14 +304,6 @@ def _render_code(text: str) -> Markup:
 
 def _format_lag(milliseconds: float | None) -> str:
     return "" if milliseconds is None else formatters.format_duration(milliseconds)
-
-
-def _source_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _read_asset(name: str) -> str:
-    return (files(__package__) / "templates" / name).read_text("utf-8").strip()
 
 
 @cache

@@ -55,7 +55,12 @@ def test_text_tells_what_each_topic_was_made_from(audited: Path, capsys: pytest.
 
 def test_the_folder_of_an_audit_will_do_as_well_as_its_state(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lineage", "--state", str(audited), "--format", "json"]) == 0
-    edges = json.loads(capsys.readouterr().out)["lineage"]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["topics"] == [
+        {"topic": "late", "fields": ["order", "total"]},
+        {"topic": "orders", "fields": ["id", "note\x1b[2J", "total"]},
+    ]
+    edges = printed["lineage"]
     assert [edge["to"] for edge in edges] == [{"topic": "late", "field": "order"}, {"topic": "late", "field": "total"}]
     assert all(edge.keys() == LineageEdge.__annotations__.keys() - {"job"} for edge in edges)
 
@@ -87,6 +92,17 @@ def test_diagrams_are_nothing_but_the_diagram(
     assert told.startswith(start)
     assert "2 fields, copy" in told
     assert "Lineage covers" not in told
+
+
+def test_the_page_has_the_topics_that_were_audited_and_their_edges(
+    audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "lineage.html"
+    assert main(["lineage", "--state", str(audited), "--format", "html", "--out", str(out)]) == 0
+    page = out.read_text()
+    assert page.startswith("<!doctype html>")
+    assert "1 topic was made from others, directly." in page
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("form", ["json", "openlineage"])
