@@ -31,6 +31,7 @@ class LocatedFinding:
     pointer: str
     position: Position | None  #: None if it points into a schema that the file references
     fixes: tuple[Fix, ...] = ()  #: verified fixes, the best one first
+    field: str | None = None  #: path of the value, such as ``legs[].carrier``; empty: the whole value; None: unknown
 
     @property
     def fix(self) -> str:

@@ -221,6 +221,12 @@ VERBS: Final[dict[str, Verb]] = {
         "spark",
         Section.RECORDS,
     ),
+    "impact": Verb(
+        "contractlog.clients.cli.impact.command:impact",
+        "list what a change of a field reaches: topics, fields and consumer groups",
+        "contractlog impact orders-value:customer_id --lineage lineage.json",
+        section=Section.RECORDS,
+    ),
     "unused": Verb(
         "contractlog.spark_validation.jobs.unused_command:list_unused",
         "list the versions that no record carries and that may be deleted, with the proof",

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 FORMAT: Final = "contractlog.check/1"
-_NOT_REPEATED: Final = ("--registry", "--report", "--fail-on")  #: in suggested commands
+_NOT_REPEATED: Final = ("--registry", "--report", "--fail-on", "--lineage")  #: in suggested commands
 _DASHES: Final = 2
 
 

@@ -124,6 +124,8 @@ def _list_findings(
             elsewhere += 1
         else:
             yield from finding_lines(str(check.file.path), check.file.draft.text, finding, severity)
+            if check.reaches and finding in check.reaches:
+                yield f"        {escape_line(check.reaches[finding].describe())}"
     if elsewhere:
         yield f"    {count_noun(elsewhere, 'finding')} in types that it refers to: see the end"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from pathlib import Path
 
 from contractlog.clients.cli.options import (
     REPORT_FORMATS,
@@ -29,6 +30,13 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "lock: with the versions that contractlog.lock names (a folder of this name is ./lock)",
     )
     parser.add_argument("--level", type=parse_level, help="with --against: the compatibility level (default: BACKWARD)")
+    parser.add_argument(
+        "--lineage",
+        type=Path,
+        metavar="FILE",
+        help="show next to each incompatible finding what is made from the field: the output of `contractlog lineage "
+        "--format json`, or the report.json of an audit with --lineage",
+    )
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "note"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.check.finding_reach import FindingReach
 from contractlog.clients.cli.check.impact import Impact, UnreadableRecords
 from contractlog.clients.cli.check.optional_checks import OptionalFinding
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
@@ -43,6 +44,7 @@ class FileCheck:
     needs_level_change: bool = False  #: whether its level rejects it, though waivers cover all incompatibilities
     waivers: tuple[Waiver, ...] = ()  #: those that are for a finding, expired ones included
     waived: tuple[tuple[LocatedFinding, Waiver], ...] = ()  #: findings that a current waiver covers
+    reaches: Mapping[LocatedFinding, FindingReach] | None = None  #: of the incompatibilities; None without lineage
 
     @property
     def data_findings(self) -> tuple[UnreadableRecords, ...]:
@@ -107,8 +109,11 @@ class FileCheck:
 
     def _finding_body(self, finding: LocatedFinding, severity: Severity) -> dict[str, Any]:
         waiver = self.find_waiver(finding)
-        return {
+        body = {
             **finding.body(),
             "severity": severity.value,
             "waiver": None if waiver is None else waiver.body(),
         }
+        if self.reaches is not None and finding in self.findings:
+            body["reached"] = self.reaches[finding].body() if finding in self.reaches else []
+        return body

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion
+from contractlog.compatibility.field_paths import find_field_path
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.finding_positions import find_positions
 from contractlog.compatibility.fixes.fix_search import FixSearch
+from contractlog.compatibility.level import Direction
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
@@ -66,4 +69,19 @@ def locate_findings(
             ),
         )
         fixes = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
-        yield locate_finding(finding, comparison.direction, description, position, fixes)
+        located = locate_finding(finding, comparison.direction, description, position, fixes)
+        yield replace(located, field=_find_field(located, text, earlier_text))
+
+
+def _find_field(located: LocatedFinding, text: str, earlier_text: str) -> str | None:
+    """Return the field of a finding, as the earlier version names it, unless only the new one has it."""
+    finding = located.finding
+    earlier_pointer = finding.writer_at if located.direction is Direction.BACKWARD else finding.reader_at
+    new, earlier = find_field_path(text, located.pointer), find_field_path(earlier_text, earlier_pointer)
+    if new is None or earlier is None:
+        return earlier
+    return new if _count_levels(new) > _count_levels(earlier) else earlier
+
+
+def _count_levels(path: str) -> int:
+    return path.count(".") + path.count("[]") + path.count("{}") + bool(path)

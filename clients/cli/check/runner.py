@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from contractlog.clients.cli.check.check_output import (
 from contractlog.clients.cli.check.check_text import ReferencedFindings
 from contractlog.clients.cli.check.checked_files import check_files, find_manifest_warnings
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
+from contractlog.clients.cli.check.finding_reach import ReachCheck, list_reaches
 from contractlog.clients.cli.check.refused_changes import (
     RefusedChange,
 )
@@ -55,11 +57,13 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     checks: list[FileCheck] = []
     referenced = ReferencedFindings()
     refused_changes: list[RefusedChange] = []
+    reach_check = ReachCheck.read(options.lineage)
     with open_file_registry(options) if options.against else connect(options) as registry:
         access = WriteAccess(registry)
         if isinstance(registry, FileRegistry):
             print_removed_subjects(registry, files)
-        for check in check_files(options, access, files, unreadable, refused_changes):
+        for checked in check_files(options, access, files, unreadable, refused_changes):
+            check = replace(checked, reaches=list_reaches(reach_check, checked.file.subject, checked.findings))
             checks.append(check)
             if options.format == "text":
                 print_check(check, referenced)

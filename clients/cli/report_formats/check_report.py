@@ -195,7 +195,9 @@ def report_file(check: FileCheck, root: Path) -> ReportedFile:
 def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
     text = check.file.draft.text
     for finding in check.findings if check.outcome in {"incompatible", "waived"} else ():
-        yield report_finding(path, text, finding, "error" if check.outcome == "incompatible" else "warning")
+        reported = report_finding(path, text, finding, "error" if check.outcome == "incompatible" else "warning")
+        reach = (check.reaches or {}).get(finding)
+        yield reported if reach is None else replace(reported, details=(*reported.details, reach.describe()))
     for each in check.optional_findings:
         if not check.is_silenced(each):
             yield report_finding(path, text, each.finding, each.severity.value, optional=True)

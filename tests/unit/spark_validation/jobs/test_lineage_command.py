@@ -154,7 +154,11 @@ def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytes
     assert main(["lineage", "--state", str(tmp_path)]) == 0
     assert "no samples of values" in capsys.readouterr().out
     assert main(["lineage", "--state", str(tmp_path), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"format": "contractlog.lineage/1", "lineage": []}
+    assert json.loads(capsys.readouterr().out) == {
+        "format": "contractlog.lineage/1",
+        "topics": [{"topic": "orders", "fields": []}],
+        "lineage": [],
+    }
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ ARGUMENTS: Final = {
     "promote": ["dev", "prod", "--manifest", "schemas/contractlog.toml"],
     "diff": ["subject:orders-value:1", "file:schemas/orders-value.avsc"],
     "lint": ["schemas", "--fail-on", "error"],
+    "impact": ["orders", "--lineage", "lineage.json"],
     "init": ["empty"],
     "pull": ["orders-value", "--out", "empty"],
     "subjects": ["--long"],
@@ -39,7 +40,7 @@ ARGUMENTS: Final = {
     "contexts": [],
     "whoami": ["orders-value"],
 }
-NO_REQUESTS: Final = {"init", "lint"}
+NO_REQUESTS: Final = {"init", "lint", "impact"}
 SCRIPTS: Final = {"completion"}  #: prints a script and nothing else
 MANIFEST = '[environments.dev]\nregistry = "http://a"\n[environments.prod]\nregistry = "http://b"\ncontext = ".prod"\n'
 
@@ -53,6 +54,7 @@ def folder(orders: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (tmp_path / name).mkdir()
     (tmp_path / "schemas" / "contractlog.toml").write_text(MANIFEST)
     (tmp_path / "schemas" / "orders-value.avsc").write_text(order().text)
+    (tmp_path / "lineage.json").write_text('{"topics": [{"topic": "orders"}], "lineage": []}')
     return tmp_path
 
 

@@ -1,0 +1,1 @@
+"""``contractlog impact``: what a change of a field reaches."""

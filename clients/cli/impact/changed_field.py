@@ -1,0 +1,85 @@
+"""The field that ``SUBJECT[:FIELD]`` names, in topics of a lineage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.clients.cli.impact.lineage_sources import KnownLineage
+from contractlog.clients.cli.verb_parser import suggest_name
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.name_lists import list_first
+from contractlog.contracts.audit.lineage_reach import ReachedField, find_reached_fields, is_same_value
+
+__all__ = ["ChangedField", "find_changed_field", "find_reach", "find_topics"]
+
+_VALUE: Final = "-value"
+_KEY: Final = "-key"
+_MAX_NAMED: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedField:
+    """A field that is to be changed, in the topics whose values have it."""
+
+    subject: str
+    topics: tuple[str, ...]
+    field: str  #: empty: all fields
+
+    @property
+    def name(self) -> str:
+        """``SUBJECT[:FIELD]``."""
+        return f"{self.subject}:{self.field}" if self.field else self.subject
+
+
+def find_changed_field(text: str, lineage: KnownLineage) -> ChangedField:
+    """Parse ``SUBJECT[:FIELD]``, and find its topics.
+
+    Raises:
+        UsageError: the lineage has no such topic or field; the message has similar names.
+    """
+    start = text.index(":", 2) + 1 if text.startswith(":.") and ":" in text[2:] else 0
+    name, colon, field = text[start:].partition(":")
+    subject = text[:start] + name
+    topics = find_topics(subject, lineage)
+    if colon and not field:
+        raise UsageError(f"`{text}` names no field: write SUBJECT:FIELD, or SUBJECT for all fields")
+    if not topics:
+        named = [*lineage.fields, *lineage.subjects]
+        nearest = suggest_name(name.removesuffix(_VALUE), named) or suggest_name(name, named)
+        listed = f": it has {list_first(sorted(lineage.fields), _MAX_NAMED)}" if lineage.fields else " and no other"
+        raise UsageError(f"`{lineage.name}` has no topic of the subject `{subject}`{nearest or listed}")
+    known_fields = {each for topic in topics for each in lineage.fields[topic]}
+    if field and not any(is_same_value(each, field) for each in known_fields):
+        listed = f": it has {list_first(sorted(known_fields), _MAX_NAMED)}" if known_fields else ""
+        nearest = suggest_name(field, known_fields) or listed
+        raise UsageError(f"`{lineage.name}` has no field `{field}` of `{topics[0]}`{nearest}")
+    return ChangedField(subject, topics, field)
+
+
+def find_topics(subject: str, lineage: KnownLineage) -> tuple[str, ...]:
+    """Return the topics whose values have schemas of a subject; a topic itself may be given, too.
+
+    Raises:
+        UsageError: the subject is of record keys.
+    """
+    uses = lineage.subjects.get(subject, frozenset())
+    topics = {topic for topic, part in uses if part == "value"}
+    name = Subject.parse(subject).name
+    if not topics and name not in lineage.fields and (name.endswith(_KEY) or uses):
+        raise UsageError(f"`{subject}` is a subject of record keys, whose fields have no lineage yet")
+    if not topics:
+        topics = {each for each in (name, name.removesuffix(_VALUE)) if each in lineage.fields}
+    return tuple(sorted(topics))
+
+
+def find_reach(changed: ChangedField, lineage: KnownLineage) -> list[ReachedField]:
+    """Return the fields that a change reaches, by depth; of several topics, each field once."""
+    reached: dict[tuple[str, str], ReachedField] = {}
+    for topic in changed.topics:
+        for each in find_reached_fields(lineage.edges, topic, changed.field):
+            key = each.topic, each.field
+            if key not in reached or each.depth < reached[key].depth:
+                reached[key] = each
+    return sorted(reached.values(), key=lambda each: (each.depth, each.topic, each.field))
