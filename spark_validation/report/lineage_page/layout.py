@@ -47,8 +47,10 @@ _STACK_GAP: Final = 16.0  #: between the components in a group
 _MIN_WIDTH: Final = 96.0
 _LABEL_SPACE: Final = 20.0  #: left and right of a label
 _NOTE_LETTER: Final = 6.4  #: width of a letter or digit of a font of 11 pixels
-_PROPORTION: Final = 1.7  #: wanted width of the picture by its height
+_PROPORTION: Final = 2.0  #: width of a screen's part for the picture by its height
+_WIDTHS: Final = 16  #: widths of shelves that are tried
 
+_Sized = tuple[LayeredGraph, float, float]  #: a component with its width and height
 Segment = tuple[float, float, float]  #: of an edge, horizontal: from x, at y, to x
 
 
@@ -238,21 +240,33 @@ def _column_spans(component: LayeredGraph, widths: Mapping[str, Box]) -> list[tu
 def _fill_shelves(
     view: LineageView, components: Sequence[LayeredGraph], opened: Collection[str]
 ) -> list[list[LayeredGraph]]:
-    """Put components side by side, the largest first, so that the picture has the proportion of a screen."""
-    sizes = [_measure_component(view, component, opened) for component in components]
-    area = sum((width + COLUMN_GAP) * (height + SHELF_GAP) for width, height in sizes)
-    wanted = max((area * _PROPORTION) ** 0.5, max((width for width, _ in sizes), default=0.0))
-    shelves: list[list[LayeredGraph]] = []
+    """Put components side by side, the highest first, so that the picture fits a screen well."""
+    sized = [(component, *_measure_component(view, component, opened)) for component in components]
+    sized.sort(key=lambda item: (-item[2], -item[1]))
+    widest = max((width for _, width, _ in sized), default=0.0)
+    total = sum(width + COLUMN_GAP for _, width, _ in sized)
+    shelvings = [_divide(sized, max(widest, total * part / _WIDTHS)) for part in range(1, _WIDTHS + 1)]
+    best = min(shelvings, key=_measure_shelves)
+    return [[component for component, _, _ in shelf] for shelf in best]
+
+
+def _divide(sized: Sequence[_Sized], wanted: float) -> list[list[_Sized]]:
+    """Return shelves of at most a width."""
+    shelves: list[list[_Sized]] = []
     filled = 0.0
-    for component, (width, _) in sorted(
-        zip(components, sizes, strict=True), key=lambda item: (-item[1][1], -item[1][0])
-    ):
-        if not shelves or filled + width > wanted:
+    for each in sized:
+        if not shelves or filled + each[1] > wanted:
             shelves.append([])
             filled = 0.0
-        shelves[-1].append(component)
-        filled += width + COLUMN_GAP
+        shelves[-1].append(each)
+        filled += each[1] + COLUMN_GAP
     return shelves
+
+
+def _measure_shelves(shelves: Sequence[Sequence[_Sized]]) -> float:
+    """Return the height that a screen of the wanted proportion needs to show shelves."""
+    width = max((sum(each[1] + COLUMN_GAP for each in shelf) for shelf in shelves), default=0.0)
+    return max(width / _PROPORTION, sum(max(each[2] for each in shelf) + SHELF_GAP for shelf in shelves))
 
 
 def _measure_slot(view: LineageView, key: str, opened: Collection[str]) -> tuple[float, float]:
