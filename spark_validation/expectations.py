@@ -113,6 +113,11 @@ class AuditExpectations:
         """Return the validators of a part, for ``validate_column``."""
         return ValidatorCache(self.parts[topic, part].known_ids, self.schemas, self.limits)
 
+    def schemas_of(self, topic: str, part: Part) -> list[ExpectedSchema]:
+        """Return the schemas that records of a part may carry."""
+        allowed = self.parts[topic, part].allowed
+        return [schema for schema_id, schema in self.schemas.items() if allowed is None or schema_id in allowed]
+
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
         return GuidIds(self.guids, self.parts[topic, part].allowed)

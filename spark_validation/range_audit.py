@@ -42,6 +42,7 @@ from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.record_counter import RecordCounter
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
+from contractlog.spark_validation.tagged_fields import TaggedNames, find_tagged_names
 from contractlog.spark_validation.timestamps import NO_TIME, find_time_range, to_milliseconds
 from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ViolationsFile
 
@@ -96,7 +97,9 @@ def audit_range(
                 reader = ExampleReader(
                     batch, part, checked, checks[part].validators, checks[part].guids, producers, evidence.show_values
                 )
-                checked_batch = _CheckedBatch(offsets, part, checked, times, offset_numbers, counted_producers, reader)
+                checked_batch = _CheckedBatch(
+                    offsets, part, checked, times, offset_numbers, counted_producers, reader, checks[part].tagged
+                )
                 batch_state = checked_batch.state(state, samples=expectations.samples, sample_key=evidence.sample_key)
                 state = state.merge(batch_state)
                 if evidence.profiles:
@@ -129,6 +132,7 @@ class _PartCheck:
     validators: ValidatorCache
     guids: Guids
     names: Mapping[int, str]  #: descriptions of ids of wrong subjects
+    tagged: TaggedNames  #: fields that schemas tag
 
     @classmethod
     def of(cls, expectations: AuditExpectations, topic: str, part: Part) -> _PartCheck:
@@ -138,6 +142,7 @@ class _PartCheck:
             validators,
             expectations.guids_of(topic, part),
             expectations.wrong_subjects(topic, part),
+            find_tagged_names(expectations.schemas_of(topic, part)) if expectations.samples else TaggedNames(),
         )
 
 
@@ -171,6 +176,7 @@ class _CheckedBatch:
     offset_numbers: Numbers
     producers: BatchProducers | None
     examples: ExampleReader
+    tagged: TaggedNames  #: fields of which samples keep only hashes
 
     def state(self, previous: AuditState, *, samples: bool, sample_key: str) -> AuditState:
         """Return the state of the batch, without what the state of previous batches would replace when merged.
@@ -199,6 +205,7 @@ class _CheckedBatch:
             make_design(sample_key),
             secret=sample_key,
             previous=stored,
+            is_private=self.tagged.contain,
         )
         return AuditState(
             cells=self._count_cells(),

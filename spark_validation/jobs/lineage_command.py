@@ -22,7 +22,8 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.jobs.sample_key import find_sample_key, read_sample_key
+from contractlog.contracts.audit.value_samples import DESIGN
+from contractlog.spark_validation.jobs.sample_key import SAMPLE_KEY_VARIABLE, find_sample_key, read_sample_key
 from contractlog.spark_validation.jobs.source_options import (
     add_archive,
     add_cluster_options,
@@ -137,6 +138,8 @@ def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> in
         edges = _select_edges(edges, options, explained)
     for (topic, part), notes in describe_unsampled_fields(state).items():
         print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
+    if any(sample.design == DESIGN for sample in state.samples.values()):
+        print_message(f"parts of texts are not compared: the audit had no secret key ({SAMPLE_KEY_VARIABLE})")
     for topic, notes in describe_uncounted_origins(state.origins).items():
         print_message(escape_line(f"{topic}: {' '.join(notes)}"))
     if options.format == "openlineage":

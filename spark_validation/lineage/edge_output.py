@@ -54,6 +54,7 @@ _SUBTYPES: Final[Mapping[LineageMethod, str]] = {
     "lookup": "JOIN",
 }
 _MASKING: Final = frozenset({"digest"})
+_PLAIN_METHODS: Final = frozenset({"bijection", "copy", "function", "lookup"})
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
@@ -178,6 +179,11 @@ def _describe_edge(edge: LineageEdge) -> str:
     return description
 
 
+def _describe_derivation(edge: LineageEdge) -> str:
+    """Return the derivation in words, unless the method says all about it."""
+    return "" if edge["method"] in _PLAIN_METHODS else edge.get("description", "")
+
+
 def format_edges(edges: Sequence[LineageEdge]) -> str:
     """Return the edges, which are sorted by target topic, as lines with aligned columns."""
     blocks = []
@@ -198,7 +204,7 @@ def _format_edge(edge: LineageEdge, *, labelled: bool) -> tuple[str, ...]:
     ends = escape_line(edge["to"]["field"] or "(whole topic)"), escape_line(f"{arrow} {source}")
     evidence = read_evidence(edge)
     if evidence == "declared":
-        return (*ends, evidence, "", "", "", "")
+        return (*ends, evidence, "", "", "", "", "")
     lag = "" if edge["lag_ms"] is None else f"lag {format_duration(edge['lag_ms'])}"
     return (
         *ends,
@@ -207,4 +213,5 @@ def _format_edge(edge: LineageEdge, *, labelled: bool) -> tuple[str, ...]:
         f"score {edge['score']:.4f}",
         f"support {edge['support']}",
         lag if edge["direction"] == "known" else "",
+        escape_line(_describe_derivation(edge)),
     )

@@ -10,6 +10,7 @@ What the state has already is passed in, so that nothing is computed for values 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -122,6 +123,7 @@ def sample_fields(
     *,
     secret: str = "",
     previous: Mapping[str, FieldSample] = MappingProxyType({}),
+    is_private: Callable[[str], bool] = lambda _: False,
 ) -> Mapping[str, FieldSample]:
     """Return a sample of each field that has values in the batch.
 
@@ -136,6 +138,7 @@ def sample_fields(
         design: the design of the samples, that of ``make_design(secret)``.
         secret: the secret key of the hashes; empty: the public key, without forms that allow guessing texts.
         previous: samples that the result will be merged with; what these leave out is omitted.
+        is_private: whether only hashes of a field's whole values are kept.
     """
     key = make_hash_key(secret, design)
     hashed = [_hash_column(column, key) for column in columns if len(column.values)]
@@ -143,13 +146,15 @@ def sample_fields(
     sampled_rows = np.unique(np.concatenate([each.rows for each in chosen])) if chosen else np.empty(0, np.int64)
     deep_rows = np.unique(np.concatenate([each.rows[each.deep] for each in chosen])) if chosen else sampled_rows
     encoded_rows = _encode_rows(hashed, sampled_rows)
-    numbers = _collect_numbers(hashed, deep_rows)
+    public = [column for column in hashed if not is_private(column.field)]
+    numbers = _collect_numbers(public, deep_rows)
     formed = [
         each.formed & ~_has_earlier(each, timestamps_ms, partition, offsets, previous.get(each.column.field))
         for each in chosen
     ]
     form_rows = [each.rows[flags] for each, flags in zip(chosen, formed, strict=True)]
-    forms = _collect_forms(hashed, np.unique(np.concatenate(form_rows)), key, parts=bool(secret)) if chosen else {}
+    with_parts = frozenset(column.field for column in public if secret)
+    forms = _collect_forms(hashed, np.unique(np.concatenate(form_rows)), key, with_parts) if chosen else {}
     samples: dict[str, FieldSample] = {}
     for each, flags in zip(chosen, formed, strict=True):
         at = each.rows
@@ -266,13 +271,16 @@ def _collect_numbers(columns: Iterable[_HashedColumn], rows: Rows) -> dict[int, 
     return dict(zip(rows.tolist(), encode_numbers(numeric, rows), strict=True))
 
 
-def _collect_forms(columns: Iterable[_HashedColumn], rows: Rows, key: bytes, *, parts: bool) -> dict[int, bytes]:
+def _collect_forms(
+    columns: Iterable[_HashedColumn], rows: Rows, key: bytes, with_parts: AbstractSet[str]
+) -> dict[int, bytes]:
     """Return the forms of the values of rows; of repeated values, those of the first."""
     by_row: dict[int, dict[int, dict[int, int]]] = {row: {} for row in rows.tolist()}
     for column in columns:
         if pa.types.is_boolean(column.kind):
             continue
         is_text = bool(pa.types.is_string(column.kind) or pa.types.is_large_string(column.kind))
+        parts = is_text and column.field in with_parts
         wanted = column.of_rows(rows)
         forms: dict[int, dict[int, int]] = {}
         field = field_id(column.field)
@@ -281,7 +289,7 @@ def _collect_forms(columns: Iterable[_HashedColumn], rows: Rows, key: bytes, *, 
                 text = cast("str", column.texts[code].as_py())
                 if pa.types.is_floating(column.kind) and text.removeprefix("-").isdigit():
                     text = f"{text}.0"  # as programs write it
-                forms[code] = hash_forms(text, key, parts=parts and is_text and not is_personal(text))
+                forms[code] = hash_forms(text, key, parts=parts and not is_personal(text))
             by_row[row].setdefault(field, forms[code])
     return {row: encode_forms(forms_by_field) for row, forms_by_field in by_row.items()}
 

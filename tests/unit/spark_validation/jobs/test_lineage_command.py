@@ -48,7 +48,8 @@ def test_text_tells_what_each_topic_was_made_from(audited: Path, capsys: pytest.
         ["total", "<-", "orders.total", "copy", "score", "1.0000", "support", fields[1].split()[7], "lag", "2.0", "s"],
     ]
     assert "Lineage covers fields that were copied" in told.out
-    first, last = told.err.splitlines()
+    first, last, note = told.err.splitlines()
+    assert "CONTRACTLOG_SAMPLE_KEY" in note
     assert first == "finding lineage: 0 of 4 comparisons of two topics"
     assert last.startswith("finding lineage: 4 of 4 comparisons of two topics, ")
 

@@ -131,6 +131,16 @@ def test_text_tells_one_field_a_line_under_its_topic() -> None:
     ]
 
 
+def test_text_has_the_derivation_of_a_function_in_words() -> None:
+    linear: LineageEdge = {**edge("a/minutes", "b/hours", "linear"), "description": "hours = minutes / 60"}
+    copied: LineageEdge = {**edge("a/x", "b/x"), "description": "x = x"}
+    assert format_edges([linear, copied]).splitlines() == [
+        "b was made from",
+        "  hours  <- a.minutes  linear  score 0.9900  support 321  lag 1.5 s  hours = minutes / 60",
+        "  x      <- a.x        copy    score 0.9900  support 321  lag 1.5 s",
+    ]
+
+
 def test_edges_of_a_mirror_have_no_direction() -> None:
     mirror: LineageEdge = {**edge("a/x", "b/x", lag_ms=0.0), "direction": "unknown"}
     assert format_edges([mirror]).splitlines() == [
