@@ -19,7 +19,7 @@ __all__ = ["ReaderGroup", "list_reader_groups"]
 
 TIMEOUT_SECONDS: Final = 20.0  #: for all requests together
 _REQUEST_SECONDS: Final = 10.0
-_AT_ONCE: Final = 16  #: requests for offsets; the broker answers for one group at a time
+_AT_ONCE: Final = 16  #: requests for offsets; the broker responds for one group at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def list_reader_groups(
         timeout_seconds: limit of the time for all requests.
 
     Raises:
-        Unreachable: no broker answers.
+        Unreachable: no broker responds.
         BrokerDenied, UsageError: the broker rejects the user or the credentials.
     """
     deadline = time.monotonic() + timeout_seconds
@@ -59,7 +59,7 @@ def list_reader_groups(
     except KafkaException as error:
         reasons.check_credentials(client)
         raise convert_kafka_error(error.args[0], f"broker {brokers.servers}") from None
-    if listing.errors and not listing.valid:  # an error of each broker that did not answer
+    if listing.errors and not listing.valid:  # an error of each broker that did not respond
         reasons.check_credentials(client)
         raise convert_kafka_error(listing.errors[0], f"broker {brokers.servers}")
     states = {group.group_id: group.state.name.lower().replace("_", " ") for group in listing.valid}
@@ -73,7 +73,7 @@ def list_reader_groups(
 
 
 def _fetch_topics(client: AdminClient, groups: list[str], deadline: float) -> Mapping[str, set[str]]:
-    """Return the topics of which each group committed an offset; groups without an answer are left out."""
+    """Return the topics of which each group committed an offset; groups without a response are left out."""
 
     def fetch(group: str) -> set[str] | None:
         left = deadline - time.monotonic()
@@ -90,5 +90,5 @@ def _fetch_topics(client: AdminClient, groups: list[str], deadline: float) -> Ma
         return {each.topic for each in partitions if each.error is None and each.offset >= 0}
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        answers = dict(zip(groups, pool.map(fetch, groups), strict=True))
-    return {group: topics for group, topics in answers.items() if topics is not None}
+        responses = dict(zip(groups, pool.map(fetch, groups), strict=True))
+    return {group: topics for group, topics in responses.items() if topics is not None}

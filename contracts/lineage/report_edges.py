@@ -18,14 +18,14 @@ def read_evidence(edge: LineageEdge) -> Evidence:
 
 
 def split_report_edge(edge: LineageEdge, namespace: str) -> tuple[FieldPair, EdgeDetails]:
-    """Return the fields and the details of an edge, without members that are null.
+    """Return the fields and the details of an edge, without members that are null or empty texts.
 
     Args:
         edge: an edge between two topics.
         namespace: the namespace of both topics.
     """
     source = LineageDataset(namespace, edge["from"]["topic"])
-    details = {name: value for name, value in edge.items() if name not in _ENDS and value is not None}
+    details = {name: value for name, value in edge.items() if name not in _ENDS and value is not None and value != ""}
     return FieldPair(source, edge["from"]["field"], edge["to"]["field"]), cast("EdgeDetails", details)
 
 

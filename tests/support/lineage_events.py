@@ -132,6 +132,7 @@ def report_edges() -> SearchStrategy[list[LineageEdge]]:
             "lag_quantiles_ms": st.none() | st.fixed_dictionaries({"p05": numbers, "p50": numbers, "p95": numbers}),
             "first_seen": times,
             "last_seen": times,
+            "job": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=9),
             "example": st.none() | st.fixed_dictionaries({"from": positions, "to": positions}),
         },
     )

@@ -20,6 +20,7 @@ from contractlog.spark_validation.lineage.edge_output import build_events
 
 from support.lineage_events import KAFKA, columns, dataset, dataset_event, event, explicit, job_event, run_event, source
 from support.registry import in_process
+from support.reports import traced_edge
 
 PATH = "/contractlog/v1/lineage"
 NOW = datetime(2026, 11, 27, 10, tzinfo=UTC)
@@ -97,6 +98,16 @@ def test_edges_found_in_values_come_back_with_every_figure(node: httpx2.Client) 
     assert (stored["evidence"], stored["origin"]) == ("values", "contractlog audit")
     post(node, build_events([], KAFKA, NOW, topics=["paid"]))
     assert graph(node, "paid")["edges"] == []
+
+
+def test_edges_traced_in_headers_come_back_with_their_job_and_without_unknown_times(node: httpx2.Client) -> None:
+    edge = traced_edge("orders", "paid", "pay")
+    unknown: LineageEdge = {**edge, "first_seen": "", "last_seen": ""}
+    post(node, build_events([unknown], KAFKA, NOW))
+    (stored,) = graph(node, "paid")["edges"]
+    assert (stored["evidence"], stored["method"], stored["job"]) == ("traced", "origin", "pay")
+    assert stored["to"] == {"namespace": KAFKA, "name": "paid"}
+    assert stored.keys().isdisjoint({"first_seen", "last_seen"})
 
 
 def test_declared_edges_stand_beside_those_found_in_values(node: httpx2.Client) -> None:
