@@ -25,6 +25,7 @@ __all__ = [
     "RegistryAddress",
     "Security",
     "TokenSource",
+    "create_system_tls_context",
     "describe_unknown_key",
     "environment_variable",
     "environment_variables",
@@ -156,6 +157,7 @@ class Security:
         try:
             self._require_readable_files()
             context = ssl.create_default_context(**_ca_argument(self.ca or None))
+            context.hostname_checks_common_name = False  # as in create_system_tls_context
             if self.ca is False:
                 context.check_hostname = False
                 context.verify_mode = ssl.CERT_NONE
@@ -202,6 +204,21 @@ def _is_existing(path: str) -> bool:
         return Path(path).exists()
     except OSError:
         return False
+
+
+def create_system_tls_context(*, trust_env: bool = True) -> ssl.SSLContext:
+    """Return a TLS context with the system's CAs, for server names in the certificate's subjectAltName.
+
+    OpenSSL would also accept the name of a certificate's subject, which RFC 9525 forbids: CAs do not verify it.
+
+    Args:
+        trust_env: whether ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name other CAs.
+    """
+    import httpx2  # noqa: PLC0415 - slow to import
+
+    context = httpx2.create_ssl_context(trust_env=trust_env)
+    context.hostname_checks_common_name = False
+    return context
 
 
 def _ca_argument(ca: str | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import orjson
 
 from contractlog.clients.confluent.errors import OAuthTokenError
 from contractlog.clients.retry_and_failover import Retries
-from contractlog.clients.settings import TokenSource
+from contractlog.clients.settings import TokenSource, create_system_tls_context
 
 if TYPE_CHECKING:
     import httpx2
@@ -180,7 +180,7 @@ class _FetchingTokenSource(TokenSource):
     @property
     def _client_options(self) -> dict[str, Any]:
         """Return additional arguments of the HTTP client."""
-        return {}
+        return {"verify": create_system_tls_context()}
 
     def headers(self, seconds: float) -> dict[str, str]:
         """Return the headers of one request; fetch a token if none is cached or it is due for renewal.
@@ -311,7 +311,7 @@ class ManagedIdentity(_FetchingTokenSource):
 
     @property
     def _client_options(self) -> dict[str, Any]:
-        return {"trust_env": False}
+        return {"trust_env": False, "verify": create_system_tls_context(trust_env=False)}
 
     def _request_arguments(self) -> dict[str, Any]:
         headers = {"Metadata": "true", "Accept": "application/json", "Accept-Encoding": "identity"}

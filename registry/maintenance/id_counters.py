@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
+from contractlog.compatibility.errors import StoreError, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_CONTEXT_LENGTH, MAX_VERSION
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.maintenance.database_change import (
@@ -87,7 +87,7 @@ def counter_warnings(store: Store) -> Iterator[str]:
     try:
         with store.open_snapshot() as snapshot:
             behind = id_counters.find_counters_behind(snapshot)
-    except (StoreError, StoreTimeout) as error:
+    except StoreError as error:
         yield f"id counters were not checked against the ids in use: {error}"
         return
     for context, (next_id, largest) in sorted(behind.items()):

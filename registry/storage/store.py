@@ -91,14 +91,14 @@ class Store:
         """Open a snapshot for queries.
 
         Raises:
-            StoreError, StoreTimeout: the database does not respond.
+            StoreError: the database does not respond.
         """
         self._availability.require()
         try:
             with self._connection_lock, self._connect(self._engines.readers) as connection:
                 yield CachedSnapshot(connection)
         except SQLAlchemyError as error:
-            raise _translate_error(error) from error
+            raise _translate_read_error(error) from error
 
     def _connect(self, engine: Engine) -> Connection:
         try:
@@ -113,7 +113,7 @@ class Store:
         The result is None if the subject's history is too long for that.
 
         Raises:
-            StoreError, StoreTimeout: the database does not respond; also raised by the future.
+            StoreError: the database does not respond; also raised by the future.
             Overloaded: immediately, if too many wait.
         """
         self._availability.require()
@@ -175,7 +175,7 @@ class Store:
         try:
             self._availability.check(seconds)
         except SQLAlchemyError as error:
-            raise _translate_error(error) from error
+            raise _translate_read_error(error) from error
 
     def silence(self) -> float:
         """Return for how many seconds calls to the database have waited without any response."""
@@ -309,6 +309,12 @@ def _translate_error(error: SQLAlchemyError) -> RegistryError:
     if getattr(cause, "sqlstate", None) in _TIMEOUT_STATES or "database is locked" in str(cause):
         return StoreTimeout()
     return StoreError(detail=type(cause or error).__name__)
+
+
+def _translate_read_error(error: SQLAlchemyError) -> RegistryError:
+    """Return an error of a query, which has no unknown outcome: nothing can have been committed."""
+    translated = _translate_error(error)
+    return StoreError(detail="operation timed out") if isinstance(translated, StoreTimeout) else translated
 
 
 def is_disk_full(error: BaseException | None) -> bool:

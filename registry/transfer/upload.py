@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+import orjson
+
+from contractlog.clients.calls.body_shapes import require_shape
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import BoundedBody, HttpTransportBase
 from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
@@ -16,6 +19,12 @@ __all__ = ["IMPORT_SECONDS", "upload_export"]
 _CHUNK_SIZE: Final = 256 * 1024  #: characters that are sent together
 IMPORT_SECONDS: Final = 3_600.0  #: seconds of a whole import: sending it, and waiting for the response
 _CONFLICT_STATUS: Final = 409
+#: Members of a report that are read.
+_REPORT: Final = {
+    "done": {"*": int},
+    "conflicts": [str],
+    "oddities": [{"kind": str, "where": str, "detail": str}],
+}
 
 
 def upload_export(
@@ -48,7 +57,8 @@ def upload_export(
 
     side = HttpTransportBase(url, timeout=timeout, security=security)
     address = side.addresses[0]
-    user, password = (address.user, address.password) if address.user else (security.user, security.password)
+    user = side.find_user(address)
+    token_header = side.token_header() if user is None else {}
     http_timeout = side.httpx2.Timeout(timeout, read=import_timeout)
     limit = TimeLimit()
     query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
@@ -63,8 +73,8 @@ def upload_export(
                 address.url + IMPORT_PATH,
                 params=query,
                 content=_encode_chunks(lines),
-                headers={"Content-Type": "application/x-ndjson"},
-                auth=None if user is None else (user, password or ""),
+                headers={"Content-Type": "application/x-ndjson", **token_header},
+                auth=user,
             ) as response:
                 body = BoundedBody(response)
                 for chunk in () if body.fault else response.iter_bytes():
@@ -92,19 +102,40 @@ def _encode_chunks(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def _merge_response(url: str, status: int, content: bytes, report: TransferReport) -> None:
+    """Add the registry's report to that of the caller.
+
+    Raises:
+        RegistryError, UsageError: the response is an error.
+        Unreachable: it is neither an error nor a report; the caller's report is unchanged.
+    """
     try:
-        body: dict[str, Any] = json.loads(content)
+        body = orjson.loads(content)  # rejects deep nesting with a ValueError
         if "conflicts" not in body:
             raise _make_error(url, status, int(body["error_code"]), str(body["message"]))
+        received = _parse_report(body)
     except (ValueError, TypeError, KeyError):
         raise Unreachable(f"registry {url}: responded with {status} and a body that is not an import report") from None
-    report.done.update(body["done"])
-    report.conflicts += [oddity for oddity in body["conflicts"] if oddity not in report.conflicts]
+    report.done.update(received.done)
+    report.conflicts += [conflict for conflict in received.conflicts if conflict not in report.conflicts]
     existing = {(oddity.kind, oddity.where) for oddity in report.oddities}
-    received = (Oddity(OddityKind[oddity["kind"]], oddity["where"], oddity["detail"]) for oddity in body["oddities"])
-    report.oddities += [oddity for oddity in received if (oddity.kind, oddity.where) not in existing]
+    report.oddities += [oddity for oddity in received.oddities if (oddity.kind, oddity.where) not in existing]
     if status != _CONFLICT_STATUS and status >= BadRequest.code:
         raise Unreachable(f"registry {url}: responded with {status}")
+
+
+def _parse_report(body: Any) -> TransferReport:
+    """Return the report in a response, without what was read.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is not the body of a report.
+    """
+    require_shape(body, _REPORT)
+    done, conflicts = dict(body["done"]), list(body["conflicts"])
+    oddities = [Oddity(OddityKind[item["kind"]], item["where"], item["detail"]) for item in body["oddities"]]
+    texts = [text for oddity in oddities for text in (oddity.where, oddity.detail)]
+    if None in texts or None in done.values():  # which a shape admits
+        raise TypeError("a member is null")
+    return TransferReport(done=Counter(done), conflicts=conflicts, oddities=oddities)
 
 
 def _make_error(url: str, status: int, code: int, message: str) -> RegistryError | UsageError:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from contractlog.clients.settings import create_system_tls_context
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.alerts import Alert, read_alerts, remove_alert
@@ -149,7 +150,8 @@ def _post_once(alert: Alert, receivers: AlertReceivers) -> str:
         literal = f"[{address}]" if ":" in address else address
         target = url._replace(netloc=f"{literal}:{port}").geturl()
         limit = TimeLimit()
-        with httpx2.Client(timeout=SECONDS, follow_redirects=False, trust_env=False) as client:
+        verify = create_system_tls_context(trust_env=False)
+        with httpx2.Client(timeout=SECONDS, follow_redirects=False, trust_env=False, verify=verify) as client:
             limit.apply_to(client)
             request = client.build_request(
                 "POST", target, content=content, headers=headers, extensions={"sni_hostname": host}

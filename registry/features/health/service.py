@@ -27,7 +27,7 @@ class HealthCheck:
         """Return when the database responds; concurrent callers share one check.
 
         Raises:
-            StoreError, StoreTimeout: it does not respond, or not in time.
+            StoreError: it does not respond, or not in time.
         """
         with self._lock:
             if self._running_check is None or self._running_check.done():

@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
+from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
@@ -41,7 +41,6 @@ STALE: Final = (b"x-contractlog-stale", b"database-unavailable")
 _MAX_SILENCE_SECONDS: Final = 0.25  #: a database that has been silent for longer is not queried
 _TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
-_UNAVAILABLE_CODES: Final = frozenset({StoreError.code, StoreTimeout.code})
 _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
 _RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
 _VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
@@ -161,11 +160,7 @@ class CachedSchemaById:
             await self._send_stale(key, body, scope, send)
 
         async def send_or_replace(message: Message) -> None:
-            if (
-                message["type"] == "http.response.start"
-                and scope.get("error_code") in _UNAVAILABLE_CODES
-                and not responded
-            ):
+            if message["type"] == "http.response.start" and scope.get("error_code") == StoreError.code and not responded:
                 body = self._cache.stale(key, form)
                 if body is not None:
                     del scope["error_code"]

@@ -362,3 +362,17 @@ def test_long_answers_are_read_with_and_without_encoding(read: Callable[[str], l
     for behaviour in (sending(body), sending(packed, "identity, gzip"), sending(gzip.compress(b'["a"]'), "gzip")):
         with serving(behaviour) as url:
             assert read(url)[0] in {"orders-value", "a"}
+
+
+def test_an_import_into_a_registry_sends_the_token() -> None:
+    report = b'{"done":{},"conflicts":[],"oddities":[]}'
+    received: list[bytes] = []
+
+    def record(connection: socket.socket, _stop: threading.Event) -> None:
+        received.append(connection.recv(65536, socket.MSG_PEEK))
+        sending(report)(connection, _stop)
+
+    with serving(record) as url:
+        for security in (Security(token="secret"), Security(token=lambda: "secret")):  # noqa: S106 - of a test
+            upload_export(url, ["{}"], TransferReport(), security=security, timeout=30, dry_run=True, modes=False)
+    assert [b"authorization: bearer secret\r\n" in request.lower() for request in received] == [True, True]

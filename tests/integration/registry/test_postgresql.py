@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from contractlog.compatibility.errors import StoreTimeout
+from contractlog.compatibility.errors import StoreError, StoreTimeout
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.registry.database import open_store
@@ -163,3 +163,13 @@ def test_an_id_deleted_for_good_on_one_node_is_gone_on_the_other_within_five_sec
         assert cache.get((".", 1)) is not None
         cache._clock = lambda: time.monotonic() + 5.0
         assert two.get("/schemas/ids/1").json()["error_code"] == 40403
+
+
+def test_a_connection_lost_during_a_read_is_no_write_of_unknown_outcome(store: Store) -> None:
+    def lose() -> None:
+        with store.open_snapshot() as snapshot:
+            snapshot._connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with pytest.raises(StoreError):
+        lose()
+    store.check(20)
