@@ -58,7 +58,7 @@ class AsyncTransport(HttpTransportBase):
                 asyncio.timeout(deadline - time.monotonic()) as time_limit,
                 self._client.stream(**request) as response,
             ):
-                body = BoundedBody(response, self.budget)
+                body = BoundedBody(response, self.budget, call.max_bytes)
                 try:
                     if not body.fault:
                         async for chunk in response.aiter_bytes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -13,7 +14,7 @@ from contractlog.clients import calls
 from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
 from contractlog.compatibility.bounded_cache import BoundedCache
-from contractlog.compatibility.errors import NotFound
+from contractlog.compatibility.errors import NotFound, Unreachable
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
@@ -21,6 +22,7 @@ __all__ = ["CachedLookups", "Caching", "ClientCaches", "TtlCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+T = TypeVar("T")
 DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas: texts, references, metadata and rules
 _OBJECT_BYTES: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
 _ENTRY_BYTES: Final = 1_024  # approximate bytes of an entry, without its text
@@ -111,6 +113,7 @@ class ClientCaches:
         self.latest: TtlCache[LatestKey, RegisteredSchema] = TtlCache(caching.latest_seconds, caching.entries, clock)
         self.absent: TtlCache[AbsentKey, NotFound] = TtlCache(caching.absent_seconds, caching.entries, clock)
         self.watch = watch
+        self.clock = clock
 
     def clear(self) -> None:
         """Clear all caches."""
@@ -132,8 +135,9 @@ class ClientCaches:
 class CachedLookups:
     """Cached lookups in one context."""
 
-    def __init__(self, caches: ClientCaches, context: str | None = None) -> None:
+    def __init__(self, caches: ClientCaches, context: str | None = None, seconds: float = math.inf) -> None:
         self.caches = caches
+        self.seconds = seconds  #: after which no further dependency is requested
         self._context = context or DEFAULT_CONTEXT
 
     def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> CallSequence[RegisteredSchema]:
@@ -176,8 +180,13 @@ class CachedLookups:
         return self._cached_latest(key, calls.latest_with_metadata(subject, metadata, deleted=deleted))
 
     def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> CallSequence[Mapping[str, str]]:
-        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
-        return calls.referenced(draft, subject=subject)
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies.
+
+        Raises:
+            InvalidSchema: the references form a cycle, or there are too many.
+            Unreachable: the registry has not returned all of them within the timeout of a call.
+        """
+        return _limit_time(calls.referenced(draft, subject=subject), self.seconds, self.caches.clock)
 
     def invalidate_after(self, call: Call[Any]) -> None:
         """Invalidate what a sent call may have changed, whether it succeeded or not."""
@@ -224,3 +233,25 @@ class CachedLookups:
 
     def _qualify(self, subject: SubjectLike) -> str:
         return str(Subject.parse(qualify_subject(str(subject), self._context)))
+
+
+def _limit_time(sequence: CallSequence[T], seconds: float, clock: Callable[[], float]) -> CallSequence[T]:
+    """Send no further call of a sequence after a time."""
+    deadline = clock() + seconds
+    try:
+        call = next(sequence)
+        while True:
+            try:
+                response = yield call
+            except Exception as error:  # noqa: BLE001 - the sequence decides whether it is fatal
+                call = sequence.throw(error)
+                continue
+            if clock() >= deadline:
+                sequence.close()
+                raise Unreachable(
+                    f"the registry has not returned all dependencies of a schema within {seconds:g} seconds"
+                )
+            call = sequence.send(response)
+    except StopIteration as done:
+        result: T = done.value
+        return result

@@ -52,7 +52,7 @@ class RegistryBase(Generic[TransportT]):
             proxy=proxy,
             watch=watch,
         )
-        self._operations = CachedLookups(ClientCaches(caching, watch))
+        self._operations = CachedLookups(ClientCaches(caching, watch), seconds=self._transport.seconds)
         self._context: str | None = None
 
     @property
@@ -72,7 +72,7 @@ class RegistryBase(Generic[TransportT]):
         """
         client = copy(self)
         client._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of the same class
-        client._operations = CachedLookups(self._operations.caches, client._context)  # noqa: SLF001
+        client._operations = CachedLookups(self._operations.caches, client._context, self._operations.seconds)  # noqa: SLF001
         return client
 
     def forget(self) -> None:

@@ -61,6 +61,7 @@ MAX_ENCODINGS: Final = 1
 MAX_URL_CHARACTERS: Final = 65_536  #: httpx2 rejects longer URLs
 _SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
+_LENGTH_DIGITS: Final = 20  #: of a Content-Length, far above any limit
 _VALUE_BYTES: Final = 64  #: memory that a JSON value takes beside its text: ``[]`` has two bytes
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
@@ -97,9 +98,12 @@ class BoundedBody:
     only one encoding is decoded, and above ``UNCHECKED_BYTES`` the ratio of decoded to received bytes is limited.
     """
 
-    def __init__(self, response: httpx2.Response, budget: MemoryBudget | None = None) -> None:
+    def __init__(
+        self, response: httpx2.Response, budget: MemoryBudget | None = None, maximum: int | None = None
+    ) -> None:
         self._response = response
         self._budget = budget
+        self._maximum = MAX_BODY_BYTES if maximum is None else min(maximum, MAX_BODY_BYTES)
         self._content = bytearray()
         named = response.headers.get_list("content-encoding", split_commas=True)
         encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
@@ -108,13 +112,16 @@ class BoundedBody:
         if len(encodings) > MAX_ENCODINGS:
             listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - for a message
             self.fault = f"has {len(encodings)} content encodings ({listed}); only one is decoded"
+        announced = response.headers.get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced[:_LENGTH_DIGITS]) > self._maximum:
+            self.fault = self._oversize()
 
     def add(self, chunk: bytes) -> bool:
         """Append decoded bytes; return False when a limit is exceeded."""
         self._content += chunk
         size = len(self._content)
-        if size > MAX_BODY_BYTES:
-            self.fault = f"is larger than {MAX_BODY_BYTES / _MIB:g} MiB"
+        if size > self._maximum:
+            self.fault = self._oversize()
         elif self._has_encoding and size > UNCHECKED_BYTES and size > MAX_RATIO * self._response.num_bytes_downloaded:
             received = self._response.num_bytes_downloaded
             self.fault = (
@@ -124,6 +131,9 @@ class BoundedBody:
         else:
             self._spend(len(chunk))
         return not self.fault
+
+    def _oversize(self) -> str:
+        return f"is larger than {self._maximum / _MIB:g} MiB"
 
     def _spend(self, size: int) -> None:
         if self._budget is not None and not self.fault and not self._budget.take(size):
@@ -322,7 +332,7 @@ class Transport(HttpTransportBase):
                 self._limit.within(deadline - time.monotonic()),
                 self._client.stream(**request) as response,
             ):
-                body = BoundedBody(response, self.budget)
+                body = BoundedBody(response, self.budget, call.max_bytes)
                 try:
                     for chunk in () if body.fault else response.iter_bytes():
                         if not body.add(chunk):

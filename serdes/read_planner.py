@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 from uuid import UUID
 
 from contractlog.clients.cache import TtlCache
 from contractlog.compatibility.bounded_cache import BoundedCache
-from contractlog.compatibility.errors import InvalidSchema, NotFound
+from contractlog.compatibility.errors import InvalidSchema, NotFound, UnreadableResponse
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.context import Context
@@ -25,6 +25,8 @@ from contractlog.serdes.write_planner import MAX_SCHEMAS, SchemaContent, make_fr
 __all__ = ["BodyReader", "ReadPlan", "ReadPlanner", "ReaderFormat", "list_heads", "schema_id_in"]
 
 UNKNOWN_ID_SECONDS: Final = 10.0  #: seconds for which an unknown id is cached
+UNUSABLE_SECONDS: Final = 10.0  #: seconds for which the reason is cached why a schema cannot be used
+_Unusable: TypeAlias = InvalidSchema | NotFound | UnreadableResponse
 
 
 class BodyReader(Protocol):
@@ -85,6 +87,8 @@ class ReadPlanner:
         self._has_registry = has_registry
         self._reader_schema: ParsedSchema | None = None
         self._readers: BoundedCache[tuple[SchemaContent, SchemaContent | None], BodyReader] = BoundedCache(MAX_SCHEMAS)
+        #: what is known for a while to have no usable schema: the cause is fetched and parsed once, not for each record
+        self.unusable: TtlCache[Hashable, _Unusable] = TtlCache(UNUSABLE_SECONDS, MAX_SCHEMAS, clock)
         self.unknown_ids: TtlCache[tuple[str | None, bytes], NotFound] = TtlCache(
             UNKNOWN_ID_SECONDS, MAX_SCHEMAS, clock
         )
@@ -136,7 +140,7 @@ class ReadPlanner:
                 schema_id=int(registered.schema_id) or None,
             )
         reject_rules(registered, "READ")
-        writer = yield from parse_steps(registered.draft, subject)
+        writer = yield from self._parse_writer(registered, subject)
         if subject is None and context is not None:
             subject = yield from self._subject_by_name(writer, context)
         reader_schema = yield from self._find_reader_schema(subject, registered)
@@ -150,6 +154,18 @@ class ReadPlanner:
             expiry_time(self._settings.latest_seconds, self._clock) if self._uses_latest else None,
             generation,
         )
+
+    def _parse_writer(self, registered: RegisteredSchema, subject: str | None) -> Steps[ParsedSchema]:
+        """Parse the schema of records, unless that has failed a short time ago."""
+        key = subject, int(registered.schema_id), registered.guid, registered.text
+        failure = self.unusable.get(key)
+        if failure is not None:
+            raise type(failure)(failure.message, **failure.facts)
+        try:
+            return (yield from parse_steps(registered.draft, subject))
+        except (InvalidSchema, NotFound, UnreadableResponse) as error:
+            self.unusable.put(key, error)
+            raise
 
     def parse_own_schema(self, draft: SchemaDraft, subject: str | None = None) -> Steps[ParsedSchema]:
         """Parse the reader schema that the caller gave."""
@@ -250,11 +266,15 @@ class ReadPlanner:
 
     def _find_reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         contents = schema_content(writer), None if reader_schema is None else schema_content(reader_schema)
+        failure = self.unusable.get(contents)
+        if failure is not None:
+            raise SchemaNotUsable(reason=failure.message) from failure
         try:
             return self._readers.get(contents) or self._readers.put(
                 contents, self._format.reader(writer, reader_schema)
             )
         except InvalidSchema as error:
+            self.unusable.put(contents, error)
             raise SchemaNotUsable(reason=error.message) from error
 
 

@@ -13,6 +13,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = [
+    "MAX_SCHEMA_BYTES",
     "Call",
     "CallSequence",
     "Pages",
@@ -60,6 +61,7 @@ class Call(Generic[T]):
     body: Any = None
     repeatable: bool = True  #: whether it is idempotent, and so may be retried
     text: bool = False  #: whether the response is plain text, not JSON
+    max_bytes: int | None = None  #: of the response, decoded; None: only the limit of all responses
     without_subject: Call[T] | None = None  #: sent if the server says that the subject does not exist
 
     @property
@@ -94,6 +96,8 @@ class Call(Generic[T]):
         return replace(self, segments=("contexts", PathParameter(f":{context}:"), *self.segments))
 
 
+#: Of a response with one schema: ten times what a schema and its dependencies may have, as JSON may escape characters.
+MAX_SCHEMA_BYTES: Final = 64 * 1024 * 1024
 _DOT_SEGMENTS: Final = frozenset({".", ".."})
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from contractlog.clients.calls.body_shapes import SCHEMA, require_shape
 from contractlog.clients.calls.call import (
+    MAX_SCHEMA_BYTES,
     Call,
     CallSequence,
     Pages,
@@ -25,6 +26,7 @@ from contractlog.clients.calls.call import (
 from contractlog.clients.calls.subjects import version
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, qualify_subject
+from contractlog.compatibility.limits import MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
 __all__ = [
@@ -77,6 +79,7 @@ def by_id(
         ("schemas", "ids", PathParameter(schema_id)),
         lambda body: parse_registered(body, schema_id=schema_id),
         query_parameters(subject=subject, format=format, referenceFormat="qualified" if qualified else None),
+        max_bytes=MAX_SCHEMA_BYTES,
     )
 
 
@@ -128,6 +131,7 @@ def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]: 
         ("schemas", "guids", PathParameter(guid)),
         lambda body: parse_registered({"guid": guid} | body, schema_id=int(body.get("id") or 0)),
         query_parameters(format=format),
+        max_bytes=MAX_SCHEMA_BYTES,
     )
 
 
@@ -209,8 +213,10 @@ def referenced(draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Cal
         subject: of the draft; unqualified names in references are resolved in its context.
 
     Raises:
-        InvalidSchema: the references form a cycle, or there are more than ``MAX_REFERENCED`` dependencies.
+        InvalidSchema: the references form a cycle, or the dependencies are more than ``MAX_REFERENCED``, or longer
+            than ``MAX_DEPENDENCY_CHARACTERS`` together.
     """
+    characters = 0
     texts: dict[str, str] = {}
     unresolved: set[str] = set()
     start = Subject.parse(str(subject)).context if subject is not None else DEFAULT_CONTEXT
@@ -230,6 +236,11 @@ def referenced(draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Cal
             raise InvalidSchema(f"a schema may depend on at most {MAX_REFERENCED} others")
         target_subject = resolve_subject(reference.subject, context)
         schema = yield version(target_subject, "latest" if reference.version < 0 else reference.version, deleted=True)
+        characters += len(schema.text)
+        if characters > MAX_DEPENDENCY_CHARACTERS:
+            raise InvalidSchema(
+                f"the dependencies have more than {MAX_DEPENDENCY_CHARACTERS:,} characters, which is the limit"
+            )
         unresolved.add(name)
         pending.append((None, name, schema.text, target_subject.context))
         pending.extend((r, r.name, "", target_subject.context) for r in reversed(schema.references))

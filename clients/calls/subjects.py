@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from contractlog.clients.calls.call import (
+    MAX_SCHEMA_BYTES,
     Call,
     Pages,
     PathParameter,
@@ -161,7 +162,7 @@ def version(
         *flag_parameters(deleted=deleted),
         *query_parameters(format=format, referenceFormat="qualified" if qualified else None),
     )
-    return Call("GET", _version_path(subject, version), parse_version, query)
+    return Call("GET", _version_path(subject, version), parse_version, query, max_bytes=MAX_SCHEMA_BYTES)
 
 
 def text_of_version(

@@ -376,3 +376,24 @@ def test_an_import_into_a_registry_sends_the_token() -> None:
         for security in (Security(token="secret"), Security(token=lambda: "secret")):  # noqa: S106 - of a test
             upload_export(url, ["{}"], TransferReport(), security=security, timeout=30, dry_run=True, modes=False)
     assert [b"authorization: bearer secret\r\n" in request.lower() for request in received] == [True, True]
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_schema_of_any_size_is_not_read_to_its_end(*, announced: bool) -> None:
+    sent_bytes = 0
+
+    def answer(connection: socket.socket, _stop: threading.Event) -> None:
+        nonlocal sent_bytes
+        connection.recv(65536)
+        length = f"Content-Length: {200 * MIB}\r\n" if announced else ""
+        connection.sendall(f"HTTP/1.1 200 OK\r\n{length}Connection: close\r\n\r\n".encode())
+        for _ in range(200):
+            connection.sendall(b"a" * MIB)
+            sent_bytes += MIB
+
+    with serving(answer) as url, Registry(url, retries=Retries(attempts=1)) as registry:
+        with pytest.raises(UnreadableResponse, match="is larger than 64 MiB"):
+            registry.version("a", 1)
+        with pytest.raises(UnreadableResponse, match="is larger than 64 MiB"):
+            registry.schema_by_id(1)
+    assert sent_bytes < (20 * MIB if announced else 200 * MIB)

@@ -15,9 +15,9 @@ from contractlog.clients import AsyncRegistry, Caching, Exchange, Registry, Retr
 from contractlog.clients.cache import CachedLookups, ClientCaches
 from contractlog.clients.calls import CallSequence
 from contractlog.compatibility.data_contract import Metadata
-from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, UnreadableResponse
+from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, Unreachable, UnreadableResponse
 from contractlog.compatibility.identifiers import SchemaId
-from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 
@@ -295,3 +295,17 @@ def test_many_threads_see_one_truth(world: World) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_dependencies_are_not_requested_for_longer_than_the_time_of_a_call() -> None:
+    now = [0.0]
+    lookups = CachedLookups(ClientCaches(clock=lambda: now[0]), seconds=20.0)
+    references = tuple(Reference(name, name, 1) for name in "abc")
+    sequence = lookups.referenced(SchemaDraft("", references=references))
+    dependency = RegisteredSchema(SchemaId(1), '"int"')
+    next(sequence)
+    now[0] = 19.0
+    sequence.send(dependency)
+    now[0] = 20.0
+    with pytest.raises(Unreachable, match="within 20 seconds"):
+        sequence.send(dependency)

@@ -13,6 +13,7 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.limits import MAX_DEPENDENCY_CHARACTERS
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 
@@ -234,6 +235,16 @@ def test_references_without_end_are_an_error() -> None:
         walk.send(stored("X", Reference(str(number), str(number), 1)))
     with pytest.raises(InvalidSchema, match="at most"):
         walk.send(stored("X", Reference("end", "end", 1)))
+
+
+def test_dependencies_that_are_too_long_together_are_not_fetched_to_the_end() -> None:
+    references = tuple(Reference(str(number), str(number), 1) for number in range(100))
+    walk = calls.referenced(SchemaDraft("", references=references))
+    next(walk)
+    walk.send(stored("x" * (MAX_DEPENDENCY_CHARACTERS // 2)))
+    walk.send(stored("x" * (MAX_DEPENDENCY_CHARACTERS // 2)))
+    with pytest.raises(InvalidSchema, match="more than 10,485,760 characters"):
+        walk.send(stored("x"))
 
 
 def public(kind: type) -> dict[str, list[tuple[str, str]]]:

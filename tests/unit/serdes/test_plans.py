@@ -12,10 +12,11 @@ from uuid import UUID
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry
+from contractlog.clients.cache import TtlCache
 from contractlog.clients.confluent import Schema, SchemaRegistryClient
 from contractlog.compatibility.data_contract import Metadata
-from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, Unreachable
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, Unreachable, UnreadableResponse
+from contractlog.compatibility.schema import Reference, SchemaDraft
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
@@ -347,3 +348,30 @@ def test_async_twins_do_the_same(registry: Registry) -> None:
             await deserializer.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "failure", [InvalidSchema("too large"), SubjectNotFound(subject="a"), UnreadableResponse("is larger than 64 MiB")]
+)
+def test_a_schema_that_cannot_be_used_is_fetched_again_only_after_a_while(
+    registry: Registry, failure: Exception
+) -> None:
+    failing = True
+
+    def fail() -> None:
+        if failing and source.method_names[-1] == "referenced":
+            raise failure
+
+    source = RecordingSource(registry, before=fail)
+    registry.register("item-value", SchemaDraft(ORDER))
+    references = (Reference("Order", "item-value", 1),)
+    draft = SchemaDraft('{"type":"array","items":"Order"}', references=references)
+    schema_id = int(registry.register("orders-value", draft).schema_id)
+    deserializer, clock = AvroDeserializer(source), Clock()
+    deserializer._planner.unusable = TtlCache(10, 100, clock)
+    for _ in range(3):
+        with pytest.raises(type(failure), match=str(failure)):
+            deserializer(encode_frame(schema_id, b"\x00"), VALUE)  # type: ignore[arg-type]
+    assert source.method_names.count("referenced") == 1
+    failing, clock.now = False, 11.0
+    assert deserializer(encode_frame(schema_id, b"\x00"), VALUE) == []  # type: ignore[arg-type]
