@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.serdes.fetch_limits import RecordQuota, limit_fetches
 from contractlog.serdes.kafka_client import (
     RESPONSE_SECONDS,
     UNAVAILABLE_ERRORS,
@@ -24,6 +25,7 @@ from contractlog.serdes.kafka_client import (
 __all__ = ["TopicReader"]
 
 _BATCH: Final = 500
+_BATCH_BYTES: Final = 8 * 2**20
 _TICK: Final = 0.2
 _DEFAULTS: Final[Mapping[str, Any]] = {"isolation.level": "read_committed"}
 _OWNED: Final[Mapping[str, Any]] = {
@@ -42,7 +44,8 @@ class TopicReader:
     def __init__(self, brokers: Brokers, topic: str) -> None:
         self._topic = topic
         reasons = ClientErrors()
-        self._consumer = make_client(Consumer, {**_DEFAULTS, **client_config(brokers, **_OWNED, **reasons.config)})
+        config = limit_fetches(client_config(brokers, **_OWNED, **reasons.config))
+        self._consumer = make_client(Consumer, {**_DEFAULTS, **config})
         try:
             self.partitions = fetch_partitions(self._consumer, topic, brokers, reasons)
         except BaseException:
@@ -81,11 +84,13 @@ class TopicReader:
         if start >= end or limit == 0:
             return
         self._consumer.assign([TopicPartition(self._topic, partition, start)])
-        position, remaining, moved = start, limit, time.monotonic()
+        position, remaining, moved, quota = start, limit, time.monotonic(), RecordQuota(_BATCH, _BATCH_BYTES)
         while position < end:
             before = position
-            batch_size = min(_BATCH, end - position, _BATCH if remaining is None else remaining)
-            for message in self._consumer.consume(batch_size, _TICK):
+            batch_size = min(quota.records, end - position, _BATCH if remaining is None else remaining)
+            messages = self._consumer.consume(batch_size, _TICK)
+            quota.update(messages)
+            for message in messages:
                 if message.error() is not None:
                     position = max(position, self._position_after(message))
                     continue
@@ -113,9 +118,12 @@ class TopicReader:
             stopped: returns True to end; it is called several times a second.
         """
         self._consumer.assign([TopicPartition(self._topic, partition, start) for partition, start in starts.items()])
+        quota = RecordQuota(_BATCH, _BATCH_BYTES)
         while not stopped():
             records: list[Message] = []
-            for message in self._consumer.consume(_BATCH, _TICK):
+            messages = self._consumer.consume(quota.records, _TICK)
+            quota.update(messages)
+            for message in messages:
                 error = message.error()
                 if error is None:
                     records.append(message)

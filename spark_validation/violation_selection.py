@@ -19,7 +19,7 @@ from contractlog.contracts.audit.report import PARTS
 
 __all__ = ["OffsetSelection", "RecordMark", "SelectedRecords", "ViolationSelection", "find_topics", "select_records"]
 
-_BATCH_ROWS: Final = 10_000
+_BATCH_ROWS: Final = 256  #: few, because a dictionary in a file of a kilobyte can make each row of it a megabyte
 _REQUIRED_COLUMNS: Final = ("topic", "partition", "offset", "part", "code")
 _COLUMNS: Final = (*_REQUIRED_COLUMNS, "bytes", "size")
 MAX_GAP: Final = 1_000  #: unselected offsets that are read rather than skipped, which costs a request
@@ -138,7 +138,7 @@ def _read_file(file: Path, selection: ViolationSelection) -> SelectedRecords | N
     chunks: list[NDArray[np.int64]] = []  # a row per violation: offset, part, size, start, stored
     codes: Counter[str] = Counter()
     try:
-        for batch in pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(_COLUMNS)):
+        for batch in pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(_COLUMNS), use_threads=False):
             _require_values(batch)
             rows: list[tuple[int, int, int, int, int]] = []
             columns: list[list[Any]] = [batch.column(name).to_pylist() for name in _COLUMNS]

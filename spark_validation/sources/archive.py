@@ -5,24 +5,20 @@ The folders below that of the topic are of any form.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources.archive_files import (
     BATCH_RECORDS,
-    FILE_NAME,
     UNITS,
     FilePart,
+    parse_file_name,
     read_file,
     read_file_parts,
 )
@@ -170,18 +166,16 @@ class ArchiveReader:
         """Yield the records of a range in batches of ``RECORDS``; an offset archived twice is read once.
 
         Raises:
-            UsageError: a file is not Parquet with records.
+            UsageError: a file is not Parquet with records, or has records elsewhere than its metadata or name tells.
         """
         if not len(offsets):
             return
-        within = (ds.field("offset") >= offsets.start) & (ds.field("offset") < offsets.end)
         read_offsets = _ReadOffsets()
         with _reading(self._archive, offsets.topic):
             for file in self._files_of(offsets):
-                for part in read_file(
-                    self._archive, file, offsets.topic, self._unit, batch=self._batch, condition=within
+                for chosen in read_file(
+                    self._archive, file, offsets.topic, self._unit, batch=self._batch, offsets=offsets
                 ):
-                    chosen = part.filter(pc.equal(part.column("partition"), pa.scalar(offsets.partition, pa.int32())))
                     new = read_offsets.add(np.asarray(chosen.column("offset")))
                     self.duplicates[offsets.topic] += chosen.num_rows - len(new)
                     if len(new) == chosen.num_rows and len(new):
@@ -202,13 +196,8 @@ class ArchiveReader:
         return [file for _, file in sorted(matching)]
 
     def _describe(self, file: str) -> list[FilePart]:
-        own = FILE_NAME.fullmatch(PurePosixPath(file).name)
-        return [_parse_name(own)] if own else read_file_parts(self._archive, file, self._unit)
-
-
-def _parse_name(match: re.Match[str]) -> FilePart:
-    partition, start, end = map(int, match.groups())
-    return FilePart(partition, start, end, 0)
+        named = parse_file_name(file)
+        return [named] if named else read_file_parts(self._archive, file, self._unit)
 
 
 class _ReadOffsets:

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -118,7 +117,7 @@ class ArchiveFolder:
 
     def open_parquet(self, file: str) -> pq.ParquetFile:
         """Open a file."""
-        return pq.ParquetFile(file, filesystem=self.filesystem)
+        return pq.ParquetFile(file, filesystem=self.filesystem, pre_buffer=True)  # few requests to an object store
 
     def read_file(self, name: str, maximum: int) -> bytes | None:
         """Return the content of a small file; None if there is no such file.
@@ -173,10 +172,6 @@ class ArchiveFolder:
         if self.filesystem is None:
             for file in Path(self.root, f"topic={topic}").rglob(f".*{_SUFFIX}{_UNFINISHED}"):
                 file.unlink(missing_ok=True)
-
-    def open_dataset(self, file: str) -> ds.Dataset:
-        """Open a file as a dataset, which reads only the parts that match a condition."""
-        return ds.dataset(file, format="parquet", filesystem=self.filesystem)
 
     def _select(self, filesystem: fs.FileSystem, folder: str, *, recursive: bool) -> list[fs.FileInfo]:
         try:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
 
 from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.serdes.fetch_limits import PARTITION_BYTES, RecordQuota, limit_fetches, record_size
 from contractlog.serdes.kafka_client import ClientErrors, make_client, quiet_config
 from contractlog.spark_validation.sources.kafka_errors import (
     MISSING_TOPIC_CODES,
@@ -25,22 +26,24 @@ from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetR
 __all__ = ["KafkaRangeReader", "group_small_ranges"]
 
 BATCH_RECORDS: Final = 20_000  #: records per batch, at most
-BATCH_BYTES: Final = 64 * 2**20
+BATCH_BYTES: Final = 16 * 2**20  #: bytes of keys, values and headers per batch, about
+GROUP_BYTES: Final = 32 * 2**20  #: bytes of the records of ranges that are fetched together
 MAX_MESSAGES: Final = 10_000  #: records requested from the client per call
+CALL_BYTES: Final = 8 * 2**20  #: bytes of these records, about
 WAIT: Final = 0.1  #: seconds that a call may wait for the last records, and therefore short
 #: seconds without progress: a broker that was killed, or a new leader of its partitions, needs some of them
 PROGRESS_TIMEOUT_SECONDS: Final = 120.0
 SMALL_RANGE: Final = 5_000  #: offsets; a range of at most so many is fetched together with others
 GROUP_OFFSETS: Final = 20_000
 GROUP_RANGES: Final = 500
+SMALL_PARTITION_BYTES: Final = 16 * 1024  #: of a partition in a response if all ranges are small, compressed
 
 _DEFAULTS: Final[KafkaSettings] = {
     "isolation.level": "read_committed",
     "queued.min.messages": 200_000,
-    "fetch.message.max.bytes": 8 * 2**20,
 }
 #: If all ranges are small: less of what follows them in the log is fetched in vain.
-_SMALL_DEFAULTS: Final[KafkaSettings] = {"queued.min.messages": GROUP_OFFSETS, "fetch.message.max.bytes": 2**20}
+_SMALL_DEFAULTS: Final[KafkaSettings] = {"queued.min.messages": GROUP_OFFSETS}
 _REQUIRED_SETTINGS: Final[KafkaSettings] = {
     "group.id": "contractlog-audit",  # the client requires one; nothing joins or commits
     "enable.auto.commit": False,
@@ -83,7 +86,7 @@ class KafkaRangeReader:
         self._config = {
             **quiet_config(bootstrap),
             **defaults,
-            **settings,
+            **limit_fetches(settings, SMALL_PARTITION_BYTES if small else PARTITION_BYTES),
             **_REQUIRED_SETTINGS,
             **self._errors.config,
         }
@@ -140,20 +143,22 @@ class KafkaRangeReader:
         size = 0
         for offsets, message in self._consume(consumer, group):
             messages[offsets].append(message)
-            size += len(message)
-            if size > BATCH_BYTES:
+            size += record_size(message)
+            if size > GROUP_BYTES:
                 return
         self._fetched = {offsets: messages[offsets] for offsets in group}
 
     def _consume(self, consumer: Consumer, ranges: Sequence[OffsetRange]) -> Iterator[tuple[OffsetRange, Message]]:
         """Yield the records of ranges of different partitions; end when the positions have passed their ends."""
-        unread = _UnreadRanges(ranges)
+        unread, quota = _UnreadRanges(ranges), RecordQuota(MAX_MESSAGES, CALL_BYTES)
         consumer.assign(unread.assignment())
         last_step, error = time.monotonic(), None
         try:
             while unread.ranges:
                 progress = False
-                for message in consumer.consume(min(MAX_MESSAGES, unread.count()), WAIT):
+                messages = consumer.consume(min(quota.records, unread.count()), WAIT)
+                quota.update(messages)
+                for message in messages:
                     offsets = unread.find(message)
                     if message.error() is not None:
                         error = message.error()
@@ -264,7 +269,7 @@ def _group_messages(messages: Iterable[Message], offsets: OffsetRange, size: int
     pending_bytes = 0
     for message in messages:
         pending.append(message)
-        pending_bytes += len(message)
+        pending_bytes += record_size(message)
         if len(pending) >= size or pending_bytes >= BATCH_BYTES:
             yield _make_batch(pending, offsets)
             pending, pending_bytes = [], 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -242,3 +243,24 @@ def test_edited_violations_are_refused(tmp_path: Path, column: str, value: str |
     pq.write_table(table.set_column(index, column, edited), file)
     with pytest.raises(UsageError, match=f"no readable violations of an audit: {problem}"):
         list(select_records(folder, ViolationSelection()))
+
+
+def test_violations_that_expand_are_read_in_bounded_memory(tmp_path: Path) -> None:
+    violations = write_report(tmp_path, LOG)
+    [file, *_] = sorted(violations.glob("*.parquet"))
+    rows, stored = 2_000, b"x" * 100_000
+    table = pq.read_table(file).slice(0, 1)
+    table = pa.concat_tables([table] * rows)
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([stored]))
+    table = table.set_column(table.schema.get_field_index("bytes"), "bytes", column)
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    pq.write_table(table, hostile / "part-0.parquet", compression="zstd", store_schema=False)
+    tracemalloc.start()
+    try:
+        [selected] = select_records(hostile, ViolationSelection())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sum(selected.codes.values()) == rows
+    assert peak < rows * len(stored) / 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources import archive
-from contractlog.spark_validation.sources.archive_files import RANGE_KEY
+from contractlog.spark_validation.sources import archive, archive_files
+from contractlog.spark_validation.sources.archive_files import BATCH_BYTES, RANGE_KEY, STEP_RECORDS
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
@@ -256,3 +258,108 @@ def test_any_split_reads_each_offset_of_any_files_once(
         ]
     assert sorted(read) == sorted(set(records))
     assert sum(reader.duplicates.values()) == len(records) - len(set(records))
+
+
+def write_records(
+    file: Path, offsets: Sequence[int], metadata: str | None = None, *, partition: int = 0, **settings: Any
+) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rows = len(offsets)
+    table = pa.table({"partition": [partition] * rows, "offset": list(offsets), "value": [b"v"] * rows})
+    if metadata is not None:
+        table = table.replace_schema_metadata({RANGE_KEY: metadata})
+    pq.write_table(table, file, **settings)
+
+
+def read_all(folder: Path) -> list[int]:
+    return [
+        offset
+        for offsets in archive.plan_ranges(folder)
+        for batch in archive.read_range(folder, offsets)
+        for offset in batch.column("offset").to_pylist()
+    ]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    ["[0, 1e999, 5]", "[" * 100_000, "[" * 100_000 + "]" * 100_000, "[0, 0.5, 5]", "[0, true, 5]", "[0, 5]", "{}", "0"],
+    ids=lambda text: text[:20],
+)
+def test_metadata_that_is_no_range_is_rejected_with_the_file(tmp_path: Path, metadata: str) -> None:
+    write_records(tmp_path / "topic=t" / "part.parquet", [0], metadata)
+    with pytest.raises(UsageError, match=r"part\.parquet is not a file of an archive"):
+        archive.plan_ranges(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "partition"),
+    [("[0, 0, 3]", 0), ("[0, 0, 10]", 7), ("[7, 0, 10]", 0), ("[0, 100, 200]", 0), ("[0, 5, 15]", 0)],
+)
+def test_records_outside_the_range_in_the_metadata_are_an_error_and_not_hidden(
+    tmp_path: Path, metadata: str, partition: int
+) -> None:
+    write_records(tmp_path / "topic=t" / "part.parquet", range(10), metadata, partition=partition)
+    with pytest.raises(UsageError, match=r"part\.parquet is not a file of an archive: it has"):
+        read_all(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["00000-{:020}-{:020}.parquet", "00001-{:020}-{:020}.parquet"])
+@pytest.mark.parametrize("metadata", [None, "[0, 0, 10]"])
+@pytest.mark.parametrize("statistics", [True, False])
+def test_records_outside_the_range_in_the_name_are_an_error_and_not_hidden(
+    tmp_path: Path, name: str, metadata: str | None, *, statistics: bool
+) -> None:
+    file = tmp_path / "topic=t" / name.format(0, 3)
+    write_records(file, range(10), metadata, write_statistics=statistics)
+    with pytest.raises(UsageError, match=r"parquet is not a file of an archive: it has"):
+        read_all(tmp_path)
+
+
+def test_a_repeated_column_is_rejected_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "topic=t").mkdir()
+    columns = [pa.array([0]), pa.array([0]), pa.array([b""]), pa.array([b""])]
+    table = pa.Table.from_arrays(columns, ["partition", "offset", "value", "value"])
+    pq.write_table(table, tmp_path / "topic=t" / "part.parquet")
+    with pytest.raises(UsageError, match=r"part\.parquet .*several columns `value`"):
+        archive.plan_ranges(tmp_path)
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_large_values_that_compress_well_come_in_batches_of_bounded_size(tmp_path: Path, *, dictionary: bool) -> None:
+    size, rows = 50_000, 4_000
+    (tmp_path / "topic=t").mkdir()
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([b"x" * size]))
+    table = pa.table({"partition": [0] * rows, "offset": range(rows), "value": values})
+    file = tmp_path / "topic=t" / "part.parquet"
+    pq.write_table(table, file, use_dictionary=dictionary, compression="zstd", store_schema=False)
+    assert file.stat().st_size < 200_000
+    before = pa.total_allocated_bytes()
+    read, allocated = 0, 0
+    for batch in archive.read_range(tmp_path, OffsetRange("t", 0, 0, rows)):
+        assert batch.nbytes < BATCH_BYTES + 2 * STEP_RECORDS * size
+        read += batch.num_rows
+        allocated = max(allocated, pa.total_allocated_bytes() - before)
+    assert read == rows
+    assert allocated < 5 * (BATCH_BYTES + STEP_RECORDS * size)
+
+
+def test_small_records_come_in_large_batches(tmp_path: Path) -> None:
+    write_records(tmp_path / "topic=t" / "part.parquet", range(3_000))
+    batches = list(archive.read_range(tmp_path, OffsetRange("t", 0, 0, 3_000), batch=1_000))
+    assert max(batch.num_rows for batch in batches) <= 1_000
+    assert len(batches) == 4
+
+
+def test_a_row_group_of_large_records_is_rejected_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pages would be decoded as a whole."""
+    monkeypatch.setattr(archive_files, "MAX_LARGE_RECORDS_BYTES", 2**20)
+    (tmp_path / "topic=t").mkdir()
+    values = [b"%d" % number * 100_000 for number in range(20)]
+    table = pa.table({"partition": [0] * 20, "offset": range(20), "value": values})
+    pq.write_table(table, tmp_path / "topic=t" / "part.parquet", row_group_size=5)
+    assert len(read_all(tmp_path)) == 20
+    pq.write_table(table, tmp_path / "topic=t" / "part.parquet")
+    with pytest.raises(UsageError, match=r"part\.parquet has a row group with 2 MiB of large records .*`value`"):
+        archive.plan_ranges(tmp_path)
