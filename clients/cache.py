@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
+from contractlog.clients.step_drivers import check_between_steps
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import NotFound, Unreachable
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, qualify_subject
@@ -22,7 +23,6 @@ __all__ = ["CachedLookups", "Caching", "ClientCaches", "TtlCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-T = TypeVar("T")
 DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas: texts, references, metadata and rules
 _OBJECT_BYTES: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
 _ENTRY_BYTES: Final = 1_024  # approximate bytes of an entry, without its text
@@ -186,7 +186,14 @@ class CachedLookups:
             InvalidSchema: the references form a cycle, or there are too many.
             Unreachable: the registry has not returned all of them within the timeout of a call.
         """
-        return _limit_time(calls.referenced(draft, subject=subject), self.seconds, self.caches.clock)
+        deadline = self.caches.clock() + self.seconds
+
+        def check_time() -> None:
+            if self.caches.clock() >= deadline:
+                seconds = f"{self.seconds:g} seconds"
+                raise Unreachable(f"the registry has not returned all dependencies of a schema within {seconds}")
+
+        return check_between_steps(calls.referenced(draft, subject=subject), check_time)
 
     def invalidate_after(self, call: Call[Any]) -> None:
         """Invalidate what a sent call may have changed, whether it succeeded or not."""
@@ -233,25 +240,3 @@ class CachedLookups:
 
     def _qualify(self, subject: SubjectLike) -> str:
         return str(Subject.parse(qualify_subject(str(subject), self._context)))
-
-
-def _limit_time(sequence: CallSequence[T], seconds: float, clock: Callable[[], float]) -> CallSequence[T]:
-    """Send no further call of a sequence after a time."""
-    deadline = clock() + seconds
-    try:
-        call = next(sequence)
-        while True:
-            try:
-                response = yield call
-            except Exception as error:  # noqa: BLE001 - the sequence decides whether it is fatal
-                call = sequence.throw(error)
-                continue
-            if clock() >= deadline:
-                sequence.close()
-                raise Unreachable(
-                    f"the registry has not returned all dependencies of a schema within {seconds:g} seconds"
-                )
-            call = sequence.send(response)
-    except StopIteration as done:
-        result: T = done.value
-        return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from typing import TypeVar
 
-__all__ = ["drive", "drive_async"]
+__all__ = ["check_between_steps", "drive", "drive_async"]
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -41,6 +41,23 @@ async def drive_async(perform: Callable[[S], Awaitable[R]], steps: Generator[S, 
             except Exception as error:  # noqa: BLE001 - the generator decides
                 step = steps.throw(error)
             else:
+                step = steps.send(outcome)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+def check_between_steps(steps: Generator[S, R, T], check: Callable[[], None]) -> Generator[S, R, T]:
+    """Yield the steps of a generator, and return its result, unless a check after a step raises an error."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                outcome = yield step
+            except Exception as error:  # noqa: BLE001 - the generator decides
+                step = steps.throw(error)
+            else:
+                check()
                 step = steps.send(outcome)
     except StopIteration as done:
         result: T = done.value
