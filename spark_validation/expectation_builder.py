@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -277,17 +278,19 @@ def _read_samples(
     with source.open(ranges) as reader:
         for offsets in ranges:
             left = budget
-            for batch in reader.read(offsets):
-                rows = _count_rows_within(batch, left)
-                chosen = batch.slice(0, rows)
-                for part in PARTS:
-                    header_ids = read_schema_headers(chosen.column("headers"), part)
-                    none: pa.Array[Any] = pa.nulls(rows, pa.binary())
-                    bodies = pa.concat_arrays([chosen.column(part)])  # a copy, without the rest of the batch
-                    yield (offsets.topic, part), bodies, none if header_ids is None else header_ids
-                left -= batch.nbytes
-                if left <= 0:
-                    break
+            # closed at once, also by an error: reading large records holds a lock that other threads wait for
+            with closing(cast("Generator[pa.RecordBatch]", reader.read(offsets))) as batches:
+                for batch in batches:
+                    rows = _count_rows_within(batch, left)
+                    chosen = batch.slice(0, rows)
+                    for part in PARTS:
+                        header_ids = read_schema_headers(chosen.column("headers"), part)
+                        none: pa.Array[Any] = pa.nulls(rows, pa.binary())
+                        bodies = pa.concat_arrays([chosen.column(part)])  # a copy, without the rest of the batch
+                        yield (offsets.topic, part), bodies, none if header_ids is None else header_ids
+                    left -= batch.nbytes
+                    if left <= 0:
+                        break
 
 
 def _count_rows_within(batch: pa.RecordBatch, size: int) -> int:
