@@ -160,7 +160,11 @@ class CachedSchemaById:
             await self._send_stale(key, body, scope, send)
 
         async def send_or_replace(message: Message) -> None:
-            if message["type"] == "http.response.start" and scope.get("error_code") == StoreError.code and not responded:
+            if (
+                message["type"] == "http.response.start"
+                and scope.get("error_code") == StoreError.code
+                and not responded
+            ):
                 body = self._cache.stale(key, form)
                 if body is not None:
                     del scope["error_code"]
