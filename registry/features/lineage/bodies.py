@@ -58,7 +58,7 @@ class LineageEdgeBody(Struct, omit_defaults=True, kw_only=True):
     last_seen: str | None = None
     example: dict[str, dict[str, int]] | None = None  #: positions of two records
     description: str | None = None
-    job: str | None = None  #: the program that headers of records name
+    job: str | None = None  #: of a traced edge, the program that wrote the records, if headers name it
     transformations: list[dict[str, Any]] | None = None
     first_published_at: int  #: milliseconds since 1970, UTC
     last_published_at: int

@@ -47,7 +47,7 @@ _MAX_EDGES: Final = 10_000
 _MAX_ROWS: Final = 20_000  #: edges that one step, or one page, reads from the database
 _CHUNK: Final = 1_000
 _MAX_NESTING: Final = 32
-_SEPARATOR: Final = re.compile(r"[.\[]")
+_SEPARATOR: Final = re.compile(r"[.\[{]")
 
 
 class FlowDirection(StrEnum):
@@ -266,9 +266,9 @@ class _Walk:
 class _FieldSet:
     """Paths of fields of a dataset; an empty one is the whole dataset.
 
-    >>> fields = _FieldSet(["customer.id", "legs"])
-    >>> [fields.overlaps(path) for path in ("customer", "customer.name", "legs[].carrier", "legs2", "")]
-    [True, False, True, False, True]
+    >>> fields = _FieldSet(["customer.id", "legs", "notes{}"])
+    >>> [fields.overlaps(path) for path in ("customer", "customer.name", "legs[].carrier", "legs2", "", "notes")]
+    [True, False, True, False, True, True]
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
